@@ -1,0 +1,1 @@
+"""From the motion a skill wants to joint commands that never break a limit."""

@@ -1,0 +1,30 @@
+"""Every error a user can meet, as one tree.
+
+    LlmPlannerError            anything below; the command line prints it as one paragraph
+    ├── InputError             what the user typed or configured: a value, its valid choices, the next step
+    ├── ProgramError           a policy program that may not run (carries every problem found)
+    ├── QuestionError          the command is unclear: ask the person, move nothing
+    ├── SkillError             a skill cannot start or has failed (carries a typed code)
+    ├── LanguageModelError     the language model did not answer, or not usably
+    └── SimulationError        the simulated world cannot be built, stepped or rendered
+"""
+
+
+class LlmPlannerError(Exception):
+    """Base of all errors raised on purpose by this package."""
+
+
+class InputError(LlmPlannerError):
+    """A value given by the user is wrong; the message names it, the valid choices and the next step."""
+
+
+class QuestionError(LlmPlannerError):
+    """The command cannot be carried out without asking the person; the message is the question."""
+
+
+class LanguageModelError(LlmPlannerError):
+    """The language model did not answer in time, or its answer could not be used."""
+
+
+class SimulationError(LlmPlannerError):
+    """A simulated world cannot be built, stepped or rendered."""

@@ -1,0 +1,1 @@
+"""Language models behind one seam: OpenAI-compatible servers, the compact model, and a scripted one."""

@@ -1,0 +1,1 @@
+"""Thin ROS shells around the core; the only package that imports rclpy."""

@@ -1,0 +1,1 @@
+"""Plans, their steps, and execution as (state, event) -> (state, commands)."""

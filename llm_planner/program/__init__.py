@@ -1,0 +1,1 @@
+"""Policy programs: the allowed subset of Python, its checker and its interpreter."""

@@ -1,0 +1,1 @@
+"""MuJoCo worlds, cameras and stepping; no ROS here."""

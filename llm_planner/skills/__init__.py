@@ -1,0 +1,1 @@
+"""The skill library: the contract, the loader of `skills/<name>/skill.yaml`, and the scripted skills."""

@@ -1,0 +1,1 @@
+"""What the robot knows of its surroundings: scene, named places, predicates, grounding."""

@@ -1,0 +1,59 @@
+"""The scene: what is where, at one moment, as the simulator or perception measured it.
+
+All positions are metres in the robot's base frame (REP 103: x forward, y left, z up; the table top is z = 0).
+Orientations are unit quaternions (x, y, z, w), as in ROS messages and scipy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Vector3 = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]  # (x, y, z, w)
+
+IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A rigid pose: position [m] and orientation (x, y, z, w), frame given by the field that holds it."""
+
+    position: Vector3
+    orientation: Quaternion = IDENTITY
+
+
+@dataclass(frozen=True)
+class SceneObject:
+    """One thing on the table.
+
+    `name` is unique in the scene and is what programs and people call it ("red block"); `kind` is its noun
+    ("block"); `color` is one colour word or "" where it has none. `position` is the centre of its bounding box in the
+    base frame [m]; `size` is the full extent of that box along the object's own axes [m].
+    """
+
+    name: str
+    kind: str
+    color: str
+    position: Vector3
+    orientation: Quaternion
+    size: Vector3
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything measured at one `time` [s]. `held` names the object in the gripper, or is "" when it is empty."""
+
+    time: float
+    objects: tuple[SceneObject, ...]
+    held: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(item.name for item in self.objects)
+
+    def find(self, name: str) -> SceneObject:
+        """The object called `name`; raises KeyError that lists the valid names."""
+        for item in self.objects:
+            if item.name == name:
+                return item
+        raise KeyError(f"no object is called {name!r} here; the scene holds: {', '.join(self.names) or 'nothing'}")
