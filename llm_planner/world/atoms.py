@@ -1,0 +1,119 @@
+"""Preconditions and effects in skill manifests: the tiny grammar of atoms, and whether one holds.
+
+An atom is `predicate(argument, ...)`, or `not predicate(...)`. An argument is the name of one of the skill's parameters,
+or `held`: the object that was in the gripper when the skill started (the one being placed).
+
+    empty()                                   nothing is in the gripper
+    holding()                                 something is in the gripper
+    held(object)                              that object is in the gripper
+    on(held, object)   in(held, object)       see `predicates`
+    at(held, place)                           a region's name or a point
+    beside(held, object, direction, distance)
+    moved(held, direction, distance)          from where it last lay before it was picked up (or pushed)
+    clear(object)                             nothing is on or in it
+    container(object)                         things can be put into it
+    different(held, object)                   they are not the same thing
+
+Words are those of a person behind the robot: whoever starts a skill has translated the viewpoint already.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llm_planner.errors import InputError
+from llm_planner.world import predicates
+from llm_planner.world.scene import Scene, Vector3
+
+HELD = "held"
+_ATOM = re.compile(r"(not\s+)?([a-z_]+)\(\s*([a-z_]+(?:\s*,\s*[a-z_]+)*)?\s*\)")
+
+
+@dataclass(frozen=True)
+class Atom:
+    """One parsed atom: `predicate(*arguments)`, `negated` or not."""
+
+    predicate: str
+    arguments: tuple[str, ...]
+    negated: bool = False
+
+    def __str__(self) -> str:
+        return f"{'not ' if self.negated else ''}{self.predicate}({', '.join(self.arguments)})"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What an atom is judged by.
+
+    `scene` is now. `values` are the skill's arguments by name. `held_at_start` was in the gripper when the skill began
+    ("" for nothing). `origins` is where each moved object last lay on its own (positions [m], base frame).
+    """
+
+    scene: Scene
+    values: Mapping[str, Any]
+    held_at_start: str
+    origins: Mapping[str, Vector3]
+
+
+def _object(moment: Moment, name: str) -> str:
+    if name == HELD:
+        return moment.held_at_start
+    return str(moment.values[name])
+
+
+def _moved(moment: Moment, name: str, direction: str, distance: str) -> bool:
+    item = _object(moment, name)
+    values = moment.values
+    return predicates.moved(moment.origins[item], moment.scene, item, values[direction], values[distance])
+
+
+def _beside(moment: Moment, a: str, b: str, direction: str, distance: str) -> bool:
+    a, b = _object(moment, a), _object(moment, b)
+    return predicates.beside(moment.scene, a, b, moment.values[direction], moment.values[distance])
+
+
+# name: (number of arguments, meaning)
+_PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
+    "empty": (0, lambda m: m.scene.held == ""),
+    "holding": (0, lambda m: m.scene.held != ""),
+    "held": (1, lambda m, a: predicates.held(m.scene, _object(m, a))),
+    "on": (2, lambda m, a, b: predicates.on(m.scene, _object(m, a), _object(m, b))),
+    "in": (2, lambda m, a, b: predicates.in_(m.scene, _object(m, a), _object(m, b))),
+    "at": (2, lambda m, a, place: predicates.at(m.scene, _object(m, a), m.values[place])),
+    "beside": (4, _beside),
+    "moved": (3, _moved),
+    "clear": (1, lambda m, a: predicates.clear(m.scene, _object(m, a))),
+    "container": (1, lambda m, a: predicates.is_container(m.scene.find(_object(m, a)))),
+    "different": (2, lambda m, a, b: _object(m, a) != _object(m, b)),
+}
+
+
+def parse_atom(text: str, parameters: Collection[str]) -> Atom:
+    """The atom written in `text`, for a skill with these parameters; raises InputError naming what is wrong."""
+    match = _ATOM.fullmatch(text.strip())
+    if match is None:
+        raise InputError(f"{text!r} is no atom; write predicate(argument, ...) or not predicate(argument, ...)")
+    negation, predicate, listed = match.groups()
+    arguments = tuple(part.strip() for part in listed.split(",")) if listed else ()
+    if predicate not in _PREDICATES:
+        raise InputError(f"{text!r} uses the unknown predicate {predicate!r}; there are: {', '.join(_PREDICATES)}")
+    count = _PREDICATES[predicate][0]
+    if len(arguments) != count:
+        raise InputError(f"{text!r} gives {predicate} {len(arguments)} arguments; it takes {count}")
+    unknown = [name for name in arguments if name != HELD and name not in parameters]
+    if unknown:
+        choices = ", ".join([*parameters, HELD])
+        raise InputError(f"{text!r} names {unknown[0]!r}; an atom may name: {choices}")
+    return Atom(predicate, arguments, negation is not None)
+
+
+def holds(atom: Atom, moment: Moment) -> bool:
+    """Whether the atom is true now. An object that has left the scene makes every atom about it false."""
+    _, meaning = _PREDICATES[atom.predicate]
+    try:
+        return meaning(moment, *atom.arguments) is not atom.negated
+    except KeyError:
+        return False

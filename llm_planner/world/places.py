@@ -1,0 +1,150 @@
+"""The table as people name it: the workspace, directions, named regions and the viewpoint they are meant from.
+
+Everything is in the robot's base frame [m] (REP 103: x forward, y left). The words belong to a person standing behind
+the robot; `Viewpoint.to_base` turns another person's words into those, so that skills need only know the base words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llm_planner.errors import InputError
+
+Point2 = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """An axis-aligned part of the table [m, base frame]."""
+
+    x_min: float
+    x_max: float
+    y_min: float
+    y_max: float
+
+    @property
+    def center(self) -> Point2:
+        return (self.x_min + self.x_max) / 2, (self.y_min + self.y_max) / 2
+
+    def contains(self, x: float, y: float, margin: float = 0.0) -> bool:
+        """Whether (x, y) lies inside, or at most `margin` [m] outside."""
+        return (
+            self.x_min - margin <= x <= self.x_max + margin and self.y_min - margin <= y <= self.y_max + margin
+        )
+
+
+@dataclass(frozen=True)
+class Region:
+    """A named place: where its objects may lie (`area`) and where the first one is best put (`anchor`, [m])."""
+
+    name: str
+    area: Rectangle
+    anchor: Point2
+
+
+# Where the arm reaches with the hand pointing down, in every hand yaw, with room for the fingers.
+WORKSPACE = Rectangle(x_min=0.28, x_max=0.64, y_min=-0.40, y_max=0.40)
+
+# Unit vectors (x, y) of the directions as seen from behind the robot, counter-clockwise from "top".
+DIRECTIONS: dict[str, Point2] = {"top": (1.0, 0.0), "left": (0.0, 1.0), "bottom": (-1.0, 0.0), "right": (0.0, -1.0)}
+
+# How much of the workspace's depth (x) and width (y) a side takes: room for two rows and four columns of blocks.
+SIDE_SHARE_X = 0.4
+SIDE_SHARE_Y = 1 / 3
+
+_CYCLE = tuple(DIRECTIONS)
+_REGION_SIDES: dict[str, tuple[str, ...]] = {
+    "top left corner": ("top", "left"),
+    "top right corner": ("top", "right"),
+    "bottom left corner": ("bottom", "left"),
+    "bottom right corner": ("bottom", "right"),
+    "left side": ("left",),
+    "right side": ("right",),
+    "top side": ("top",),
+    "bottom side": ("bottom",),
+    "middle": (),
+}
+_SIDES_REGION = {frozenset(sides): name for name, sides in _REGION_SIDES.items()}
+
+
+def _span(low: float, high: float, share: float, sides: tuple[str, ...], low_side: str, high_side: str) -> Point2:
+    width = (high - low) * share
+    if low_side in sides:
+        return low, low + width
+    if high_side in sides:
+        return high - width, high
+    if sides:  # a side runs along the whole edge
+        return low, high
+    middle = (low + high) / 2
+    return middle - width / 2, middle + width / 2
+
+
+def _build(name: str, sides: tuple[str, ...]) -> Region:
+    x_min, x_max = _span(WORKSPACE.x_min, WORKSPACE.x_max, SIDE_SHARE_X, sides, "bottom", "top")
+    y_min, y_max = _span(WORKSPACE.y_min, WORKSPACE.y_max, SIDE_SHARE_Y, sides, "right", "left")
+    area = Rectangle(x_min, x_max, y_min, y_max)
+    return Region(name, area, area.center)
+
+
+REGIONS: dict[str, Region] = {name: _build(name, sides) for name, sides in _REGION_SIDES.items()}
+
+
+def region(name: str) -> Region:
+    """The region called `name`, as seen from behind the robot; raises InputError that lists the names."""
+    try:
+        return REGIONS[name]
+    except KeyError:
+        raise InputError(f"there is no place called {name!r}; the places are: {', '.join(REGIONS)}") from None
+
+
+def direction_vector(name: str) -> Point2:
+    """Unit vector (x, y) of a direction as seen from behind the robot; raises InputError that lists the names."""
+    try:
+        return DIRECTIONS[name]
+    except KeyError:
+        raise InputError(f"{name!r} is no direction; the directions are: {', '.join(DIRECTIONS)}") from None
+
+
+@dataclass(frozen=True)
+class Viewpoint:
+    """Where the speaker stands: `name` is a key of `VIEWPOINTS`; `quarter_turns` counter-clockwise from behind."""
+
+    name: str
+    quarter_turns: int
+
+    def direction_to_base(self, word: str) -> str:
+        """The base word for the speaker's direction `word`; any other word is returned unchanged."""
+        if word not in DIRECTIONS:
+            return word
+        return _CYCLE[(_CYCLE.index(word) + self.quarter_turns) % 4]
+
+    def to_base(self, word: str) -> str:
+        """The base word for the speaker's direction or region `word`; any other word is returned unchanged."""
+        if word not in _REGION_SIDES:
+            return self.direction_to_base(word)
+        return _SIDES_REGION[frozenset(map(self.direction_to_base, _REGION_SIDES[word]))]
+
+    def direction(self, word: str) -> Point2:
+        """Unit vector (x, y), base frame, of the speaker's direction; raises InputError."""
+        return direction_vector(self.to_base(word))
+
+    def region(self, word: str) -> Region:
+        """The region the speaker means; raises InputError."""
+        return region(self.to_base(word))
+
+
+VIEWPOINTS: dict[str, Viewpoint] = {
+    "behind": Viewpoint("behind", 0),
+    "facing": Viewpoint("facing", 2),
+    "left": Viewpoint("left", 3),  # standing at the robot's left, looking to its right
+    "right": Viewpoint("right", 1),
+}
+BEHIND = VIEWPOINTS["behind"]
+
+
+def viewpoint(name: str) -> Viewpoint:
+    """The viewpoint called `name`; raises InputError that lists the names."""
+    try:
+        return VIEWPOINTS[name]
+    except KeyError:
+        raise InputError(f"{name!r} is no viewpoint; choose one of: {', '.join(VIEWPOINTS)}") from None

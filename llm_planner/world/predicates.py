@@ -1,0 +1,182 @@
+"""What is true of a scene: pure functions of what was measured, used by programs, skills' effects and goals.
+
+Words are those of a person standing behind the robot (see `places`). Names that are not in the scene raise KeyError.
+An object in the gripper rests nowhere: it is neither on, in, at nor beside anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from llm_planner.world.geometry import bottom, distance_in_plane, half_extents, is_above, top
+from llm_planner.world.places import Point2, direction_vector, region
+from llm_planner.world.scene import Scene, SceneObject, Vector3
+
+CONTACT_TOLERANCE = 0.012  # [m] bottom to the top below it: soft contacts sink 1 mm, a tilted block lifts its box by 8
+REST_TOLERANCE = 0.012  # [m] the same, above the table top
+PLACE_TOLERANCE = 0.03  # [m] how far outside a region a centre may lie: less than half a block and its finger
+POINT_TOLERANCE = 0.04  # [m] how far from a named point: one block width
+GAP_TOLERANCE = 0.025  # [m] error of a gap or a displacement: fingers open unevenly, pushed things slide on
+BESIDE_MAX_GAP = 0.15  # [m] farther apart nobody says "beside", unless a distance was asked for
+SIDE_MARGIN = 0.01  # [m] nearer to the line through `of` than this is on neither side
+
+CONTAINER_KINDS = frozenset({"bowl", "mug", "cup", "plate", "tray", "box", "basket", "pot", "pan", "vase", "bin"})
+
+Place = str | Vector3 | Point2  # a region's name, or a point
+
+
+def is_container(item: SceneObject) -> bool:
+    """Whether things can lie in it: known by its kind, since a box tells nothing of its inside."""
+    return item.kind in CONTAINER_KINDS
+
+
+def on(scene: Scene, a: str, b: str) -> bool:
+    """`a` rests on `b`: it touches its top with the centre above it, or, for a container, lies in it."""
+    item, support = scene.find(a), scene.find(b)
+    if a == b or scene.held == a:
+        return False
+    return _rests_on_top(item, support) or in_(scene, a, b)
+
+
+def _rests_on_top(item: SceneObject, support: SceneObject) -> bool:
+    x, y, _ = item.position
+    return abs(bottom(item) - top(support)) <= CONTACT_TOLERANCE and is_above(support, x, y)
+
+
+def in_(scene: Scene, a: str, b: str) -> bool:
+    """`a` lies in the container `b`, on its floor or on the pile of things already in it."""
+    return a in _inside(scene, b)
+
+
+def _inside(scene: Scene, container_name: str) -> tuple[str, ...]:
+    container = scene.find(container_name)
+    if not is_container(container):
+        return ()
+    candidates = [
+        item for item in scene.objects
+        if item.name not in (container_name, scene.held) and _over_opening(item, container)
+    ]
+    inside: list[SceneObject] = []
+    for item in sorted(candidates, key=bottom):
+        if bottom(item) <= top(container) or any(_touches_from_above(item, lower) for lower in inside):
+            inside.append(item)
+    return tuple(item.name for item in inside)
+
+
+def _over_opening(item: SceneObject, container: SceneObject) -> bool:
+    """Seen from above the centre is within the rim, and the thing is not under the container."""
+    radius = min(half_extents(container)[:2])
+    above_floor = item.position[2] >= bottom(container) and top(item) > bottom(container) + CONTACT_TOLERANCE
+    return above_floor and distance_in_plane(item.position, container.position) <= radius
+
+
+def _touches_from_above(item: SceneObject, lower: SceneObject) -> bool:
+    """In a pile things lean on each other, so the boxes need only overlap from above and not be apart in height."""
+    reach_a, reach_b = half_extents(item), half_extents(lower)
+    overlap = all(abs(item.position[k] - lower.position[k]) <= reach_a[k] + reach_b[k] for k in (0, 1))
+    return overlap and bottom(item) <= top(lower) + CONTACT_TOLERANCE
+
+
+def contents(scene: Scene, name: str) -> tuple[str, ...]:
+    """What is in or on the object, in the scene's order (directly: not what stands on that in turn, save in a pile)."""
+    inside = set(_inside(scene, name))
+    return tuple(item.name for item in scene.objects if item.name in inside or on(scene, item.name, name))
+
+
+def clear(scene: Scene, name: str) -> bool:
+    """Nothing is on or in it."""
+    return not contents(scene, name)
+
+
+def held(scene: Scene, name: str) -> bool:
+    """The object is in the gripper."""
+    return scene.find(name).name == scene.held
+
+
+def at(scene: Scene, name: str, place: Place) -> bool:
+    """The object has been put down in the region, or near the point (in the plane)."""
+    item = scene.find(name)
+    if scene.held == name:
+        return False
+    x, y, _ = item.position
+    if isinstance(place, str):
+        return region(place).area.contains(x, y, PLACE_TOLERANCE)
+    return distance_in_plane(item.position, place) <= POINT_TOLERANCE
+
+
+def on_table(scene: Scene, name: str) -> bool:
+    """The object stands on the table itself."""
+    return scene.held != name and abs(bottom(scene.find(name))) <= REST_TOLERANCE
+
+
+def gap(a: SceneObject, b: SceneObject, direction: str) -> float:
+    """Free distance from `b` to `a` along `direction` [m]; negative where they overlap or `a` is on the other side."""
+    ux, uy = direction_vector(direction)
+    along = (a.position[0] - b.position[0]) * ux + (a.position[1] - b.position[1]) * uy
+    reach_a, reach_b = half_extents(a), half_extents(b)
+    return along - abs(ux) * (reach_a[0] + reach_b[0]) - abs(uy) * (reach_a[1] + reach_b[1])
+
+
+def beside(scene: Scene, a: str, b: str, direction: str = "", distance: float | None = None) -> bool:
+    """`a` lies next to `b`, on the given side (any when "") and with that much free table between them [m]."""
+    item, other = scene.find(a), scene.find(b)
+    if a == b or scene.held in (a, b):
+        return False
+    sides = (direction,) if direction else ("left", "right", "top", "bottom")
+    return any(_beside_on(item, other, side, distance) for side in sides)
+
+
+def _beside_on(item: SceneObject, other: SceneObject, side: str, distance: float | None) -> bool:
+    ux, uy = direction_vector(side)
+    lateral = abs((item.position[0] - other.position[0]) * uy - (item.position[1] - other.position[1]) * ux)
+    axis = 1 if ux else 0  # lateral axis
+    if lateral > max(half_extents(item)[axis], half_extents(other)[axis]) + GAP_TOLERANCE:
+        return False
+    free = gap(item, other, side)
+    if distance is None:
+        return -GAP_TOLERANCE <= free <= BESIDE_MAX_GAP
+    return abs(free - distance) <= GAP_TOLERANCE
+
+
+def displacement(before: Vector3 | Point2, scene: Scene, name: str, direction: str) -> float:
+    """How far the object lies along `direction` from the point `before` [m]."""
+    ux, uy = direction_vector(direction)
+    now = scene.find(name).position
+    return (now[0] - before[0]) * ux + (now[1] - before[1]) * uy
+
+
+def moved(before: Vector3 | Point2, scene: Scene, name: str, direction: str, distance: float) -> bool:
+    """The object has been put down `distance` [m] along `direction` from the point `before`."""
+    return scene.held != name and abs(displacement(before, scene, name, direction) - distance) <= GAP_TOLERANCE
+
+
+def to_side(point: Vector3 | Point2, direction: Point2, of: Vector3 | Point2) -> bool:
+    """Whether `point` lies on that side (unit vector, base frame) of the line through `of`."""
+    return (point[0] - of[0]) * direction[0] + (point[1] - of[1]) * direction[1] > SIDE_MARGIN
+
+
+def on_side(scene: Scene, names: Iterable[str], direction: Point2, of: Vector3 | Point2) -> tuple[str, ...]:
+    """Those of `names` that lie on that side of the point `of`, nearest first."""
+    there = [name for name in names if to_side(scene.find(name).position, direction, of)]
+    return by_distance(scene, there, of)
+
+
+def from_side(scene: Scene, names: Iterable[str], direction: Point2) -> tuple[str, ...]:
+    """`names` sorted from that side of the table (unit vector, base frame)."""
+    ux, uy = direction
+
+    def along(name: str) -> float:
+        x, y, _ = scene.find(name).position
+        return -(x * ux + y * uy)
+
+    return tuple(sorted(names, key=along))
+
+
+def by_distance(scene: Scene, names: Iterable[str], to: Vector3 | Point2) -> tuple[str, ...]:
+    """`names` sorted by distance from the point `to` in the plane, nearest first; ties keep their order."""
+    return tuple(sorted(names, key=lambda name: distance_in_plane(scene.find(name).position, to)))
+
+
+def volume(item: SceneObject) -> float:
+    """Size of an object as one number, for "largest" and "smallest" [m^3]."""
+    return item.size[0] * item.size[1] * item.size[2]
