@@ -1,0 +1,30 @@
+"""Where the data that ships with the package lies: `sim/`, `skills/`, `config/`, `launch/`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from llm_planner.errors import InputError
+
+
+def share_folder(name: str) -> Path:
+    """The folder `name` ("sim", "skills", ...) of a source checkout, a virtual environment or a ROS workspace.
+
+    Raises InputError, listing the places looked at, when it is in none of them.
+    """
+    tried = [root / name for root in _roots()]
+    for folder in tried:
+        if folder.is_dir():
+            return folder
+    listing = ", ".join(str(folder) for folder in tried)
+    raise InputError(f"the data folder {name!r} is missing; looked in {listing}; install llm_planner again")
+
+
+def _roots() -> Iterator[Path]:
+    yield Path(__file__).resolve().parent.parent  # a source checkout
+    yield Path(sys.prefix) / "share" / "llm_planner"
+    for prefix in filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)):
+        yield Path(prefix) / "share" / "llm_planner"

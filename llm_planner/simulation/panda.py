@@ -1,0 +1,104 @@
+"""The Franka Panda: limits, resting posture and kinematics, for the simulator and the controller alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.share import share_folder
+from llm_planner.world.scene import Pose
+
+if TYPE_CHECKING:
+    import mujoco
+
+Array = NDArray[np.float64]
+
+ARM_JOINTS = tuple(f"panda_joint{i}" for i in range(1, 8))
+FINGER_JOINTS = ("panda_finger_joint1", "panda_finger_joint2")
+HOME_QPOS = (0.0, -0.7854, 0.0, -2.3562, 0.0, 1.5708, 0.7854)  # [rad] "ready": the gripper points straight down
+GRIPPER_WIDTH_MAX = 0.08  # [m] between the fingertips
+GRIPPER_SPEED = 0.2  # [m/s] of the width
+GRIPPER_FORCE = 40.0  # [N] between the fingertips
+FINGERTIP_REACH = 0.0095  # [m] the fingertips end this far beyond the gripper point
+
+
+@dataclass(frozen=True)
+class RobotLimits:
+    """What the joints may do; each (nq,), in rad, rad/s, rad/s^2 and Nm."""
+
+    qpos_min: Array
+    qpos_max: Array
+    qvel_max: Array
+    qacc_max: Array
+    torque_max: Array
+
+
+# Franka Emika, "Robot and interface specifications", joint space limits of the Panda.
+PANDA_LIMITS = RobotLimits(
+    qpos_min=np.array([-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973]),
+    qpos_max=np.array([2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973]),
+    qvel_max=np.array([2.175, 2.175, 2.175, 2.175, 2.61, 2.61, 2.61]),
+    qacc_max=np.array([15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0]),
+    torque_max=np.array([87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0]),
+)
+
+
+def panda_spec() -> mujoco.MjSpec:
+    """The arm with its gripper, to be attached to a world; `panda_link0` is the base frame."""
+    import mujoco
+
+    return mujoco.MjSpec.from_file(str(share_folder("sim") / "robots" / "panda.xml"))
+
+
+def load_arm_model() -> mujoco.MjModel:
+    """The arm alone (nq = nv = 7, fingers fixed), for kinematics and dynamics; the site `gripper` is the grasp point."""
+    spec = panda_spec()
+    spec.delete(spec.actuator("gripper"))
+    spec.delete(spec.equality("fingers"))
+    spec.delete(spec.tendon("gripper_width"))
+    for name in FINGER_JOINTS:
+        spec.delete(spec.joint(name))
+    return spec.compile()
+
+
+class ArmKinematics:
+    """Forward kinematics and Jacobian of the grasp point in the base frame."""
+
+    def __init__(self) -> None:
+        import mujoco
+
+        self._mujoco = mujoco
+        self.model = load_arm_model()
+        self._data = mujoco.MjData(self.model)
+        self._site = self.model.site("gripper").id
+        self._jacobian = np.zeros((6, self.model.nv))
+
+    def forward(self, qpos: Array) -> tuple[Array, Array]:
+        """Position (3,) [m] and rotation matrix (3, 3) of the gripper in the base frame at `qpos` (7,) [rad]."""
+        self._data.qpos[:] = qpos
+        self._mujoco.mj_kinematics(self.model, self._data)
+        return self._data.site_xpos[self._site].copy(), self._data.site_xmat[self._site].reshape(3, 3).copy()
+
+    def jacobian(self, qpos: Array) -> tuple[Array, Array, Array]:
+        """As `forward`, and J (6, 7) with (v, w) = J @ qvel: linear [m/s] over angular [rad/s], base frame."""
+        position, rotation = self.forward(qpos)
+        self._mujoco.mj_comPos(self.model, self._data)
+        self._mujoco.mj_jacSite(self.model, self._data, self._jacobian[:3], self._jacobian[3:], self._site)
+        return position, rotation, self._jacobian.copy()
+
+    def pose(self, qpos: Array) -> Pose:
+        """T_base_gripper at `qpos` (7,) [rad]."""
+        position, rotation = self.forward(qpos)
+        quaternion = np.zeros(4)  # (w, x, y, z)
+        self._mujoco.mju_mat2Quat(quaternion, rotation.ravel())
+        return pose_from_mujoco(position, quaternion)
+
+
+def pose_from_mujoco(position: Array, quaternion: Array) -> Pose:
+    """A Pose from MuJoCo's position (3,) [m] and quaternion (w, x, y, z)."""
+    x, y, z = position.tolist()
+    qw, qx, qy, qz = quaternion.tolist()
+    return Pose((x, y, z), (qx, qy, qz, qw))
