@@ -1,0 +1,124 @@
+"""The tracking problem as a quadratic program, once for every joint.
+
+Over a horizon of N stages of `dt` seconds each joint is a double integrator with constant acceleration in every stage;
+stages are grouped into blocks that share one acceleration (move blocking), so the decision variable of a joint is
+x (n_blocks,), its acceleration [rad/s^2] in each block. With start (q0, v0), planned acceleration a0 and reference r:
+
+    minimise   sum_k  w_q,k (q_k - r_k)^2 + w_v (v_k - rdot_k)^2 + w_a a_k^2  +  w_da sum_b (x_b - x_{b-1})^2
+    subject to |x_b| <= a_max,  |v_k| <= v_max,  q_min <= q_k <= q_max   for k = 1..N,    v_N = 0
+
+with x_{-1} = a0. The plan ends at rest, so following it to its end is always safe (the fallback rests on this).
+Velocity is linear in a block, so bounding it at the ends of blocks bounds it at all stages and between them.
+
+No term couples two joints: the problem of the whole arm has a block-diagonal Hessian and constraint matrix, and solving
+it joint by joint gives the same answer as one large program at a tenth of the time. H and the constraint matrix do not
+change from tick to tick; only the gradient f and the bounds do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from llm_planner.control.limits import JointLimits
+from llm_planner.control.reference import Array
+from llm_planner.errors import InputError
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """`blocks[i]` stages share one acceleration; their sum is the number of stages; `dt` [s] is a stage."""
+
+    dt: float = 0.05
+    blocks: tuple[int, ...] = (1, 1, 1, 2, 2, 3, 4, 6)
+
+    def __post_init__(self) -> None:
+        if self.dt <= 0 or not self.blocks or min(self.blocks) < 1:
+            raise InputError(f"a horizon needs dt > 0 and blocks of one stage or more, not dt={self.dt}, {self.blocks}")
+
+    @property
+    def stages(self) -> int:
+        return sum(self.blocks)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What the plan is measured by; units make each term dimensionless."""
+
+    position: float = 2000.0
+    velocity: float = 10.0
+    acceleration: float = 0.005
+    acceleration_change: float = 0.01
+    decay: float = 0.9  # each stage's position and velocity weight is this times the one before
+
+
+@dataclass(frozen=True)
+class StartState:
+    """Where the plan begins: `qpos`, `qvel`, and `qacc` that the plan so far had there, each (nq,)."""
+
+    qpos: Array
+    qvel: Array
+    qacc: Array
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The changing parts of the programs of all joints: gradient `f` (nq, n), `lower` and `upper` (nq, n + m)."""
+
+    f: Array
+    lower: Array
+    upper: Array
+
+
+class TrackingProblem:
+    """The matrices of the program above. `H` (n, n), `A` (m, n): rows are velocities at block ends, then positions."""
+
+    def __init__(self, horizon: Horizon, weights: Weights) -> None:
+        self.horizon = horizon
+        stages, dt = horizon.stages, horizon.dt
+        self._block_of_stage = np.repeat(np.arange(len(horizon.blocks)), horizon.blocks)
+        expand = np.eye(len(horizon.blocks))[self._block_of_stage]  # (N, n): stage accelerations from block ones
+        lag = np.arange(1, stages + 1)[:, None] - np.arange(stages)[None, :]  # stages from the start of l to knot k
+        self.velocity = np.tril(np.full((stages, stages), dt)) @ expand  # (N, n): v_k - v_0
+        self.position = np.where(lag > 0, dt * dt * (lag - 0.5), 0.0) @ expand  # (N, n): q_k - q_0 - k dt v_0
+        self._times = dt * np.arange(1, stages + 1)
+        self._block_ends = np.cumsum(horizon.blocks) - 1
+        decay = weights.decay ** np.arange(stages)
+        self._position_gradient = self.position.T * (weights.position * decay)
+        self._velocity_gradient = self.velocity.T * (weights.velocity * decay)
+        self._change = weights.acceleration_change
+        self.H = self._hessian(expand, weights)
+        self.A = np.vstack([self.velocity[self._block_ends], self.position])
+
+    def _hessian(self, expand: Array, weights: Weights) -> Array:
+        difference = np.eye(len(self.horizon.blocks)) - np.eye(len(self.horizon.blocks), k=-1)
+        hessian = self._position_gradient @ self.position + self._velocity_gradient @ self.velocity
+        hessian = hessian + weights.acceleration * expand.T @ expand + self._change * difference.T @ difference
+        return np.ascontiguousarray((hessian + hessian.T) / 2)
+
+    @property
+    def equality_row(self) -> int:
+        """The index, among simple bounds and then rows of A, of the constraint that the plan ends at rest."""
+        return 2 * len(self.horizon.blocks) - 1
+
+    def bounds(self, start: StartState, reference: Array, velocity: Array, limits: JointLimits) -> Bounds:
+        """Gradient and bounds for `start` and the reference at knots 1..N: `reference` [rad], `velocity`, (N, nq)."""
+        coast = start.qpos + self._times[:, None] * start.qvel  # (N, nq): where no acceleration would lead
+        gradient = self._position_gradient @ (coast - reference) + self._velocity_gradient @ (start.qvel - velocity)
+        gradient[0] -= self._change * start.qacc
+        ends = self._times[self._block_ends][:, None]
+        # A start above the limit (a lowered speed) may take the time it needs to brake below it.
+        room = np.maximum(limits.velocity, np.abs(start.qvel) - 0.8 * limits.acceleration * ends)
+        room[-1] = 0.0
+        cap = np.broadcast_to(limits.acceleration, gradient.shape)
+        return Bounds(
+            f=np.ascontiguousarray(gradient.T),
+            lower=np.ascontiguousarray(np.concatenate([-cap, -room - start.qvel, limits.lower - coast]).T),
+            upper=np.ascontiguousarray(np.concatenate([cap, room - start.qvel, limits.upper - coast]).T),
+        )
+
+    def stage_accelerations(self, x: Array) -> Array:
+        """Accelerations of all stages (N, nq) from those of the blocks, `x` (n, nq)."""
+        expanded: Array = x[self._block_of_stage]
+        return expanded

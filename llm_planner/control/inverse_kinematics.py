@@ -1,0 +1,107 @@
+"""Differential inverse kinematics: joint angles for a gripper pose, near a starting posture.
+
+Damped least squares (Nakamura and Hanafusa, 1986; Wampler, 1986) with a posture task in the null space: each iteration
+takes the step
+
+    dq = z + J^T (J J^T + damping^2 I)^-1 (error - J z),      z = posture_gain * posture_weight * (posture - q)
+
+which moves the gripper by `error` and spends the arm's spare degree of freedom on approaching `posture`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from llm_planner.control.limits import JointLimits
+from llm_planner.control.reference import Array
+from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
+from llm_planner.world.scene import Pose, Quaternion
+
+
+@dataclass(frozen=True)
+class IkSettings:
+    """How hard to try. Tolerances are norms of the remaining error: `position` [m], `rotation` [rad]."""
+
+    position_tolerance: float = 2e-4
+    rotation_tolerance: float = 2e-3
+    max_iterations: int = 40
+    damping: float = 0.02
+    max_step: float = 0.3  # largest change of a joint in one iteration [rad]
+    posture_gain: float = 0.1
+    posture: Array = field(default_factory=lambda: np.array(HOME_QPOS))
+    # Only the third joint: with it at zero the elbow stays above the hand, in the vertical plane through the target.
+    posture_weight: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
+
+
+@dataclass(frozen=True)
+class IkSolution:
+    """The best joint angles found, `qpos` (nq,) [rad], what is left of the error, and whether it is in tolerance."""
+
+    qpos: Array
+    position_error: float  # [m]
+    rotation_error: float  # [rad]
+    converged: bool
+
+
+class InverseKinematics:
+    """Joint angles that put the gripper at a pose, inside the joints' position limits."""
+
+    def __init__(self, kinematics: ArmKinematics, limits: JointLimits, settings: IkSettings | None = None) -> None:
+        self._kinematics = kinematics
+        self._limits = limits
+        self._settings = settings or IkSettings()
+        self._damping = self._settings.damping**2 * np.eye(6)
+
+    def solve(self, target: Pose, start: Array) -> IkSolution:
+        """Joint angles (nq,) for T_base_gripper = `target`, searched from `start` (nq,), or the closest found."""
+        settings = self._settings
+        qpos = np.clip(start, self._limits.lower, self._limits.upper)
+        best: IkSolution | None = None
+        for _ in range(settings.max_iterations):
+            error, jacobian = linearise(self._kinematics, qpos, target)
+            solution = self._judge(qpos, error)
+            if best is None or solution.position_error < best.position_error or solution.converged:
+                best = solution
+            if best.converged:
+                break
+            qpos = np.clip(qpos + self._step(qpos, error, jacobian), self._limits.lower, self._limits.upper)
+        assert best is not None  # max_iterations is at least one
+        return best
+
+    def _judge(self, qpos: Array, error: Array) -> IkSolution:
+        position, rotation = float(np.sqrt(error[:3] @ error[:3])), float(np.sqrt(error[3:] @ error[3:]))
+        within = position <= self._settings.position_tolerance and rotation <= self._settings.rotation_tolerance
+        return IkSolution(qpos, position, rotation, within)
+
+    def _step(self, qpos: Array, error: Array, jacobian: Array) -> Array:
+        settings = self._settings
+        posture = settings.posture_gain * settings.posture_weight * (settings.posture - qpos)
+        task = np.linalg.solve(jacobian @ jacobian.T + self._damping, error - jacobian @ posture)
+        step: Array = posture + jacobian.T @ task
+        largest = float(np.abs(step).max())
+        return step if largest <= settings.max_step else step * (settings.max_step / largest)
+
+
+def linearise(kinematics: ArmKinematics, qpos: Array, target: Pose) -> tuple[Array, Array]:
+    """The pose error from `qpos` to `target` and the Jacobian, both in the base frame.
+
+    Returns `error` (6,): translation [m] over rotation vector [rad]; and `jacobian` (6, nq), rows in that order.
+    """
+    position, rotation, jacobian = kinematics.jacobian(qpos)
+    error = np.empty(6)
+    np.subtract(target.position, position, out=error[:3])
+    error[3:] = rotation_vector(rotation, target.orientation)
+    return error, jacobian
+
+
+def rotation_vector(rotation: Array, target: Quaternion) -> Array:
+    """The rotation vector (3,) [rad], base frame, that turns the frame `rotation` (3, 3) into `target`."""
+    import mujoco
+
+    now, wanted, local = np.empty(4), np.array((target[3], *target[:3])), np.empty(3)
+    mujoco.mju_mat2Quat(now, rotation.ravel())
+    mujoco.mju_subQuat(local, wanted, now)  # in the frame `rotation`
+    turned: Array = rotation @ local
+    return turned

@@ -1,0 +1,169 @@
+"""The controller: from where the gripper should be to joint commands that keep every limit.
+
+Each tick plans from where the last plan has the joints *now* (not from the noisy measurement, so commands stay
+continuous), unless the measured joints have left the plan. The plan always ends at rest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from llm_planner.control import fallback
+from llm_planner.control.formulation import Horizon, StartState, TrackingProblem, Weights
+from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
+from llm_planner.control.joint_reference import ReferenceTranslator
+from llm_planner.control.limits import LimitShare
+from llm_planner.control.reference import Array, JointState, JointTrajectory, MotionReference
+from llm_planner.control.solver import JointwiseSolver, NoSolution
+from llm_planner.errors import InputError
+from llm_planner.simulation.panda import PANDA_LIMITS, ArmKinematics, RobotLimits
+
+KEEP_WIDTH = float("nan")  # before any reference: the fingers stay as they are
+
+
+class Status(Enum):
+    """What the controller is doing."""
+
+    TRACKING = "tracking"
+    HOLDING = "holding"  # at rest, with no valid reference
+    BRAKING = "braking"  # coming to rest, with no valid reference
+    FALLBACK = "fallback"  # replaying the last feasible plan, because this tick's program had no answer
+
+
+@dataclass(frozen=True)
+class MpcSettings:
+    """Everything adjustable; times in s, angles in rad."""
+
+    horizon: Horizon = field(default_factory=Horizon)
+    weights: Weights = field(default_factory=Weights)
+    share: LimitShare = field(default_factory=LimitShare)
+    ik: IkSettings = field(default_factory=IkSettings)
+    time_limit: float = 0.005  # of the solver, for one tick [s]
+    resync_position: float = 0.1  # measured this far from the plan, the plan starts again from the measurement [rad]
+
+
+@dataclass(frozen=True)
+class TickStatistics:
+    """How the last tick went: durations by the controller's clock [s], and the largest errors of position."""
+
+    status: Status
+    solve_time: float = 0.0
+    tick_time: float = 0.0
+    tracking_error: float = 0.0  # between measured and planned joints [rad]
+    unreached: float = 0.0  # between the reference's poses and what the arm can reach [m]
+    message: str = ""
+
+
+class MpcController:
+    """Tracks motion references. Owns no thread and reads no clock but for its statistics."""
+
+    def __init__(
+        self,
+        settings: MpcSettings | None = None,
+        robot: RobotLimits = PANDA_LIMITS,
+        kinematics: ArmKinematics | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.settings = settings or MpcSettings()
+        self.limits = self.settings.share.tracking(robot)
+        self.statistics = TickStatistics(Status.HOLDING)
+        self._robot = robot
+        self._stopping = self.settings.share.stopping(robot)
+        self._problem = TrackingProblem(self.settings.horizon, self.settings.weights)
+        self._solver = JointwiseSolver(self._problem, self.limits.nq, self.settings.time_limit)
+        ik = InverseKinematics(kinematics or ArmKinematics(), self.limits, self.settings.ik)
+        self._translator = ReferenceTranslator(ik)
+        self._clock = clock
+        self._plan: JointTrajectory | None = None
+        self._status = Status.HOLDING
+        self._knots: Array = self.settings.horizon.dt * np.arange(1.0, self.settings.horizon.stages + 1)
+
+    def step(self, state: JointState, reference: MotionReference | None, now: float) -> JointTrajectory:
+        """The joint trajectory to follow from `now` [s], ending at rest.
+
+        With no reference, or a void one, the arm brakes to rest and holds. Raises InputError on a state or reference
+        that holds numbers which are not finite, or of wrong size; the robot then follows what it has to its end.
+        """
+        began = self._clock()
+        self._check_state(state)
+        start, tracking_error = self._start(state, now)
+        if reference is None or now > reference.start_time + reference.valid_for:
+            plan, statistics = self._stop(start, now), TickStatistics(self._status)
+        else:
+            plan, statistics = self._track(start, reference, now)
+        self._plan, self._status = plan, statistics.status
+        self.statistics = TickStatistics(
+            statistics.status,
+            statistics.solve_time,
+            self._clock() - began,
+            tracking_error,
+            statistics.unreached,
+            statistics.message,
+        )
+        return plan
+
+    def reset(self) -> None:
+        """Forget the plan: the next tick starts from the measured joints."""
+        self._plan = None
+        self._status = Status.HOLDING
+        self._translator.forget()
+
+    def _check_state(self, state: JointState) -> None:
+        nq = self.limits.nq
+        for name, values in (("qpos", state.qpos), ("qvel", state.qvel)):
+            if np.shape(values) != (nq,):
+                raise InputError(f"the joint state's {name} must have the shape ({nq},), not {np.shape(values)}")
+            if not np.isfinite(values).all():
+                raise InputError(f"the joint state's {name} holds a number that is not finite: {values}")
+
+    def _start(self, state: JointState, now: float) -> tuple[StartState, float]:
+        if self._plan is not None:
+            planned = fallback.sample(self._plan, now)
+            error = float(np.abs(state.qpos - planned.qpos).max())
+            if error <= self.settings.resync_position:
+                return planned, error
+        self.reset()
+        velocity = np.clip(state.qvel, -self._robot.qvel_max, self._robot.qvel_max)
+        return StartState(state.qpos, velocity, np.zeros_like(velocity)), 0.0
+
+    @property
+    def _width(self) -> float:
+        return KEEP_WIDTH if self._plan is None else self._plan.gripper_width
+
+    def _stop(self, start: StartState, now: float) -> JointTrajectory:
+        dt = self.settings.horizon.dt
+        if self._plan is not None and self._status is Status.BRAKING and now < fallback.end_time(self._plan):
+            return self._plan
+        if not start.qvel.any():
+            self._status = Status.HOLDING
+            return fallback.hold(start.qpos, now, dt, self._width)
+        self._status = Status.BRAKING
+        return fallback.brake(start, self._stopping, now, dt, self._width)
+
+    def _track(
+        self, start: StartState, reference: MotionReference, now: float
+    ) -> tuple[JointTrajectory, TickStatistics]:
+        joints = self._translator.translate(reference, start.qpos)
+        wanted, velocity = joints.sample(now + self._knots)
+        limits = self.limits.slower(reference.speed_scale)
+        began = self._clock()
+        try:
+            x = self._solver.solve(self._problem.bounds(start, wanted, velocity, limits))
+        except NoSolution as reason:
+            return self._replay(start, now), TickStatistics(
+                Status.FALLBACK, self._clock() - began, unreached=joints.position_error, message=str(reason)
+            )
+        solve_time = self._clock() - began
+        qacc = self._problem.stage_accelerations(x)
+        plan = fallback.integrate(start, qacc, now, self.settings.horizon.dt, reference.gripper_width)
+        return plan, TickStatistics(Status.TRACKING, solve_time, unreached=joints.position_error)
+
+    def _replay(self, start: StartState, now: float) -> JointTrajectory:
+        if self._plan is not None and now < fallback.end_time(self._plan):
+            return self._plan
+        return fallback.brake(start, self._stopping, now, self.settings.horizon.dt, self._width)
