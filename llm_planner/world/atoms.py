@@ -1,7 +1,7 @@
 """Preconditions and effects in skill manifests: the tiny grammar of atoms, and whether one holds.
 
-An atom is `predicate(argument, ...)`, or `not predicate(...)`. An argument is the name of one of the skill's parameters,
-or `held`: the object that was in the gripper when the skill started (the one being placed).
+An atom is `predicate(argument, ...)`, or `not predicate(...)`. An argument is the name of one of the skill's
+parameters, or `held`: the object that was in the gripper when the skill started (the one being placed).
 
     empty()                                   nothing is in the gripper
     holding()                                 something is in the gripper

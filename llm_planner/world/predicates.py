@@ -20,7 +20,7 @@ GAP_TOLERANCE = 0.025  # [m] error of a gap or a displacement: fingers open unev
 BESIDE_MAX_GAP = 0.15  # [m] farther apart nobody says "beside", unless a distance was asked for
 SIDE_MARGIN = 0.01  # [m] nearer to the line through `of` than this is on neither side
 
-CONTAINER_KINDS = frozenset({"bowl", "mug", "cup", "plate", "tray", "box", "basket", "pot", "pan", "vase", "bin"})
+CONTAINER_KINDS = frozenset({"bowl", "mug", "cup", "plate", "tray", "box", "basket", "pot", "pan", "bin"})
 
 Place = str | Vector3 | Point2  # a region's name, or a point
 
