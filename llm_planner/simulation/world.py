@@ -1,0 +1,240 @@
+"""The simulated world, stepped in-process: the seam that skills, control, tests, benchmarks and the simulator node use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.control.reference import JointState, JointTrajectory
+from llm_planner.errors import InputError
+from llm_planner.simulation.layout import Placement, default_objects, draw_layout
+from llm_planner.simulation.limits import LimitWatch
+from llm_planner.simulation.objects import KINDS, ObjectSpec
+from llm_planner.simulation.panda import (
+    ARM_JOINTS,
+    GRIPPER_FORCE,
+    GRIPPER_SPEED,
+    GRIPPER_WIDTH_MAX,
+    HOME_QPOS,
+    PANDA_LIMITS,
+    RobotLimits,
+    pose_from_mujoco,
+)
+from llm_planner.simulation.tabletop import tabletop_spec
+from llm_planner.simulation.trajectory import sample
+from llm_planner.skills.contract import Observation
+from llm_planner.world.scene import Pose, Scene, SceneObject
+
+if TYPE_CHECKING:
+    import mujoco
+
+Array = NDArray[np.float64]
+
+WORLDS: dict[str, Callable[[Sequence[ObjectSpec]], "mujoco.MjSpec"]] = {"tabletop": tabletop_spec}
+SETTLE_TIME = 0.5  # [s] stepped before a world is handed out
+HOLDING_FORCE = 2.0  # [N] of closing force below which nothing counts as held
+NQ = len(ARM_JOINTS)
+
+
+def open_world(name: str = "tabletop", seed: int = 0, objects: Sequence[ObjectSpec] | None = None) -> World:
+    """The world called `name`, its objects (drawn from `seed` when none are given) laid out from `seed` and at rest.
+
+    Raises InputError for an unknown world or more objects than fit.
+    """
+    if name not in WORLDS:
+        raise InputError(f"there is no world {name!r}; the worlds are: {', '.join(WORLDS)}")
+    return World(name, seed, objects)
+
+
+@dataclass(frozen=True)
+class WorldSnapshot:
+    """Everything that decides how a world goes on; only for the world, or a copy of the world, that gave it."""
+
+    data: mujoco.MjData
+    gripper_command: float
+
+
+class World:
+    """A robot at a table in MuJoCo. Joints are moved by `follow` alone; objects only by contact and friction."""
+
+    limits: RobotLimits = PANDA_LIMITS
+
+    def __init__(self, name: str, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
+        self.name = name
+        self.objects: tuple[ObjectSpec, ...] = ()
+        self.limit_watch = LimitWatch(self.limits)
+        self.reset(seed, objects)
+
+    def reset(self, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
+        """Starts again at time 0 with the arm at rest in its home posture; see `open_world`. The limit watch goes on."""
+        rng = np.random.default_rng(seed)
+        wanted = tuple(objects) if objects is not None else default_objects(rng)
+        placements = draw_layout(wanted, rng)
+        if not self.objects or wanted != self.objects:
+            self._build(wanted)
+        self._place(placements)
+        self._settle()
+
+    @property
+    def time(self) -> float:
+        """Simulated time since the reset [s]."""
+        return float(self.data.time)
+
+    def scene(self) -> Scene:
+        """Where every object is now, and which one is between the fingers."""
+        poses = self.data.qpos[self._object_qpos].tolist()  # (n, 7): x y z, w x y z
+        items = tuple(
+            SceneObject(
+                name=item.name,
+                kind=item.kind,
+                color=item.color,
+                position=(pose[0], pose[1], pose[2]),
+                orientation=(pose[4], pose[5], pose[6], pose[3]),
+                size=KINDS[item.kind].size,
+            )
+            for item, pose in zip(self.objects, poses, strict=True)
+        )
+        return Scene(self.time, items, self._held())
+
+    def joint_state(self) -> JointState:
+        """The arm's joints as they are."""
+        return JointState(self.time, self.data.qpos[:NQ].copy(), self.data.qvel[:NQ].copy())
+
+    def gripper_width(self) -> float:
+        """Distance between the fingertips [m]."""
+        return float(self.data.qpos[NQ] + self.data.qpos[NQ + 1])
+
+    def gripper_pose(self) -> Pose:
+        """T_base_gripper: the point between the fingertips, z out of the hand."""
+        self._mujoco.mj_kinematics(self.model, self.data)
+        self._mujoco.mju_mat2Quat(self._quaternion, self.data.site_xmat[self._gripper])
+        return pose_from_mujoco(self.data.site_xpos[self._gripper], self._quaternion)
+
+    def observation(self) -> Observation:
+        """What a skill sees now."""
+        qpos = tuple(self.data.qpos[:NQ].tolist())
+        return Observation(self.time, self.scene(), qpos, self.gripper_pose(), self.gripper_width())
+
+    def follow(self, trajectory: JointTrajectory, duration: float) -> None:
+        """Steps the physics for `duration` [s] (whole steps) while the joints track `trajectory`.
+
+        Before its start and after its end the end posture is held. The gripper's width follows at its own speed and
+        with its own force.
+        """
+        steps = max(1, round(duration / self.dt))
+        qvel = self._qvel_log(steps)
+        ctrl = self._controls(trajectory, steps)
+        step, model, data = self._mujoco.mj_step, self.model, self.data
+        target, measured = data.ctrl, data.qvel[:NQ]
+        qvel[0] = measured
+        for k in range(steps):
+            target[:] = ctrl[k]
+            step(model, data)
+            qvel[k + 1] = measured
+        self._gripper_command = float(ctrl[-1, NQ])
+        self.limit_watch.update(qvel, self.dt)
+
+    def snapshot(self) -> WorldSnapshot:
+        """The state of the world, to come back to with `restore`."""
+        data = self._mujoco.MjData(self.model)
+        self._mujoco.mj_copyData(data, self.model, self.data)
+        return WorldSnapshot(data, self._gripper_command)
+
+    def restore(self, snapshot: WorldSnapshot) -> None:
+        """Makes the world as it was when `snapshot` was taken."""
+        self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
+        self._gripper_command = snapshot.gripper_command
+
+    def _controls(self, trajectory: JointTrajectory, steps: int) -> Array:
+        """One row of actuator targets (steps, nu) a physics step.
+
+        The servo pushes with kp (ctrl - q) - kv dq, so velocity reference and inertia feed-forward enter as
+        displacements. MuJoCo takes the damping term at the end of the step, hence the velocity reference too.
+        """
+        data = self.data
+        qpos, qvel = sample(trajectory, data.time + self._grid[: steps + 1])
+        self._qacc[:NQ] = (qvel[1] - qvel[0]) / self.dt
+        self._mujoco.mj_mulM(self.model, data, self._torque, self._qacc)
+        feedforward = self._torque[:NQ] + data.qfrc_bias[:NQ] - data.qfrc_gravcomp[:NQ]
+        ctrl = np.empty((steps, NQ + 1))
+        ctrl[:, :NQ] = qpos[:-1] + (self._kv * qvel[1:] + feedforward) / self._kp
+        ctrl[:, NQ] = self._gripper_ramp(trajectory.gripper_width, steps)
+        return ctrl
+
+    def _gripper_ramp(self, width: float, steps: int) -> Array:
+        """The commanded width (steps,): at the gripper's speed, from no farther ahead than its full force asks for."""
+        measured = self.gripper_width()
+        start = min(max(self._gripper_command, measured - self._gripper_lead), measured + self._gripper_lead)
+        change = min(max(width, 0.0), GRIPPER_WIDTH_MAX) - start
+        ramp = np.minimum(GRIPPER_SPEED * self._grid[1 : steps + 1], abs(change))
+        return start + np.copysign(ramp, change)
+
+    def _qvel_log(self, steps: int) -> Array:
+        if len(self._log) < steps + 1:
+            self._log = np.empty((steps + 1, NQ))
+            self._grid = np.arange(steps + 1) * self.dt
+        return self._log[: steps + 1]
+
+    def _held(self) -> str:
+        """The object that both fingertips touch while they push against each other."""
+        data = self.data
+        if data.ncon == 0 or data.actuator_force[NQ] > -HOLDING_FORCE:
+            return ""
+        owners = self._owner[data.contact.geom]  # (ncon, 2)
+        touched = [set(owners[(owners == pad).any(axis=1)].ravel().tolist()) for pad in (_LEFT, _RIGHT)]
+        common = [index for index in touched[0] & touched[1] if index >= 0]
+        return self.objects[min(common)].name if common else ""
+
+    def _build(self, objects: tuple[ObjectSpec, ...]) -> None:
+        import mujoco
+
+        self._mujoco = mujoco
+        self.objects = objects
+        self.model = WORLDS[self.name](objects).compile()
+        self.data = mujoco.MjData(self.model)
+        self.dt: float = self.model.opt.timestep  # [s] of one physics step
+        self._kp = self.model.actuator_gainprm[:NQ, 0].copy()
+        self._kv = -self.model.actuator_biasprm[:NQ, 2].copy()
+        self._gripper_lead = 1.01 * GRIPPER_FORCE / float(self.model.actuator_gainprm[NQ, 0])
+        self._gripper = self.model.site("gripper").id
+        starts = [int(self.model.jnt_qposadr[self.model.joint(item.name).id]) for item in objects]
+        self._object_qpos = np.array(starts, dtype=np.intp)[:, None] + np.arange(7)
+        self._owner = self._geom_owners()
+        self._quaternion = np.zeros(4)
+        self._qacc, self._torque = np.zeros(self.model.nv), np.zeros(self.model.nv)
+        self._log, self._grid = np.empty((0, NQ)), np.zeros(0)
+        self._qvel_log(50)
+
+    def _geom_owners(self) -> NDArray[np.intp]:
+        """For each geom the index of its object, or which fingertip it is."""
+        owner = np.full(self.model.ngeom, _NOBODY)
+        for index, item in enumerate(self.objects):
+            owner[self.model.geom_bodyid == self.model.body(item.name).id] = index
+        owner[self.model.geom("left_pad").id], owner[self.model.geom("right_pad").id] = _LEFT, _RIGHT
+        return owner
+
+    def _place(self, placements: Sequence[Placement]) -> None:
+        self._mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[:NQ] = HOME_QPOS
+        self.data.qpos[NQ : NQ + 2] = GRIPPER_WIDTH_MAX / 2
+        for item, rows, place in zip(self.objects, self._object_qpos, placements, strict=True):
+            half_height = KINDS[item.kind].size[2] / 2
+            self.data.qpos[rows] = [place.x, place.y, half_height, np.cos(place.yaw / 2), 0, 0, np.sin(place.yaw / 2)]
+        self._gripper_command = GRIPPER_WIDTH_MAX
+        self._mujoco.mj_forward(self.model, self.data)
+
+    def _settle(self) -> None:
+        """Lets everything come to rest; time starts at 0 afterwards."""
+        home = np.array(HOME_QPOS)
+        still = JointTrajectory(
+            0.0, 1.0, np.tile(home, (2, 1)), np.zeros((2, NQ)), np.zeros((1, NQ)), GRIPPER_WIDTH_MAX
+        )
+        self.follow(still, SETTLE_TIME)
+        self.data.time = 0.0
+
+
+_NOBODY, _LEFT, _RIGHT = -1, -2, -3
