@@ -1,0 +1,90 @@
+# make demo    set up if needed, then carry out a sentence: make demo SAY="stack the red block on the blue one"
+# make test    set up if needed, then run the tests
+# make check   formatting, lint and types;  make fix  mends what can be mended;  make bench  prints the measured figures
+#
+# PYTHON    the Python to build .venv with, 3.10 to 3.12 (found by itself otherwise)
+# PIP_ARGS  more arguments for pip, e.g. an index of your own
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check fix bench clean
+
+PYTHON ?= $(shell for p in python3.12 python3.11 python3.10 python3; do \
+	"$$p" -c 'import sys, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 13))' 2>/dev/null && \
+	echo "$$p" && break; done)
+PIP_ARGS ?=
+SAY ?=
+export SAY
+VENV := .venv
+BIN := $(VENV)/bin
+LOG := $(VENV)/setup.log
+INTERFACE_FILES := $(shell find llm_planner_interfaces -type f -not -path '*/build/*')
+
+# Each stamp is written only when its step has succeeded, so a broken setup is mended by running it again.
+CREATED := $(VENV)/.created
+PINNED := $(VENV)/.pinned
+INTERFACES := $(VENV)/.interfaces
+INSTALLED := $(VENV)/.installed
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
+
+setup: $(INSTALLED)
+
+# Quiet unless it fails: the log's end is then shown.
+define logged
+( $(1) ) >>$(LOG) 2>&1 || { tail -n 25 $(LOG); echo; echo "make setup failed while $(2); the whole log is $(LOG)." \
+	"Mend what it names and run make setup again."; exit 1; }
+endef
+
+$(CREATED):
+	@test -n "$(PYTHON)" || { echo "No usable Python 3.10, 3.11 or 3.12 (with its venv module) was found." \
+		"Install one (for instance: apt install python3 python3-venv) or name it: make setup PYTHON=/path/to/python3.12"; \
+		exit 1; }
+	@echo "creating $(VENV) with $(PYTHON)"
+	@rm -rf $(VENV) && mkdir -p $(VENV)
+	@$(call logged,$(PYTHON) -m venv $(VENV),creating $(VENV))
+	@touch $@
+
+$(PINNED): $(CREATED) requirements.txt requirements-dev.txt
+	@echo "installing the pinned requirements (some minutes the first time)"
+	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --use-pep517 $(PIP_ARGS) \
+		-r requirements-dev.txt,installing requirements)
+	@touch $@
+
+$(INTERFACES): $(PINNED) $(INTERFACE_FILES)
+	@echo "building the ROS 2 interfaces (about half a minute)"
+	@command -v c++ >/dev/null || { echo "No C++ compiler was found; install one (for instance: apt install g++)" \
+		"and run make setup again."; exit 1; }
+	@$(call logged,CMAKE_PREFIX_PATH=$(CURDIR)/$(VENV) AMENT_PREFIX_PATH=$(CURDIR)/$(VENV) \
+		PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --disable-pip-version-check --no-deps \
+		--no-build-isolation --force-reinstall ./llm_planner_interfaces,building the interfaces)
+	@touch $@
+
+$(INSTALLED): $(INTERFACES) setup.py setup.cfg package.xml pyproject.toml llm_planner/nodes/node_table.py
+	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation \
+		--editable .,installing llm_planner)
+	@touch $@
+
+demo: setup
+	@$(BIN)/llm-planner demo $${SAY:+"$$SAY"}
+
+test: setup
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)
+
+check: setup
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+fix: setup
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: setup
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build install log dist *.egg-info

@@ -1,0 +1,56 @@
+"""Builds the package for colcon (ament_python) and for pip alike."""
+
+import ast
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+ROOT = Path(__file__).parent.resolve()
+NAME = "llm_planner"
+
+
+def version() -> str:
+    """The version that `llm_planner/__init__.py` states, read without importing the package."""
+    for statement in ast.parse((ROOT / NAME / "__init__.py").read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.Assign) and statement.targets[0].id == "__version__":
+            return ast.literal_eval(statement.value)
+    raise RuntimeError(f"{NAME}/__init__.py states no __version__")
+
+
+def node_programs() -> list[str]:
+    """One program a node, named in the table that launch files and `llm-planner up` read."""
+    table = ast.parse((ROOT / NAME / "nodes" / "node_table.py").read_text(encoding="utf-8"))
+    names = [
+        ast.literal_eval(call.args[0])
+        for call in ast.walk(table)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "NodeEntry"
+    ]
+    return [f"{name} = {NAME}.nodes.{name}_node:main" for name in names]
+
+
+def shared_files(folder: str) -> list[tuple[str, list[str]]]:
+    """The files under a top-level `folder` of data, to be installed under share/llm_planner/."""
+    files = [path.relative_to(ROOT) for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
+    parents = sorted({path.parent for path in files if "__pycache__" not in path.parts})
+    return [(f"share/{NAME}/{parent}", [str(path) for path in files if path.parent == parent]) for parent in parents]
+
+
+setup(
+    name=NAME,
+    version=version(),
+    description="Command and correct a robot in plain language, and prove what it will and will not do.",
+    license="Apache-2.0",
+    maintainer="llm_planner maintainers",
+    maintainer_email="llm-planner@example.com",
+    python_requires=">=3.10",
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={"": ["py.typed", "*.safetensors", "*.json", "*.txt", "*.yaml"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+        *(entry for folder in ("config", "launch", "sim", "skills") for entry in shared_files(folder)),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=False,
+    entry_points={"console_scripts": [f"llm-planner = {NAME}.cli.main:main", *node_programs()]},
+)
