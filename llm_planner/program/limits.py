@@ -10,5 +10,6 @@ MAX_ITEMS = 1_000  # in a list or tuple
 MAX_TEXT = 1_000  # characters in a string
 MAX_VALUE_SIZE = 5_000  # parts of a nested list, counted through
 MAX_EVALUATIONS = 50_000  # nodes evaluated between two skill calls
+MAX_TOTAL_EVALUATIONS = 400_000  # and in the whole program
 MAX_SKILL_CALLS = 200  # in one program
 MAX_CHECKS = 50_000  # nodes the checker visits

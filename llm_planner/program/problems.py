@@ -6,7 +6,6 @@ import ast
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NoReturn
 
 from llm_planner.errors import LlmPlannerError
 
@@ -57,15 +56,15 @@ def problem_at(node: ast.AST, message: str, person_can_answer: bool = False) -> 
     return Problem(line, column, message, person_can_answer)
 
 
-def stop(node: ast.AST, message: str) -> NoReturn:
-    """Raise the RunError `message` at `node`."""
-    raise RunError(problem_at(node, message))
+def stopped(node: ast.AST, message: str) -> RunError:
+    """The error of a program that cannot go on at `node`."""
+    return RunError(problem_at(node, message))
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """`; did you mean "..."?` for the choice that looks like `word`, or "" where none does."""
+    """` (did you mean "..."?)` for the choice that looks like `word`, or "" where none does."""
     close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.6)
-    return f'; did you mean "{close[0]}"?' if close else ""
+    return f' (did you mean "{close[0]}"?)' if close else ""
 
 
 def one_of(choices: Iterable[str]) -> str:

@@ -91,7 +91,8 @@ def _parse(text: str) -> ast.Module:
             warnings.simplefilter("ignore")  # Python's opinion on style; what matters is checked below
             return ast.parse(text)
     except SyntaxError as error:
-        problem = Problem(error.lineno or 0, error.offset or 0, f"this is not valid Python: {error.msg.partition(';')[0]}")
+        reason = error.msg.partition(";")[0]
+        problem = Problem(error.lineno or 0, error.offset or 0, f"this is not valid Python: {reason}")
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:
         reason = str(error).partition(";")[0] or type(error).__name__
         problem = Problem(0, 0, f"the program is too deeply nested or has values too large to read ({reason})")
@@ -175,7 +176,7 @@ class _Scan:
     def _check_attribute(self, node: ast.Attribute) -> None:
         if node.attr not in POINT_ATTRIBUTES or not isinstance(node.ctx, ast.Load):
             hint = "; to append, write items = items + [item]" if node.attr == "append" else ""
-            self._add(node, f"the attribute .{node.attr} is not allowed; only .x, .y and .z of a point can be read{hint}")
+            self._add(node, f"the attribute .{node.attr} is not allowed; only a point has attributes, .x .y .z{hint}")
 
     def _check_constant(self, node: ast.Constant) -> None:
         value = node.value

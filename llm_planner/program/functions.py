@@ -1,0 +1,42 @@
+"""The program's own functions: their parameters, defaults and local names, read off the syntax tree."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from llm_planner.program.signatures import REQUIRED, Parameter, Signature
+
+
+def function_defaults(definition: ast.FunctionDef) -> dict[str, Any]:
+    """Default values by parameter name; the parser allows constants only."""
+    names = [argument.arg for argument in definition.args.args]
+    defaults = definition.args.defaults
+    values = [default.value for default in defaults if isinstance(default, ast.Constant)]
+    return dict(zip(names[len(names) - len(defaults) :], values, strict=True))
+
+
+def function_signature(definition: ast.FunctionDef) -> Signature:
+    """How the function is called."""
+    defaults = function_defaults(definition)
+    names = [argument.arg for argument in definition.args.args]
+    return Signature(definition.name, tuple(Parameter(name, "any", defaults.get(name, REQUIRED)) for name in names))
+
+
+def local_names(definition: ast.FunctionDef) -> frozenset[str]:
+    """Parameters and every name assigned in the body, which Python makes local even before it has a value."""
+    names = {argument.arg for argument in definition.args.args}
+    stack: list[ast.AST] = list(definition.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        if not isinstance(node, (ast.ListComp, ast.GeneratorExp)):  # their targets live in a scope of their own
+            stack.extend(ast.iter_child_nodes(node))
+    return frozenset(names)
+
+
+def called_names(node: ast.AST) -> frozenset[str]:
+    """Names of everything called somewhere under `node`."""
+    calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
+    return frozenset(call.func.id for call in calls if isinstance(call.func, ast.Name))

@@ -1,0 +1,205 @@
+"""The questions a program may ask the scene, answered for the moment at which they are reached."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llm_planner.program.problems import NothingFoundError, Problem
+from llm_planner.program.signatures import REQUIRED, Parameter, Signature
+from llm_planner.program.static_types import (
+    ANY,
+    BOOL,
+    NUMBER,
+    OBJECT,
+    OBJECTS,
+    POINT,
+    POINTS,
+    TEXT,
+    Type,
+    list_of,
+)
+from llm_planner.program.values import Found, Point, Value
+from llm_planner.world import free_space, predicates
+from llm_planner.world.geometry import distance_in_plane, half_extents
+from llm_planner.world.places import REGIONS, Viewpoint
+from llm_planner.world.scene import Scene
+
+
+@dataclass(frozen=True)
+class View:
+    """Who asks and what is there: the scene now, and where the speaker stands."""
+
+    scene: Scene
+    viewpoint: Viewpoint
+
+    def point(self, location: Value) -> Point:
+        """The point that an object, a region or a point stands for."""
+        if isinstance(location, Point):
+            return location
+        if location in REGIONS:
+            return Point(*self.viewpoint.region(location).anchor)
+        return Point(*self.scene.find(location).position)
+
+    def place(self, place: Value) -> predicates.Place:
+        """A region or point in the words and values that `predicates` takes."""
+        return (place.x, place.y, place.z) if isinstance(place, Point) else self.viewpoint.to_base(place)
+
+
+def _xy(point: Point) -> tuple[float, float]:
+    return point.x, point.y
+
+
+def what(candidates: Sequence[Value]) -> str:
+    """What a list was asked for, in words."""
+    return candidates.what if isinstance(candidates, Found) else "object"
+
+
+def describe(location: Value) -> str:
+    """A location in words."""
+    return "that point" if isinstance(location, Point) else f"the {location}"
+
+
+def nothing(message: str) -> NothingFoundError:
+    """The error of a question without an answer; the interpreter adds the line."""
+    return NothingFoundError(Problem(0, 0, message, person_can_answer=True))
+
+
+def _objects(view: View, kind: str | None, color: str | None) -> Found:
+    fitting = [
+        item.name for item in view.scene.objects if kind in (None, item.kind) and color in (None, item.color)
+    ]
+    return Found(fitting, " ".join(word for word in (color, kind or "object") if word))
+
+
+def _closest(view: View, candidates: Sequence[str], to: Value) -> str:
+    ordered = _ordered(view, candidates, to)
+    return ordered[0]
+
+
+def _farthest(view: View, candidates: Sequence[str], to: Value) -> str:
+    ordered = _ordered(view, candidates, to)
+    return ordered[-1]
+
+
+def _ordered(view: View, candidates: Sequence[str], to: Value) -> tuple[str, ...]:
+    others = [name for name in candidates if name != to]
+    if not others:
+        raise nothing(f"there is no {what(candidates)} to choose from")
+    return predicates.by_distance(view.scene, others, _xy(view.point(to)))
+
+
+def _extreme(pick: Callable[..., str]) -> Callable[[View, Sequence[str]], str]:
+    def choose(view: View, candidates: Sequence[str]) -> str:
+        if not candidates:
+            raise nothing(f"there is no {what(candidates)} to choose from")
+        return pick(candidates, key=lambda name: predicates.volume(view.scene.find(name)))
+
+    return choose
+
+
+def _from_side(view: View, candidates: Sequence[str], direction: str) -> Found:
+    ordered = predicates.from_side(view.scene, candidates, view.viewpoint.direction(direction))
+    return Found(ordered, what(candidates))
+
+
+_SIDE_PHRASES = {
+    "left": "to the left of", "right": "to the right of", "top": "on the far side of", "bottom": "on the near side of",
+}  # fmt: skip
+
+
+def _on_side(view: View, candidates: Sequence[str], direction: str, of: Value) -> Found:
+    vector, origin = view.viewpoint.direction(direction), _xy(view.point(of))
+    there = predicates.on_side(view.scene, [name for name in candidates if name != of], vector, origin)
+    return Found(there, f"{what(candidates)} {_SIDE_PHRASES[direction]} {describe(of)}")
+
+
+def _contents(view: View, item: str) -> Found:
+    return Found(predicates.contents(view.scene, item), f"object in or on the {item}")
+
+
+def _distance(view: View, a: Value, b: Value) -> float:
+    return distance_in_plane(_xy(view.point(a)), _xy(view.point(b)))
+
+
+def _midpoint(view: View, a: Value, b: Value) -> Point:
+    first, second = view.point(a), view.point(b)
+    return Point((first.x + second.x) / 2, (first.y + second.y) / 2)
+
+
+def _line_points(view: View, n: int, direction: str) -> list[Point]:
+    along = view.viewpoint.direction("right" if direction == "horizontal" else "top")
+    return [Point(*point) for point in free_space.row(view.scene, n, along)]
+
+
+def _circle_points(view: View, n: int) -> list[Point]:
+    return [Point(*point) for point in free_space.circle(view.scene, n)]
+
+
+def _pairs(view: View, items: Sequence[Value]) -> list[tuple[Value, Value]]:
+    return list(itertools.pairwise(items))
+
+
+def _height(view: View, item: str) -> float:
+    return 2 * half_extents(view.scene.find(item))[2]
+
+
+def _width(view: View, item: str) -> float:
+    return 2 * max(half_extents(view.scene.find(item))[:2])
+
+
+@dataclass(frozen=True)
+class Query:
+    """One question: how it is called, and how it is answered (with the view and its arguments in order)."""
+
+    signature: Signature
+    answer: Callable[..., Value]
+
+
+def _query(name: str, answer: Callable[..., Value], returns: Type, *parameters: Parameter) -> Query:
+    return Query(Signature(name, parameters, returns=returns), answer)
+
+
+def _parameter(name: str, type: str, default: Value = REQUIRED) -> Parameter:
+    return Parameter(name, type, default)
+
+
+_OBJECT = _parameter("object", "object")
+_A, _B = _parameter("a", "object"), _parameter("b", "object")
+_CANDIDATES = _parameter("candidates", "objects")
+_DIRECTION = _parameter("direction", "direction")
+_COUNT = Parameter("n", "integer", minimum=1, maximum=12)
+_LINE = Parameter("direction", "text", "horizontal", choices=("horizontal", "vertical"))
+
+QUERIES: dict[str, Query] = {
+    query.signature.name: query
+    for query in (
+        _query("objects", _objects, OBJECTS, _parameter("kind", "kind", None), _parameter("color", "color", None)),
+        _query("color", lambda view, item: view.scene.find(item).color, TEXT, _OBJECT),
+        _query("kind", lambda view, item: view.scene.find(item).kind, TEXT, _OBJECT),
+        _query("position", lambda view, item: Point(*view.scene.find(item).position), POINT, _OBJECT),
+        _query("height", _height, NUMBER, _OBJECT),
+        _query("width", _width, NUMBER, _OBJECT),
+        _query("held", lambda view: view.scene.held or None, ANY),
+        _query("is_on", lambda view, a, b: predicates.on(view.scene, a, b), BOOL, _A, _B),
+        _query("is_in", lambda view, a, b: predicates.in_(view.scene, a, b), BOOL, _A, _B),
+        _query("is_at", lambda view, a, place: predicates.at(view.scene, a, view.place(place)), BOOL,
+               _A, _parameter("place", "place")),
+        _query("is_held", lambda view, a: view.scene.held == a, BOOL, _A),
+        _query("is_clear", lambda view, a: predicates.clear(view.scene, a), BOOL, _A),
+        _query("contents", _contents, OBJECTS, _OBJECT),
+        _query("closest", _closest, OBJECT, _CANDIDATES, _parameter("to", "location")),
+        _query("farthest", _farthest, OBJECT, _CANDIDATES, _parameter("to", "location")),
+        _query("largest", _extreme(max), OBJECT, _CANDIDATES),
+        _query("smallest", _extreme(min), OBJECT, _CANDIDATES),
+        _query("from_side", _from_side, OBJECTS, _CANDIDATES, _DIRECTION),
+        _query("on_side", _on_side, OBJECTS, _CANDIDATES, _DIRECTION, _parameter("of", "location")),
+        _query("distance", _distance, NUMBER, _parameter("a", "location"), _parameter("b", "location")),
+        _query("point", lambda view, x, y: Point(x, y), POINT, _parameter("x", "number"), _parameter("y", "number")),
+        _query("midpoint", _midpoint, POINT, _parameter("a", "location"), _parameter("b", "location")),
+        _query("line_points", _line_points, POINTS, _COUNT, _LINE),
+        _query("circle_points", _circle_points, POINTS, _COUNT),
+        _query("pairs", _pairs, list_of(ANY), _parameter("items", "list")),
+    )
+}  # fmt: skip

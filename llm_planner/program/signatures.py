@@ -1,0 +1,214 @@
+"""What can be called in a program, and with which arguments: one description for skills and for questions alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llm_planner.program.problems import Problem, did_you_mean, one_of
+from llm_planner.program.static_types import NONE, Type
+from llm_planner.program.values import Point, Value, is_number, type_name
+from llm_planner.world.atoms import Atom
+from llm_planner.world.places import DIRECTIONS, REGIONS, WORKSPACE
+from llm_planner.world.scene import Scene
+
+REQUIRED: Any = object()  # the default of a parameter that has none
+
+# What a parameter accepts: scene types first, then Python's.
+PARAMETER_TYPES = (
+    "object", "direction", "region", "point", "place", "location", "number", "integer", "text", "kind", "color",
+    "objects", "list", "any",
+)  # fmt: skip
+WORKSPACE_MARGIN = 0.02  # [m] a point just off the table's edge is a rounding, not a mistake
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its name, type (one of `PARAMETER_TYPES`), default, numeric bounds and, for text, its choices."""
+
+    name: str
+    type: str
+    default: Any = REQUIRED
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A skill (`is_skill`) or a question to the scene.
+
+    `returns` is what the checker knows of a question's answer; skills give none. `preconditions` and `effects` are the atoms of a skill's manifest.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    is_skill: bool = False
+    returns: Type = NONE
+    preconditions: tuple[Atom, ...] = ()
+    effects: tuple[Atom, ...] = ()
+
+    def __str__(self) -> str:
+        listed = [p.name if p.required else f"{p.name}={p.default!r}" for p in self.parameters]
+        return f"{self.name}({', '.join(listed)})"
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Which argument goes to which parameter: `given` by parameter name, and the messages of what does not fit."""
+
+    given: Mapping[str, Any]
+    problems: tuple[str, ...]
+
+
+def bind(signature: Signature, positional: Sequence[Any], keywords: Sequence[tuple[str, Any]]) -> Binding:
+    """Match arguments (of any kind: values, types or syntax nodes) to parameters as Python would."""
+    names = [parameter.name for parameter in signature.parameters]
+    given = dict(zip(names, positional, strict=False))
+    problems = []
+    if len(positional) > len(names):
+        problems.append(f"{signature.name} takes at most {len(names)} arguments, not {len(positional)}: {signature}")
+    for keyword, value in keywords:
+        if keyword not in names:
+            hint = did_you_mean(keyword, names)
+            problems.append(f"{signature.name} has no parameter {keyword!r}{hint}; write {signature}")
+        elif keyword in given:
+            problems.append(f"{signature.name} is given {keyword!r} twice")
+        else:
+            given[keyword] = value
+    missing = [p.name for p in signature.parameters if p.required and p.name not in given]
+    if missing:
+        problems.append(f"{signature.name} needs {' and '.join(missing)}; write {signature}")
+    return Binding(given, tuple(problems))
+
+
+def value_problems(signature: Signature, parameter: Parameter, value: Value, scene: Scene) -> Iterator[Problem]:
+    """What is wrong with passing `value`; problems have no place in the program yet."""
+    for message, person_can_answer in _MEANINGS[parameter.type](parameter, value, scene):
+        yield Problem(0, 0, f"{signature.name}: {message}", person_can_answer)
+
+
+_Finding = tuple[str, bool]
+
+
+def _expected(what: str, parameter: Parameter, value: Value) -> Iterator[_Finding]:
+    shown = repr(value) if isinstance(value, (str, int, float, bool)) else type_name(value)
+    yield f"{parameter.name} must be {what}, not {shown}", False
+
+
+def _object(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not isinstance(value, str):
+        yield from _expected("an object", parameter, value)
+    elif value not in scene.names:
+        hint = did_you_mean(value, scene.names)
+        yield f'there is no "{value}" here{hint}; the scene holds: {one_of(scene.names)}', True
+
+
+def _word(parameter: Parameter, value: Value, choices: Sequence[str], what: str) -> Iterator[_Finding]:
+    if not isinstance(value, str):
+        yield from _expected(what, parameter, value)
+    elif value not in choices:
+        yield f"{value!r} is not {what}{did_you_mean(value, choices)}; choose one of: {one_of(choices)}", False
+
+
+def _direction(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    yield from _word(parameter, value, tuple(DIRECTIONS), "a direction")
+
+
+def _region(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    yield from _word(parameter, value, tuple(REGIONS), "a place")
+
+
+def _point(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not isinstance(value, Point):
+        yield from _expected("a point", parameter, value)
+    elif not WORKSPACE.contains(value.x, value.y, WORKSPACE_MARGIN):
+        area = f"x {WORKSPACE.x_min:g} to {WORKSPACE.x_max:g}, y {WORKSPACE.y_min:g} to {WORKSPACE.y_max:g}"
+        yield f"the point ({value.x:.2f}, {value.y:.2f}) is out of the arm's reach; it reaches {area} metres", True
+
+
+def _place(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if isinstance(value, Point):
+        yield from _point(parameter, value, scene)
+    elif isinstance(value, str) and value in scene.names:
+        yield f'{parameter.name} must be a place or a point; "{value}" is an object: use place_on or place_in', False
+    else:
+        yield from _word(parameter, value, tuple(REGIONS), "a place")
+
+
+def _location(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if isinstance(value, Point) or (isinstance(value, str) and value in REGIONS):
+        return
+    yield from _object(parameter, value, scene)
+
+
+def _number(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not is_number(value):
+        yield from _expected("a number", parameter, value)
+        return
+    low, high = parameter.minimum, parameter.maximum
+    if (low is not None and value < low) or (high is not None and value > high):
+        unit = f" {parameter.unit}" if parameter.unit else ""
+        bounds = f"at least {low:g}" if high is None else f"between {low or 0:g} and {high:g}"
+        yield f"{parameter.name} must be {bounds}{unit}, not {value:g}", False
+
+
+def _integer(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not isinstance(value, int) or isinstance(value, bool):
+        yield from _expected("a whole number", parameter, value)
+    else:
+        yield from _number(parameter, value, scene)
+
+
+def _text(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if parameter.choices:
+        yield from _word(parameter, value, parameter.choices, f"a {parameter.name}")
+    elif not isinstance(value, str) and value is not parameter.default:
+        yield from _expected("a string", parameter, value)
+
+
+def _near_miss(parameter: Parameter, value: Value, known: Sequence[str]) -> Iterator[_Finding]:
+    """A kind or colour that is not here is a fair question to the scene, unless it is nearly one that is."""
+    if not isinstance(value, str):
+        if value is not parameter.default:
+            yield from _expected("a string", parameter, value)
+    elif value not in known and value.rstrip("s") in known:
+        yield f'the {parameter.name} "{value}" must be in the singular: "{value.rstrip("s")}"', False
+
+
+def _kind(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    yield from _near_miss(parameter, value, sorted({item.kind for item in scene.objects}))
+
+
+def _color(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    yield from _near_miss(parameter, value, sorted({item.color for item in scene.objects}))
+
+
+def _list(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not isinstance(value, (list, tuple)):
+        yield from _expected("a list", parameter, value)
+
+
+def _objects(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not isinstance(value, (list, tuple)):
+        yield from _expected("a list of objects", parameter, value)
+        return
+    for item in value:
+        yield from _object(parameter, item, scene)
+
+
+def _any(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    yield from ()
+
+
+_MEANINGS = {
+    "object": _object, "direction": _direction, "region": _region, "point": _point, "place": _place,
+    "location": _location, "number": _number, "integer": _integer, "text": _text, "kind": _kind, "color": _color,
+    "objects": _objects, "list": _list, "any": _any,
+}  # fmt: skip

@@ -1,0 +1,96 @@
+"""What the checker knows of a value before the program runs: its type and, where it can tell, its possible values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+MAX_LITERALS = 16  # beyond that many possible values only the type is kept
+MAX_DEPTH = 4  # lists in lists in lists; deeper is anything
+
+
+@dataclass(frozen=True)
+class Type:
+    """`name` is one of: number, bool, text, object, point, none, list, tuple, any.
+
+    `items` holds the one element type of a list, or each element's of a tuple. `literals` are all the values it may
+    have, or None where that is not known; an object or a region written out is a text with its literals.
+    """
+
+    name: str
+    items: tuple[Type, ...] = ()
+    literals: frozenset[Any] | None = None
+
+    def __str__(self) -> str:
+        if self.literals:
+            return " or ".join(sorted(map(repr, self.literals)))
+        if self.name == "list" and self.items:
+            return f"a list of {self.items[0].name}s"
+        return {"any": "anything", "none": "nothing (None)"}.get(self.name, f"a {self.name}")
+
+    @property
+    def element(self) -> Type:
+        """What iterating yields."""
+        if self.name == "list" and self.items:
+            return self.items[0]
+        if self.name == "tuple" and self.items:
+            return join_all(self.items)
+        return TEXT if self.name == "text" else ANY
+
+
+ANY = Type("any")
+NONE = Type("none")
+NUMBER = Type("number")
+BOOL = Type("bool")
+TEXT = Type("text")
+OBJECT = Type("object")
+POINT = Type("point")
+
+
+def list_of(element: Type) -> Type:
+    return Type("list", (element,))
+
+
+OBJECTS = list_of(OBJECT)
+POINTS = list_of(POINT)
+
+
+def constant(value: Any) -> Type:
+    """The type of a value written in the program."""
+    if value is None:
+        return NONE
+    name = "bool" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"
+    return Type(name, literals=frozenset([value]))
+
+
+def join(a: Type, b: Type) -> Type:
+    """What a value is when it may be either."""
+    if a == b:
+        return a
+    if a.name != b.name or len(a.items) != len(b.items):
+        return ANY
+    items = tuple(join(x, y) for x, y in zip(a.items, b.items, strict=True))
+    literals = None
+    if a.literals is not None and b.literals is not None and len(a.literals | b.literals) <= MAX_LITERALS:
+        literals = a.literals | b.literals
+    return Type(a.name, items, literals)
+
+
+def join_all(types: tuple[Type, ...]) -> Type:
+    """What a value is when it may be any of `types`; anything where there is none."""
+    result = types[0] if types else ANY
+    for item in types[1:]:
+        result = join(result, item)
+    return result
+
+
+def shallow(item: Type, depth: int = MAX_DEPTH) -> Type:
+    """The same, with what is nested too deep forgotten, so that a loop cannot build ever larger types."""
+    if depth == 0:
+        return ANY
+    return replace(item, items=tuple(shallow(inner, depth - 1) for inner in item.items))
+
+
+def forget_values(item: Type) -> Type:
+    """The same without the values it may have: how the checker stops a loop that counts."""
+    return replace(item, items=tuple(map(forget_values, item.items)), literals=None)
