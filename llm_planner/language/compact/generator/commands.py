@@ -1,0 +1,247 @@
+"""Whole commands: one request, several in a row, conditional ones, and those that must be answered with a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llm_planner.language.compact.generator import actions, lexicon
+from llm_planner.language.compact.generator.references import Said, Speaker, leaf
+from llm_planner.language.compact.generator.scenes import Thing
+from llm_planner.language.compact.generator.surface import Fragment, Phrase, chance, fill
+from llm_planner.language.compact.generator.targets import target
+from llm_planner.language.compact.grammar import Node, Pointer
+
+SINGLE: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
+    (0.34, actions.put_one),
+    (0.2, actions.put_group),
+    (0.07, actions.pick_one),
+    (0.02, actions.place_held),
+    (0.07, actions.push_one),
+    (0.05, actions.shift_one),
+    (0.08, actions.tower),
+    (0.06, actions.match_colors),
+    (0.05, actions.arrange),
+    (0.03, actions.swap),
+    (0.03, actions.gripper),
+)
+
+
+def command(speaker: Speaker) -> Said:
+    """A derivation of ROOT and the words for it."""
+    draw = speaker.rng.random()
+    if draw < 0.56:
+        node, words = single(speaker)
+        return _program([node]), words
+    if draw < 0.77:
+        return _several(speaker)
+    if draw < 0.81:
+        return _mentioned_again(speaker)
+    if draw < 0.86:
+        return _conditional(speaker)
+    return _question(speaker)
+
+
+def single(speaker: Speaker) -> Said:
+    weights = [weight for weight, _ in SINGLE]
+    return SINGLE[int(speaker.rng.choice(len(SINGLE), p=weights))][1](speaker)
+
+
+def statements(nodes: list[Node]) -> Node:
+    if len(nodes) == 1:
+        return leaf("last", nodes[0])
+    return leaf("more", nodes[0], statements(nodes[1:]))
+
+
+def _program(nodes: list[Node]) -> Node:
+    return leaf("program", statements(nodes))
+
+
+def _several(speaker: Speaker) -> Said:
+    """Two to four requests, "first ... then ... and finally ..."."""
+    if chance(speaker.rng, 0.3):
+        return _elliptical(speaker)
+    count = int(speaker.rng.choice([2, 3, 4], p=[0.68, 0.25, 0.07]))
+    said = [_short(speaker) for _ in range(count)]
+    template = speaker.pick(("{a0}", "{a0}", "first {a0}", "first of all {a0}", "start by: {a0}"))
+    for i in range(1, count):
+        last = i == count - 1
+        joint = (" and then ", ", then ", " then ", " and ", ", and ", ". then ", ", after that ", ". ", ", afterwards ", "; ",
+                 ". after that ", ", and then ", ". next ", " and after that ", ", next ")  # fmt: skip
+        final = (" and finally ", ", finally ", ". lastly ", ". finally ") if last and count > 2 else ()
+        template += speaker.pick(joint + final) + f"{{a{i}}}"
+    if count == 2 and chance(speaker.rng, 0.08):
+        reverse = speaker.pick(("before you {a1}, {a0}", "before that {a0}: {a1}", "after you {a0}, {a1}", "once you {a0}, {a1}"))
+        template = template if reverse.startswith("before that") else reverse
+    slots = {f"a{i}": words for i, (_, words) in enumerate(said)}
+    return _program([node for node, _ in said]), fill(template, **slots)
+
+
+def _short(speaker: Speaker) -> Said:
+    """A request short enough to be one of several."""
+    draw = speaker.rng.random()
+    if draw < 0.66:
+        return actions.put_one(speaker)
+    if draw < 0.76:
+        return actions.put_group(speaker)
+    return single(speaker)
+
+
+def _elliptical(speaker: Speaker) -> Said:
+    """Parallel requests with the verb said once: "put the red block in the bowl and the mug on the plate"."""
+    count = int(speaker.rng.choice([2, 3], p=[0.75, 0.25]))
+    parts: list[Said] = []
+    moved: tuple[Thing, ...] = ()
+    nodes: list[Node] = []
+    for index in range(count):
+        (item, words), thing = speaker.one("mover", other_than=moved)
+        if index and chance(speaker.rng, 0.3):
+            item, words = speaker.one_of_kind(thing)
+        moved += (thing,)
+        goal, where = target(speaker, moved, allow_offset=False)
+        nodes.append(leaf("put", item, goal))
+        parts.append((item, fill(speaker.pick(("{o} {t}", "{o} {t}", "{o} goes {t}") if index else ("{o} {t}",)), o=words, t=where)))
+    verb = speaker.pick((*lexicon.PUT[:10], "i want", "i need", "i'd like", ""))
+    joint = speaker.pick((" and ", ", ", " and then ", ", and ", ", then ", " and also ", " plus "))
+    template = (verb + " " if verb else "") + joint.join(f"{{p{i}}}" for i in range(count))
+    slots = {f"p{i}": words for i, (_, words) in enumerate(parts)}
+    return _program(nodes), fill(template, **slots)
+
+
+def _mentioned_again(speaker: Speaker) -> Said:
+    """The second request speaks of "it", "that one", of what the first one moved or used."""
+    (item, words), thing = speaker.one("mover")
+    (second, others), third = speaker.one("mover", other_than=(thing,))
+    draw = speaker.rng.random()
+    slots: dict[str, Phrase | str] = {"v": speaker.pick(lexicon.PUT[:8]), "a": words, "b": others}
+    if draw < 0.35:  # put a somewhere, then b on it
+        goal, where = target(speaker, (thing, third), allow_offset=False)
+        onto = speaker.pick(("on it", "on top of it", "on top", "on that", "on top of that", "onto it", "on that one"))
+        nodes = [leaf("put", item, goal), leaf("put", second, leaf("on", item))]
+        template = speaker.pick(("{v} {a} {t} then {w} {b} {s}", "{v} {a} {t} and {w} {b} {s}", "{v} {a} {t} and {b} {s}",
+                                 "{v} {a} {t}, then {b} {s}"))  # fmt: skip
+        return _program(nodes), fill(template, t=where, s=onto, w=speaker.pick(("put", "place", "stack", "set")), **slots)
+    if draw < 0.75:  # landmarks: a left of it and b right of it
+        (mark, of), landmark = speaker.one(other_than=(thing, third))
+        (one, side), (two, other_side) = (_side(speaker) for _ in range(2))
+        again = speaker.pick(("it", "it", "that", "it"))
+        nodes = [leaf("put", item, _by(one, mark)), leaf("put", second, _by(two, mark))]
+        template = speaker.pick(("{v} {a} {d} {o} and {b} {e} {i}", "{v} {a} {d} {o} and {v} {b} {e} {i}", "{v} {a} {d} {o}, {b} {e} {i}"))
+        return _program(nodes), fill(template, d=side, o=of, e=other_side, i=again, **slots)
+    if draw < 0.88:
+        (mark, of), landmark = speaker.one("container", other_than=(thing, third))
+        name, where = ("in", lexicon.IN) if landmark.role == "container" else ("on", lexicon.ON)
+        nodes = [leaf("put", item, leaf(name, mark)), leaf("put", second, leaf(name, mark))]
+        template = speaker.pick(("{o} gets {a} and {b}", "{o} takes {a} and also {b}", "{v} {a} {t} {o} and {b} too",
+                                 "{v} {a} {t} {o} and {b} as well", "{v} {a} {t} {o}, also {b}"))  # fmt: skip
+        return _program(nodes), fill(template, t=speaker.pick(where), o=of, **slots)
+    (mark, of), first = speaker.one("container", other_than=(thing, third))
+    (more, of_other), last = speaker.one("container", other_than=(thing, third, first))
+    nodes = [leaf("put", item, _into(first.role, mark)), leaf("put", second, _into(last.role, more))]
+    template = speaker.pick(("{o} gets {a}, {p} gets {b}", "{o} gets {a} and {p} {b}", "{o} is for {a} and {p} is for {b}"))
+    return _program(nodes), fill(template, o=of, p=of_other, a=slots["a"], b=slots["b"])
+
+
+def _into(role: str, node: Node) -> Node:
+    return leaf("in" if role == "container" else "on", node)
+
+
+def _side(speaker: Speaker) -> Said:
+    if chance(speaker.rng, 0.2):
+        return Node("near"), (Fragment(speaker.pick(("next to", "beside", "near"))),)
+    return speaker.direction(lexicon.BESIDE)
+
+
+def _by(side: Node, mark: Node) -> Node:
+    return leaf("near", mark) if side.step == "near" else leaf("beside", mark, side, Node("usual"))
+
+
+def _conditional(speaker: Speaker) -> Said:
+    condition, words = _condition(speaker)
+    action, done = _short(speaker)
+    if chance(speaker.rng, 0.3):
+        other, instead = _short(speaker)
+        template = speaker.pick(("if {c}, {a}, otherwise {b}", "if {c} then {a} else {b}", "if {c} {a} otherwise {b}",
+                                 "if {c}, {a}. if not, {b}"))  # fmt: skip
+        node = leaf("when_else", condition, statements([action]), statements([other]))
+        return _program([node]), fill(template, c=words, a=done, b=instead)
+    template = speaker.pick(("if {c}, {a}", "if {c} then {a}", "if {c} {a}", "when {c}, {a}", "{a} if {c}", "in case {c}, {a}",
+                             "{a} but only if {c}", "only if {c} {a}", "{a} provided that {c}"))  # fmt: skip
+    return _program([leaf("when", condition, statements([action]))]), fill(template, c=words, a=done)
+
+
+def _condition(speaker: Speaker) -> Said:
+    (item, words), thing = speaker.one()
+    (other, more), place = speaker.one("container", other_than=(thing,))
+    draw = speaker.rng.random()
+    if draw < 0.3:
+        text = speaker.pick(("{o} is empty", "nothing is in {o}", "there is nothing in {o}", "{o} has nothing in it",
+                             "there's nothing on {o}", "nothing is on {o}", "{o} is clear", "{o} is free"))  # fmt: skip
+        full = ("{o} is not empty", "{o} isn't empty", "{o} has something in it", "there is something in {o}")
+        if chance(speaker.rng, 0.25):
+            return leaf("not", leaf("empty", other)), fill(speaker.pick(full), o=more)
+        return leaf("empty", other), fill(text, o=more)
+    if draw < 0.6:
+        name, where = ("is_in", lexicon.IN) if place.role == "container" else ("is_on", lexicon.ON)
+        negated = chance(speaker.rng, 0.35)
+        text = speaker.pick(("{a} is not {w} {o}", "{a} isn't {w} {o}", "{a} is not yet {w} {o}") if negated else ("{a} is {w} {o}",))
+        node = leaf(name, item, other)
+        return leaf("not", node) if negated else node, fill(text, a=words, w=speaker.pick(where), o=more)
+    if draw < 0.75:
+        region, where = speaker.region()
+        return leaf("is_at", item, region), fill("{a} is {p}", a=words, p=where)
+    if draw < 0.9:
+        items, noun = speaker.plural(thing.kind, thing.color if chance(speaker.rng, 0.6) else "", one=True)
+        return leaf("exists", items), fill(speaker.pick(("there is a {n}", "there's a {n}", "you see a {n}", "you can see a {n}")), n=noun)
+    missing = [c for c in lexicon.COLORS if c not in speaker.colors]
+    if not missing:
+        return leaf("empty", other), fill("{o} is empty", o=more)
+    color = speaker.mark(str(speaker.rng.choice(missing)))
+    node = leaf("objects", speaker.kind_node(thing.kind), Node(Pointer("word", color.mark)))
+    return leaf("exists", node), fill("there is a {c} {n}", c=(color,), n=speaker.kind_word(thing.kind))
+
+
+def _question(speaker: Speaker) -> Said:
+    """What must not be carried out: nonsense, things a table-top arm cannot do, and constraints it cannot keep yet."""
+    draw = speaker.rng.random()
+    if draw < 0.3:
+        return Node("unclear"), (Fragment(speaker.pick(lexicon.UNCLEAR)),)
+    if draw < 0.42:
+        return Node("unclear"), (Fragment(_gibberish(speaker)),)
+    if draw < 0.55:
+        return Node("unclear"), _truncated(speaker)
+    if draw < 0.68:
+        return Node("cannot"), (Fragment(speaker.pick(lexicon.CANNOT)),)
+    if draw < 0.76:  # a good request with an impossible one behind it
+        template = speaker.pick(("{a} and {b}", "{a} and then {b}", "{a}, then {b}", "{b} and then {a}", "{b} and {a}"))
+        return Node("cannot"), fill(template, a=single(speaker)[1], b=speaker.pick(lexicon.CANNOT))
+    (_, words), _ = speaker.one()
+    limit = fill(speaker.pick(lexicon.CONSTRAINTS), a=words)
+    if chance(speaker.rng, 0.15):
+        return Node("constraint"), limit
+    template = speaker.pick(("{a} {c}", "{a}, {c}", "{a} {c}", "{c}, {a}", "{a}. {c}"))
+    return Node("constraint"), fill(template, a=single(speaker)[1], c=limit)
+
+
+def _truncated(speaker: Speaker) -> Phrase:
+    """A command that leaves out what matters: where to, or what, or which corner."""
+    (_, words), thing = speaker.one("mover")
+    if chance(speaker.rng, 0.35):
+        noun = speaker.pick(("place", "spot", "position", "thing", "stuff", "somewhere", "corner", "side", "other place"))
+        return fill(speaker.pick(("{v} {o} in the right {n}", "{v} {o} in a {n}", "{v} {o} to some {n}", "{v} {o} elsewhere",
+                                  "{v} {o} in the corner", "{v} {o} somewhere else", "{v} {o} over there", "{v} {o} here",
+                                  "{v} {o} into the corners", "{v} {o} where it belongs", "{v} {o} away")),
+                    v=speaker.pick(lexicon.PUT[:8]), o=words, n=noun)  # fmt: skip
+    if chance(speaker.rng, 0.5):
+        return fill(speaker.pick(("put {o}", "place {o}", "move {o}", "put {o} in the", "move {o} to", "stack {o}", "{o} on",
+                                  "bring {o} over", "do something with {o}", "what about {o}", "i like {o}", "{o}",
+                                  "look at {o}", "is {o} there", "where is {o}", "you see {o}", "remove {o}")), o=words)  # fmt: skip
+    _, where = target(speaker, allow_offset=False)
+    return fill(speaker.pick(("put {t}", "{t}", "place something nice {t}", "is it {t}", "what is {t}", "go {t}", "point {t}")), t=where)
+
+
+def _gibberish(speaker: Speaker) -> str:
+    letters = tuple("abcdefghijklmnopqrstuvwxyz")
+    words = ("".join(speaker.pick(letters) for _ in range(int(speaker.rng.integers(1, 9)))) for _ in range(int(speaker.rng.integers(1, 7))))
+    return " ".join(words)
+
+

@@ -1,0 +1,344 @@
+"""Writes a derivation out as a policy program, resolving descriptions ("the red one") against the scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.compact.entries import Entries
+from llm_planner.language.compact.grammar import Node, Pointer
+from llm_planner.language.compact.words import Word
+from llm_planner.world.scene import Scene, SceneObject
+
+LITTLE, USUAL, MUCH = 0.05, 0.1, 0.2  # [m] "a little", no amount given, "a lot"
+
+
+def render_program(tree: Node, words: list[Word], scene: Scene, entries: Entries) -> str:
+    """The program that `tree` (of production `program`) stands for.
+
+    Raises `QuestionError` where the words name something that is not in the scene, or more than one thing.
+    """
+    writer = _Writer(words, scene, entries)
+    writer.statements(tree.children[0])
+    return "\n".join(writer.lines) + "\n"
+
+
+def is_simple(node: Node) -> bool:
+    """Whether an object reference means the same before and after something was picked up."""
+    return isinstance(node.step, Pointer) or node.step in ("the", "item", "outer")
+
+
+@dataclass
+class _Writer:
+    words: list[Word]
+    scene: Scene
+    entries: Entries
+    lines: list[str] = field(default_factory=list)
+    loops: list[str] = field(default_factory=list)  # loop variables, outermost first
+    depth: int = 0
+    used: set[str] = field(default_factory=set)
+
+    # statements
+
+    def statements(self, node: Node) -> None:
+        self.statement(node.children[0])
+        if node.step == "more":
+            self.statements(node.children[1])
+
+    def statement(self, node: Node) -> None:
+        writers: dict[str, Callable[..., None]] = {
+            "put": self._put,
+            "pick": lambda item: self._line(f"pick({self.object(item)})"),
+            "place": self._place,
+            "push": self._push,
+            "open": lambda: self._line("open_gripper()"),
+            "close": lambda: self._line("close_gripper()"),
+            "home": lambda: self._line("go_home()"),
+            "each": self._each,
+            "tower": self._tower,
+            "row": self._row,
+            "circle": self._circle,
+            "swap": self._swap,
+            "when": self._when,
+            "when_else": self._when,
+        }
+        writers[str(node.step)](*node.children)
+
+    def _put(self, item: Node, target: Node) -> None:
+        thing = self.object(item)
+        call = self._call_of_target(target)  # settles where before the object leaves its place
+        self._line(f"pick({thing})")
+        self._line(call)
+
+    def _place(self, target: Node) -> None:
+        self._line(self._call_of_target(target))
+
+    def _call_of_target(self, node: Node) -> str:
+        step, children = node.step, node.children
+        if step in ("on", "in", "near", "beside"):
+            base = self._settled(children[0])
+            if step == "near":
+                return f"place_beside({base})"
+            if step != "beside":
+                return f"place_{step}({base})"
+            direction, amount = self.direction(children[1]), children[2]
+            distance = "" if amount.step == "usual" else f", distance={self.amount(amount)}"
+            return f"place_beside({base}, {direction}{distance})"
+        if step == "at":
+            return f"place_at({self.region(children[0])})"
+        if step == "between":
+            return f"place_at({self._settled_text('spot', f'midpoint({self.object(children[0])}, {self.object(children[1])})')})"
+        return f"place_offset({self.direction(children[0])}, {self.amount(children[1])})"
+
+    def _settled(self, node: Node) -> str:
+        text = self.object(node)
+        return text if is_simple(node) else self._settled_text("target", text)
+
+    def _settled_text(self, stem: str, text: str) -> str:
+        name = self._fresh(stem)
+        self._line(f"{name} = {text}")
+        return name
+
+    def _push(self, item: Node, direction: Node, amount: Node) -> None:
+        self._line(f"push({self.object(item)}, {self.direction(direction)}, {self.amount(amount)})")
+
+    def _each(self, items: Node, body: Node) -> None:
+        text = self.set(_without_targets(items, body))
+        variable = self._fresh(self._noun(items))
+        self._line(f"for {variable} in {text}:")
+        self.loops.append(variable)
+        self._block(body)
+        self.loops.pop()
+
+    def _tower(self, items: Node) -> None:
+        below, above = self._fresh("below"), self._fresh(self._noun(items))
+        self._line(f"for {below}, {above} in pairs({self.set(items)}):")
+        self._indented(f"pick({above})", f"place_on({below})")
+
+    def _row(self, items: Node, axis: Node) -> None:
+        self._arrange(items, f'line_points(len({{}}), "{axis.step}")')
+
+    def _circle(self, items: Node) -> None:
+        self._arrange(items, "circle_points(len({}))")
+
+    def _arrange(self, items: Node, points: str) -> None:
+        chosen, variable, spot = self._fresh("chosen"), self._fresh(self._noun(items)), self._fresh("spot")
+        self._line(f"{chosen} = {self.set(items)}")
+        self._line(f"for {variable}, {spot} in zip({chosen}, {points.format(chosen)}):")
+        self._indented(f"pick({variable})", f"place_at({spot})")
+
+    def _swap(self, first: Node, second: Node) -> None:
+        one, other = self.object(first), self.object(second)
+        here, there = self._fresh("here"), self._fresh("there")
+        self._line(f"{here} = position({one})")
+        self._line(f"{there} = position({other})")
+        self._line(f"pick({one})")
+        self._line('place_at("middle")')
+        self._line(f"pick({other})")
+        self._line(f"place_at({here})")
+        self._line(f"pick({one})")
+        self._line(f"place_at({there})")
+
+    def _when(self, condition: Node, body: Node, otherwise: Node | None = None) -> None:
+        self._line(f"if {self.condition(condition)}:")
+        self._block(body)
+        if otherwise is not None:
+            self._line("else:")
+            self._block(otherwise)
+
+    # expressions
+
+    def object(self, node: Node) -> str:
+        step, children = node.step, node.children
+        if isinstance(step, Pointer):
+            return _quoted(self.entries.objects[step.index])
+        if step == "the":
+            return _quoted(self._resolve(children[0], children[1]))
+        if step in ("item", "outer"):
+            return self.loops[-1 if step == "item" else -2]
+        if step == "atop":
+            return f"contents({self.object(children[0])})[0]"
+        items = self.set(children[0])
+        if step == "first":
+            return f"{items}[0]"
+        if step in ("closest", "farthest"):
+            return f"{step}({items}, to={self.object(children[1])})"
+        if step == "closest_to_place":
+            return f"closest({items}, to={self.region(children[1])})"
+        if step in ("largest", "smallest"):
+            return f"{step}({items})"
+        if step == "nth":
+            return f"from_side({items}, {self.direction(children[1])})[{int(str(children[2].step)[1:]) - 1}]"
+        return f"on_side({items}, {self.direction(children[1])}, of={self.object(children[2])})[0]"
+
+    def set(self, node: Node) -> str:
+        step, children = node.step, node.children
+        if step == "objects":
+            return self._objects(*children)
+        if step == "except":
+            return self._filtered(self.set(children[0]), "{} != " + self.object(children[1]))
+        if step == "not_color":
+            return self._filtered(self._objects(children[0]), "color({}) != " + _quoted(self._color(children[1])))
+        if step == "not_kind":
+            return self._filtered("objects()", "kind({}) != " + _quoted(self._kind(children[0])))
+        if step in ("pair", "triple", "four"):
+            return "[" + ", ".join(self.object(child) for child in children) + "]"
+        if step == "take":
+            return f"{self.set(children[1])}[:{str(children[0].step)[1:]}]"
+        if step == "side_all":
+            return f"on_side({self.set(children[0])}, {self.direction(children[1])}, of={self.object(children[2])})"
+        if step == "contents":
+            return f"contents({self.object(children[0])})"
+        return self._filtered(self.set(children[0]), "is_at({}, " + self.region(children[1]) + ")")
+
+    def condition(self, node: Node) -> str:
+        step, children = node.step, node.children
+        if step == "not":
+            return f"not {self.condition(children[0])}"
+        if step == "empty":
+            return f"is_clear({self.object(children[0])})"
+        if step == "exists":
+            return f"len({self._existing(children[0])}) > 0"
+        if step == "is_at":
+            return f"is_at({self.object(children[0])}, {self.region(children[1])})"
+        return f"{step}({self.object(children[0])}, {self.object(children[1])})"
+
+    def direction(self, node: Node) -> str:
+        return _quoted(str(node.step))
+
+    def region(self, node: Node) -> str:
+        return _quoted(str(node.step).replace("_", " "))
+
+    def amount(self, node: Node) -> str:
+        if isinstance(node.step, Pointer):
+            return f"{self.words[node.step.index].metres:.3g}"
+        return str({"little": LITTLE, "usual": USUAL, "much": MUCH}[node.step])
+
+    # references to the scene
+
+    def _objects(self, kind: Node, color: Node | None = None) -> str:
+        arguments = []
+        if kind.step != "any_kind":
+            arguments.append(_quoted(self._kind(kind)))
+        if color is not None and color.step == "same_color":
+            arguments.append(f"color=color({self.loops[-1]})")
+        elif color is not None and color.step != "any_color":
+            arguments.append(f"color={_quoted(self._color(color))}")
+        if (color is None or color.step != "same_color") and not self._matching(kind, color):
+            raise QuestionError(self._absent(f"no {self._described(kind, color)}"))
+        return f"objects({', '.join(arguments)})"
+
+    def _existing(self, items: Node) -> str:
+        """A set that may be empty: asking whether there is any must not itself be a question."""
+        try:
+            return self.set(items)
+        except QuestionError:
+            return "[]"
+
+    def _resolve(self, kind: Node, color: Node) -> str:
+        found = self._matching(kind, color)
+        if len(found) == 1:
+            return found[0].name
+        described = self._described(kind, color)
+        if not found:
+            raise QuestionError(self._absent(f"no {described}"))
+        listed = ", ".join(f"the {item.name}" for item in found[:-1]) + f" or the {found[-1].name}"
+        raise QuestionError(f"Which {described} do you mean: {listed}?")
+
+    def _matching(self, kind: Node, color: Node | None) -> list[SceneObject]:
+        wanted_kind = "" if kind.step == "any_kind" else self._text(kind, self.entries.kinds)
+        unrestricted = color is None or color.step == "any_color"
+        wanted_color = "" if unrestricted or color is None else self._text(color, self.entries.colors)
+        return [
+            item
+            for item in self.scene.objects
+            if (not wanted_kind or item.kind == wanted_kind) and (unrestricted or item.color == wanted_color)
+        ]
+
+    def _described(self, kind: Node, color: Node | None) -> str:
+        plain = color is None or color.step in ("any_color", "same_color")
+        shade = "" if plain or color is None else self._text(color, self.entries.colors) + " "
+        return shade + ("object" if kind.step == "any_kind" else self._text(kind, self.entries.kinds))
+
+    def _kind(self, node: Node) -> str:
+        return self._known(node, self.entries.kinds)
+
+    def _color(self, node: Node) -> str:
+        return self._known(node, self.entries.colors)
+
+    def _known(self, node: Node, names: tuple[str, ...]) -> str:
+        text = self._text(node, names)
+        if text not in names:
+            raise QuestionError(self._absent(f"nothing that is {text!r}"))
+        return text
+
+    def _text(self, node: Node, names: tuple[str, ...]) -> str:
+        """The scene's word a pointer names, or the person's own word when the scene has none for it."""
+        assert isinstance(node.step, Pointer)
+        return self.words[node.step.index].text if node.step.kind == "word" else names[node.step.index]
+
+    def _absent(self, what: str) -> str:
+        seen = ", ".join(self.scene.names) or "nothing"
+        return f"I see {what} here. What do you mean? On the table: {seen}."
+
+    # text
+
+    def _noun(self, items: Node) -> str:
+        """A readable loop variable: the kind of the things in the set."""
+        if items.step in ("objects", "not_color") and isinstance(items.children[0].step, Pointer):
+            kind = self._text(items.children[0], self.entries.kinds).split()[-1]
+            return kind if kind.isascii() and kind.isidentifier() else "item"
+        inner = [child for child in items.children if child.step in ("objects", "not_color", "except", "take")]
+        return self._noun(inner[0]) if inner else "item"
+
+    def _fresh(self, stem: str) -> str:
+        stem = f"this_{stem}" if stem in _TAKEN else stem
+        name, count = stem, 2
+        while name in self.used:
+            name, count = f"{stem}_{count}", count + 1
+        self.used.add(name)
+        return name
+
+    def _filtered(self, items: str, condition: str) -> str:
+        return f"[each for each in {items} if {condition.format('each')}]"
+
+    def _line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def _indented(self, *texts: str) -> None:
+        self.depth += 1
+        for text in texts:
+            self._line(text)
+        self.depth -= 1
+
+    def _block(self, body: Node) -> None:
+        self.depth += 1
+        self.statements(body)
+        self.depth -= 1
+
+
+_TAKEN = frozenset("color kind height width push pick point line held for if in is not and or each pairs objects".split())
+
+
+def _without_targets(items: Node, body: Node) -> Node:
+    """"Everything into the bowl" does not mean the bowl itself."""
+    first = body.children[0]
+    if first.step != "put" or first.children[1].step not in ("on", "in", "near", "beside"):
+        return items
+    target = first.children[1].children[0]
+    return Node("except", (items, target)) if target.step == "the" and _may_contain(items, target) else items
+
+
+def _may_contain(items: Node, target: Node) -> bool:
+    if items.step == "not_kind":
+        return items.children[0] != target.children[0]
+    if items.step not in ("objects", "not_color"):
+        return False
+    kind = items.children[0]
+    return kind.step == "any_kind" or kind == target.children[0]
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,85 @@
+"""Splits a command into words, reads quantities, and hashes words into character n-grams.
+
+Character n-grams (as in fastText, arXiv:1607.04606) let a misspelt or unseen word keep most of its meaning.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+BUCKETS = 8192  # hashed n-gram vocabulary; bucket 0 is padding
+MAX_NGRAMS = 24  # a word: n-grams kept for one word
+
+METRES = {
+    **dict.fromkeys(("m", "meter", "meters", "metre", "metres"), 1.0),
+    **dict.fromkeys(("cm", "cms", "centimeter", "centimeters", "centimetre", "centimetres", "centi"), 0.01),
+    **dict.fromkeys(("mm", "millimeter", "millimeters", "millimetre", "millimetres"), 0.001),
+    **dict.fromkeys(("inch", "inches"), 0.0254),
+    **dict.fromkeys(("foot", "feet", "ft"), 0.3048),
+}
+_SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+NUMBERS = {word: float(value) for value, word in enumerate(f"{_SMALL} eighteen nineteen".split())}
+NUMBERS |= {"twenty": 20.0, "thirty": 30.0, "forty": 40.0, "fifty": 50.0, "half": 0.5, "a": 1.0, "an": 1.0}
+
+QUANTITY = "<quantity>"
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]", re.UNICODE)
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word of a command in lower case; `metres` is its length where it is a quantity, else 0."""
+
+    text: str
+    metres: float = 0.0
+
+
+def split_words(text: str) -> list[Word]:
+    """Words of `text`: "Move it 5 cm left" gives move, it, <quantity> (0.05 m), left."""
+    tokens = [token.lower().replace("’", "'") for token in _TOKEN.findall(text)]
+    words: list[Word] = []
+    index = 0
+    while index < len(tokens):
+        length, used = _quantity(tokens[index : index + 4])
+        words.append(Word(QUANTITY, length) if used else Word(tokens[index]))
+        index += used or 1
+    return words
+
+
+def _quantity(tokens: list[str]) -> tuple[float, int]:
+    """Length [m] that starts here and how many tokens it takes: "twenty five cm", "half a metre", "5 inches"."""
+    value, used = 0.0, 0
+    while used < len(tokens) and (number := _number(tokens[used])) is not None:
+        value = value * number if tokens[used] in ("a", "an") and used else value + number
+        used += 1
+    if used and used < len(tokens) and tokens[used] in METRES:
+        return value * METRES[tokens[used]], used + 1
+    return 0.0, 0
+
+
+def _number(token: str) -> float | None:
+    if token[0].isdigit():
+        return float(token.replace(",", "."))
+    return NUMBERS.get(token)
+
+
+@lru_cache(maxsize=65536)
+def ngrams(word: str) -> tuple[int, ...]:
+    """Bucket numbers (1 to BUCKETS - 1) of the word itself and of its character n-grams of length 3 to 5."""
+    marked = f"<{word}>"
+    grams = [word] + [marked[i : i + n] for n in (3, 4, 5) for i in range(len(marked) - n + 1)]
+    return tuple(1 + zlib.crc32(gram.encode()) % (BUCKETS - 1) for gram in grams[:MAX_NGRAMS])
+
+
+@lru_cache(maxsize=65536)
+def similarity(word: str, name: str) -> float:
+    """How well a typed word fits a word of a name, in [0, 1]; plurals fit, one slip of the finger fits less."""
+    if word == name or (word.endswith("s") and word.rstrip("s") == name):
+        return 1.0
+    if len(word) < 4 or len(name) < 4 or abs(len(word) - len(name)) > 2:
+        return 0.0
+    ratio = SequenceMatcher(None, word, name).ratio()
+    return ratio if ratio >= 0.75 else 0.0
