@@ -7,7 +7,7 @@ It never commands joints: its `MotionReference` goes to the controller, which ow
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Protocol
 
@@ -42,6 +42,7 @@ class Observation:
     qpos: tuple[float, ...]  # arm joints [rad]
     T_base_gripper: Pose
     gripper_width: float  # distance between the fingertips [m]
+    origins: Mapping[str, Vector3] = field(default_factory=dict)  # where each object last lay on its own [m]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,157 @@
+"""The movements that scripted skills are made of: follow a path, close and open the fingers, retreat."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+from llm_planner.control.reference import MotionReference
+from llm_planner.skills.contract import Observation, SkillErrorCode
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.gripper_shape import OPENING_MAX, TIP, Grip, grip_of
+from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
+from llm_planner.world.geometry import bottom, top
+from llm_planner.world.scene import Pose, Scene, SceneObject
+
+SQUEEZE = 0.012  # [m] the fingers are told to close this much tighter than what they hold is wide
+
+Script = Generator[MotionReference, None, None]
+
+
+@dataclass(frozen=True)
+class ArmSettings:
+    """How scripted skills move; lengths in m, times in s."""
+
+    limits: MotionLimits = field(default_factory=MotionLimits)
+    ahead: float = 1.0  # of path in every reference: the controller's horizon
+    cruise_min: float = 0.12  # lowest height of whatever hangs in or under the hand while it travels
+    cruise_max: float = 0.42
+    cruise_room: float = 0.035  # above the tallest thing on the table
+    approach: float = 0.06  # above a grasp or a release, from where the hand goes straight down, slowly
+    descent_speed: float = 0.6  # of the full speed, for that last piece
+    lag_max: float = 0.05  # behind its path by more than this, the hand is waited for
+    arrived: float = 0.004
+    patience: float = 0.6  # after the end of a path, until a hand that has not arrived counts as stuck
+    fingers_timeout: float = 1.5
+
+
+class Arm:
+    """What a script sees and commands. The run puts each new `observation` here before it resumes the script."""
+
+    def __init__(self, observation: Observation, settings: ArmSettings) -> None:
+        self.observation = observation
+        self.settings = settings
+        self.phase = "start"
+        # Told to hold the width that it measures, the hand would let go of what it holds.
+        squeeze = SQUEEZE if observation.scene.held else 0.0
+        self.width = max(0.0, observation.gripper_width - squeeze)
+        self.grip = grip_of(observation.T_base_gripper)  # where the hand is, or is on its way to
+        self._still = self.grip.pose()
+
+    @property
+    def scene(self) -> Scene:
+        return self.observation.scene
+
+    def find(self, name: str) -> SceneObject:
+        """The object as it is now; raises SkillError (OBJECT_LOST) when it has left the scene."""
+        try:
+            return self.scene.find(name)
+        except KeyError as error:
+            raise SkillError(SkillErrorCode.OBJECT_LOST, f"the {name} is no longer in the scene") from error
+
+    def cruise_height(self, hanging: float = TIP, ignore: str = "") -> float:
+        """The height [m] at which a hand, with something `hanging` [m] below its grip point, passes over everything."""
+        settings = self.settings
+        tops = (top(item) + settings.cruise_room for item in self.scene.objects if item.name != ignore)
+        return min(max(settings.cruise_min, *tops, 0.0) + hanging, settings.cruise_max)
+
+    def travel(self, goal: Grip, cruise: float) -> list[Leg]:
+        """Legs from here up to the height `cruise` [m], over, and down to `goal`."""
+        settings = self.settings
+        above = goal.raised(goal.z + settings.approach)
+        legs = []
+        if self.grip.z < cruise:
+            legs.append(Leg(self.grip.raised(cruise)))
+        legs += [Leg(goal.raised(cruise)), Leg(above), Leg(goal, settings.descent_speed)]
+        return legs if cruise > above.z + 0.01 else [*legs[:-2], legs[-1]]
+
+    def move(self, phase: str, legs: list[Leg], stop_early: bool = False) -> Script:
+        """Follow `legs`; raises SkillError (UNREACHABLE) when the hand does not get there.
+
+        With `stop_early` a hand that something solid has stopped on its last centimetres counts as arrived.
+        """
+        settings = self.settings
+        self.phase = phase
+        poses = plan_path(self.grip, legs, settings.limits)
+        self.grip = legs[-1].to
+        count = round(settings.ahead / PATH_DT)
+        elapsed, waited, last = 0.0, 0.0, self.observation.time
+        while True:
+            index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)
+            ahead = poses[index : index + count + 1]
+            start = self.observation.time - max(0.0, elapsed - index * PATH_DT)
+            yield MotionReference(start, PATH_DT, ahead, self.width)
+            step, last = self.observation.time - last, self.observation.time
+            if index == len(poses) - 1:
+                error = math.dist(self.observation.T_base_gripper.position, poses[-1].position)
+                waited += step
+                if error <= settings.arrived:
+                    break
+                if waited > settings.patience:
+                    if stop_early and error < 0.02:
+                        break
+                    raise _stuck(phase, error)
+            elif self._lag(poses, elapsed + step) <= settings.lag_max:
+                elapsed += step
+                waited = 0.0
+            else:
+                waited += step
+                if waited > 4 * settings.patience:
+                    raise _stuck(phase, self._lag(poses, elapsed))
+        self._still = poses[-1]
+
+    def fingers(self, phase: str, width: float) -> Script:
+        """Open or close to `width` [m], until they stop moving; the hand stays where it is."""
+        self.phase, self.width = phase, min(width, OPENING_MAX)
+        began, before, still = self.observation.time, self.observation.gripper_width, 0
+        while still < 2 and self.observation.time - began < self.settings.fingers_timeout:
+            yield self.hold()
+            now = self.observation.gripper_width
+            done = abs(now - self.width) < 0.002 or self.observation.time - began > 0.15
+            still = still + 1 if abs(now - before) < 0.0005 and done else 0
+            before = now
+
+    def hold(self) -> MotionReference:
+        """Stay where the last path ended."""
+        return MotionReference(self.observation.time, PATH_DT, (self._still,), self.width)
+
+    def retreat(self) -> Script:
+        """Straight up, out of the way; gives up silently when that is impossible, since it follows a failure."""
+        self.grip = grip_of(self.observation.T_base_gripper)
+        height = min(max(self.grip.z, self.cruise_height()), self.settings.cruise_max)
+        try:
+            yield from self.move("retreat", [Leg(self.grip.raised(height))])
+        except SkillError:
+            return
+
+    def require_held(self, name: str) -> None:
+        """Raises SkillError (OBJECT_LOST) unless the fingers hold the object."""
+        if self.scene.held != name:
+            raise SkillError(SkillErrorCode.OBJECT_LOST, f"the {name} slipped out of the fingers")
+
+    def _lag(self, poses: tuple[Pose, ...], elapsed: float) -> float:
+        index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)
+        return math.dist(self.observation.T_base_gripper.position, poses[index].position)
+
+
+def hanging(arm: Arm, name: str) -> float:
+    """How far the held object reaches below the grip point [m], the fingertips at the least."""
+    return max(TIP, arm.observation.T_base_gripper.position[2] - bottom(arm.find(name)))
+
+
+def _stuck(phase: str, error: float) -> SkillError:
+    return SkillError(
+        SkillErrorCode.UNREACHABLE,
+        f"the hand stopped {error * 100:.1f} cm short during {phase!r}: something is in the way or it is out of reach",
+    )

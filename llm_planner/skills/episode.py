@@ -1,0 +1,82 @@
+"""Runs skills in-process, as fast as the machine can: skill, controller and world in one loop, with no ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from llm_planner.control.mpc import MpcController
+from llm_planner.control.reference import JointState, JointTrajectory
+from llm_planner.skills.contract import Argument, Observation, Skill, SkillErrorCode, SkillResult
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.origins import OriginTracker
+
+
+class EpisodeWorld(Protocol):
+    """What the loop needs of a world."""
+
+    @property
+    def time(self) -> float: ...
+    def observation(self) -> Observation: ...
+    def joint_state(self) -> JointState: ...
+    def follow(self, trajectory: JointTrajectory, duration: float) -> None: ...
+
+
+@dataclass(frozen=True)
+class EpisodeSettings:
+    """How often things happen in simulated time [s]; `control_period` divides `skill_period`."""
+
+    skill_period: float = 0.1
+    control_period: float = 0.05
+    settle_time: float = 0.1  # after a skill, with no reference: the arm comes to rest and things stop moving
+
+
+class Episode:
+    """One world with its controller, in which skills run one after the other."""
+
+    def __init__(
+        self, world: EpisodeWorld, controller: MpcController | None = None, settings: EpisodeSettings | None = None
+    ) -> None:
+        self.world = world
+        self.controller = controller or MpcController()
+        self.settings = settings or EpisodeSettings()
+        self._origins = OriginTracker()
+
+    def observe(self) -> Observation:
+        """The world's observation, with where held things came from."""
+        observation = self.world.observation()
+        return replace(observation, origins=self._origins.update(observation.scene))
+
+    def run(
+        self,
+        skill: Skill,
+        arguments: Mapping[str, Argument],
+        cancelled: Callable[[Observation], bool] = lambda observation: False,
+    ) -> SkillResult:
+        """Runs `skill` to its end; `cancelled` is asked every skill period and ends it with CANCELED."""
+        try:
+            run = skill.start(arguments, self.observe())
+        except SkillError as refusal:
+            return SkillResult(refusal.code, str(refusal))
+        result = None
+        while result is None:
+            observation = self.observe()
+            if cancelled(observation):
+                result = SkillResult(SkillErrorCode.CANCELED, f"{skill.name} was stopped")
+                break
+            outcome = run.step(observation)
+            if isinstance(outcome, SkillResult):
+                result = outcome
+                break
+            for _ in range(round(self.settings.skill_period / self.settings.control_period)):
+                trajectory = self.controller.step(self.world.joint_state(), outcome, self.world.time)
+                self.world.follow(trajectory, self.settings.control_period)
+        self.settle()
+        return result
+
+    def settle(self) -> None:
+        """Brakes to rest and waits `settle_time` [s]."""
+        trajectory = self.controller.step(self.world.joint_state(), None, self.world.time)
+        rest = trajectory.start_time + trajectory.dt * len(trajectory.qacc) - self.world.time
+        self.world.follow(trajectory, max(self.settings.settle_time, rest))

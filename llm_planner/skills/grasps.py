@@ -1,0 +1,101 @@
+"""Where to take an object from above, and which of the ways leaves the fingers the most room."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from llm_planner.simulation.objects import KINDS
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.footprints import footprint, is_upright
+from llm_planner.skills.gripper_shape import OPENING_MAX, TIP, Grip, comfortable_yaw, hand_slices, room, wrap
+from llm_planner.world.geometry import bottom, half_extents, rotation_matrix, top
+from llm_planner.world.scene import Scene, SceneObject
+
+OPENING_ROOMS = (0.030, 0.020, 0.012)  # [m] opened wider than the object by this much, the widest that fits
+WIDEST = OPENING_MAX - 0.006  # [m] thickest thing that the fingers get around
+ROOM_WANTED = 0.012  # [m] more room than this around the fingers is worth nothing
+ROOM_NEEDED = 0.001
+PALM_DEPTH = 0.035  # [m] of an object that fits between fingertips and palm
+REACH_MIN, REACH_MAX = 0.27, 0.79  # [m] from the base's axis, with the hand pointing down
+
+
+@dataclass(frozen=True)
+class Grasp:
+    """The hand at the object: `grip`, the fingers `opening` [m] apart on the way, and the object's `width` there [m]."""
+
+    grip: Grip
+    opening: float
+    width: float
+
+
+def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
+    """The best grasp of `item`; raises SkillError (UNREACHABLE, NO_GRASP) that says what is in the way."""
+    check_reach(item.position[0], item.position[1], f"the {item.name}")
+    candidates = list(_candidates(item))
+    if not candidates:
+        width = min(item.size[:2])
+        raise SkillError(
+            SkillErrorCode.NO_GRASP, f"the {item.name} is too wide to grasp: {width:.3f} m of at most {WIDEST:.3f} m"
+        )
+    rated = [rating for grip, width in candidates if (rating := _rate(scene, item, grip, width)) is not None]
+    if not rated:
+        _, nearest = room(hand_slices(candidates[0][0], candidates[0][1] + OPENING_ROOMS[-1]), scene, {item.name})
+        raise SkillError(
+            SkillErrorCode.NO_GRASP,
+            f"the fingers do not fit around the {item.name}: the {nearest} is too close; move that away first",
+        )
+    return max(rated, key=lambda rating: rating[0])[1]
+
+
+def check_reach(x: float, y: float, what: str) -> None:
+    """Raises SkillError (UNREACHABLE) for a place where the hand cannot point straight down."""
+    radius = math.hypot(x, y)
+    if not REACH_MIN <= radius <= REACH_MAX or x < 0.0:
+        raise SkillError(
+            SkillErrorCode.UNREACHABLE,
+            f"{what} at ({x:.2f}, {y:.2f}) is out of reach: {radius:.2f} m from the base, where the arm reaches"
+            f" {REACH_MIN} to {REACH_MAX} m in front of it",
+        )
+
+
+def _rate(scene: Scene, item: SceneObject, grip: Grip, width: float) -> tuple[float, Grasp] | None:
+    for extra in OPENING_ROOMS:
+        opening = min(width + extra, OPENING_MAX)
+        gap, _ = room(hand_slices(grip, opening), scene, {item.name})
+        if gap >= ROOM_NEEDED:
+            turn = abs(wrap(grip.yaw - math.atan2(grip.y, grip.x)))
+            reach = max(0.0, math.hypot(grip.x, grip.y) - REACH_MAX) + max(0.0, REACH_MIN - math.hypot(grip.x, grip.y))
+            score = min(gap, ROOM_WANTED) / ROOM_WANTED - 0.25 * turn - 100.0 * reach - 10.0 * (OPENING_ROOMS[0] - extra)
+            return score, Grasp(grip, opening, width)
+    return None
+
+
+def _candidates(item: SceneObject) -> Iterator[tuple[Grip, float]]:
+    """Grips and the thickness between the fingers [m]."""
+    kind = KINDS.get(item.kind)
+    if kind is not None and is_upright(item) and all(abs(a - b) < 0.01 for a, b in zip(kind.size, item.size, strict=True)):
+        rows = rotation_matrix(item.orientation)
+        yaw = math.atan2(rows[1][0], rows[0][0])
+        for known in kind.grasps:
+            x, y, z = (item.position[i] + sum(rows[i][k] * known.point[k] for k in range(3)) for i in range(3))
+            yield _grip(x, y, z, yaw + known.yaw), known.width
+        return
+    yield from _box_candidates(item)
+
+
+def _box_candidates(item: SceneObject) -> Iterator[tuple[Grip, float]]:
+    """Across the sides of the object's box, as low as the palm and the table allow."""
+    shape = footprint(item)
+    height = max(bottom(item) + TIP + 0.001, top(item) - PALM_DEPTH, item.position[2] - half_extents(item)[2] * 0.3)
+    x, y, _ = item.position
+    for axis in (0, 1):
+        width = 2 * shape.half[axis]
+        if width <= WIDEST:
+            yield _grip(x, y, height, shape.yaw + axis * math.pi / 2), width
+
+
+def _grip(x: float, y: float, z: float, closing: float) -> Grip:
+    return Grip(x, y, z, comfortable_yaw(x, y, closing - math.pi / 2))

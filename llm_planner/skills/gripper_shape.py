@@ -1,0 +1,121 @@
+"""The hand seen from above, in slices, and how much room there is around it.
+
+The gripper always points straight down here: its configuration is a `Grip` (x, y, z, yaw). The fingers close along the
+gripper's y axis, which at `yaw` lies at the angle yaw + pi/2 in the base frame.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from llm_planner.skills.footprints import Footprint, footprint, is_upright, reach_from, separation
+from llm_planner.world.geometry import bottom, top
+from llm_planner.world.predicates import is_container
+from llm_planner.world.scene import Pose, Scene, SceneObject
+
+TIP = 0.0095  # [m] the fingertips end this far below the point between them
+OPENING_MAX = 0.08  # [m]
+# Thickness of each finger along the closing axis, half its breadth, and where the slice begins above the grip point [m].
+_PAD = (0.0152, 0.00875, -TIP)
+_FINGER = (0.026, 0.010, 0.009)
+_PALM_HALF, _PALM_BEGINS = (0.030, 0.100), 0.037
+WALL = {"bowl": 0.014, "plate": 0.010}  # [m] from the outermost edge to the inside of a container's foot
+_OTHER_WALL = 0.007
+FLOOR = 0.006  # [m] thickness of a container's floor
+
+
+@dataclass(frozen=True)
+class Grip:
+    """T_base_gripper of a hand pointing down: position [m] and the angle of its x axis from the base's [rad]."""
+
+    x: float
+    y: float
+    z: float
+    yaw: float
+
+    def pose(self) -> Pose:
+        """As a pose: a half turn about x, then `yaw` about z."""
+        return Pose((self.x, self.y, self.z), (math.cos(self.yaw / 2), math.sin(self.yaw / 2), 0.0, 0.0))
+
+    def raised(self, z: float) -> Grip:
+        """The same, at the height `z` [m]."""
+        return Grip(self.x, self.y, z, self.yaw)
+
+
+def grip_of(pose: Pose) -> Grip:
+    """The hand-down grip nearest to `pose`."""
+    x, y, z, w = pose.orientation
+    # The heading of the gripper's x axis: first column of the rotation matrix.
+    yaw = math.atan2(2 * (x * y + z * w), 1 - 2 * (y * y + z * z))
+    return Grip(*pose.position, yaw)
+
+
+def wrap(angle: float, period: float = 2 * math.pi) -> float:
+    """The equal angle in [-period/2, period/2)."""
+    return (angle + period / 2) % period - period / 2
+
+
+def comfortable_yaw(x: float, y: float, yaw: float) -> float:
+    """`yaw` or its half turn, whichever leaves the wrist nearer to its middle at (x, y); the fingers are symmetric."""
+    neutral = math.atan2(y, x)
+    return neutral + wrap(yaw - neutral, math.pi)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A part of the hand: what it covers, and the height at which it begins [m]; it extends upwards."""
+
+    shape: Footprint
+    begins: float
+
+
+def hand_slices(grip: Grip, opening: float) -> tuple[Slice, ...]:
+    """Fingertips, fingers and palm of the hand at `grip` with the fingertips `opening` [m] apart."""
+    ux, uy = -math.sin(grip.yaw), math.cos(grip.yaw)
+    slices = [Slice(Footprint((grip.x, grip.y), _PALM_HALF, grip.yaw), grip.z + _PALM_BEGINS)]
+    for thickness, half_breadth, begins in (_PAD, _FINGER):
+        offset = (opening + thickness) / 2
+        for side in (offset, -offset):
+            shape = Footprint((grip.x + side * ux, grip.y + side * uy), (half_breadth, thickness / 2), grip.yaw)
+            slices.append(Slice(shape, grip.z + begins))
+    return tuple(slices)
+
+
+def inner_radius(container: SceneObject) -> float:
+    """Of the free floor of a container [m]."""
+    return min(container.size[:2]) / 2 - WALL.get(container.kind, _OTHER_WALL)
+
+
+def rim_radius(container: SceneObject) -> float:
+    """Of a container's opening at its upper edge [m]."""
+    return min(container.size[:2]) / 2 - _OTHER_WALL
+
+
+def room(slices: Iterable[Slice], scene: Scene, ignore: Collection[str] = ()) -> tuple[float, str]:
+    """The smallest gap between the slices and the objects tall enough to meet them [m], and the object it is to.
+
+    A container around a slice counts by its wall. (inf, "") where nothing is near.
+    """
+    best, nearest = math.inf, ""
+    shapes = [(item, footprint(item), top(item)) for item in scene.objects if item.name not in ignore]
+    for part in slices:
+        for item, shape, height in shapes:
+            if height > part.begins:
+                gap = wall_gap(part, item, shape)
+                if gap < best:
+                    best, nearest = gap, item.name
+    return best, nearest
+
+
+def wall_gap(part: Slice, item: SceneObject, shape: Footprint) -> float:
+    """The gap between a slice and an object; inside an upright container's opening, to its wall and floor."""
+    hollow = is_container(item) and is_upright(item) and part.begins > bottom(item) + FLOOR
+    if hollow:
+        floor, rim = inner_radius(item), rim_radius(item)
+        share = min(1.0, (part.begins - bottom(item)) / item.size[2])
+        inside = floor + share * (rim - floor) - reach_from(shape.center, part.shape)
+        if inside > 0.0 or math.dist(part.shape.center, shape.center) < floor:
+            return inside
+    return separation(part.shape, shape)

@@ -1,0 +1,224 @@
+"""Where and how to put down what the fingers hold: the pose of the hand for a wanted pose of the object."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.footprints import Footprint, footprint, is_upright, separation
+from llm_planner.skills.grasps import REACH_MAX, REACH_MIN
+from llm_planner.skills.gripper_shape import (
+    FLOOR,
+    OPENING_MAX,
+    Grip,
+    Slice,
+    comfortable_yaw,
+    hand_slices,
+    inner_radius,
+    room,
+    wrap,
+)
+from llm_planner.world.geometry import bottom, half_extents, top
+from llm_planner.world.places import Rectangle
+from llm_planner.world.scene import Scene, SceneObject
+
+Point2 = tuple[float, float]
+
+RELEASE = 0.012  # [m] the fingers open this much wider than the object to let go
+ABOVE = 0.002  # [m] between the object and the surface when it is let go
+TURNS = tuple(math.radians(angle) for angle in (0.0, 30.0, -30.0, 60.0, -60.0, 90.0))
+GAPS = (0.02, 0.01, 0.004)  # [m] of free table around a place, tried in turn
+GRID = 0.02  # [m] between the places tried
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is in the fingers: the object, its footprint, its offset in the hand's frame and its turn against the hand.
+
+    `below` is how far its lowest point lies under the grip point, `width` the distance between the fingertips [m].
+    """
+
+    item: SceneObject
+    shape: Footprint
+    offset: Point2
+    turn: float
+    below: float
+    width: float
+
+    def grip_at(self, center: Point2, yaw: float, surface: float) -> Grip:
+        """The hand, turned to `yaw`, that has the object's centre at `center` just above the height `surface`."""
+        yaw = comfortable_yaw(*center, yaw)
+        c, s = math.cos(yaw), math.sin(yaw)
+        x = center[0] - c * self.offset[0] + s * self.offset[1]
+        y = center[1] - s * self.offset[0] - c * self.offset[1]
+        return Grip(x, y, surface + self.below + ABOVE, yaw)
+
+    def shape_at(self, center: Point2, yaw: float) -> Footprint:
+        """What the object covers when the hand is turned to `yaw`."""
+        return self.shape.at(center, yaw + self.turn)
+
+    def aligned(self, center: Point2, direction: float) -> float:
+        """The hand's yaw that has the object's first axis along `direction` [rad], either way round."""
+        return comfortable_yaw(*center, direction - self.turn)
+
+
+def held_in(scene: Scene, grip: Grip, width: float) -> Held:
+    """The held object seen from the hand at `grip`; raises SkillError when nothing is held."""
+    if not scene.held:
+        raise SkillError(SkillErrorCode.PRECONDITION_FAILED, "the gripper holds nothing; pick something up first")
+    item = scene.find(scene.held)
+    shape = footprint(item)
+    dx, dy = item.position[0] - grip.x, item.position[1] - grip.y
+    c, s = math.cos(grip.yaw), math.sin(grip.yaw)
+    return Held(item, shape, (c * dx + s * dy, c * dy - s * dx), shape.yaw - grip.yaw, grip.z - bottom(item), width)
+
+
+@dataclass(frozen=True)
+class Release:
+    """Where the fingers open: `grip`, and the object's `center` and the height of its `surface` below it [m]."""
+
+    grip: Grip
+    center: Point2
+    surface: float
+    opening: float
+
+
+def on_table(
+    scene: Scene, held: Held, centers: Iterable[Point2], directions: Sequence[float], gaps: Sequence[float] = GAPS
+) -> Release | None:
+    """The first of `centers`, with the widest free gap around it, where object and fingers fit on the table.
+
+    `directions` [rad] are those that the object's first axis may lie along; empty for any comfortable one.
+    """
+    wanted = [center for center in centers if reachable(center)]
+    others = [item for item in scene.objects if item.name != held.item.name]
+    shapes = [(footprint(item), item) for item in others]
+    for gap in gaps:
+        for center in wanted:
+            if any(math.dist(center, s.center) < min(s.half) + min(held.shape.half) for s, _ in shapes):
+                continue
+            for yaw in _yaws(held, center, directions):
+                body = held.shape_at(center, yaw)
+                if min((separation(body, shape) for shape, _ in shapes), default=math.inf) < gap:
+                    continue
+                release = _release(held, center, yaw, 0.0)
+                if room(hand_slices(release.grip, release.opening), scene, {held.item.name})[0] > min(gap, 0.004):
+                    return release
+    return None
+
+
+def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
+    """On the middle of `support`, sides along its sides; raises SkillError when other things leave no room."""
+    shape = footprint(support)
+    center = shape.center
+    best: tuple[float, Release] | None = None
+    for yaw in _yaws(held, center, () if shape.round else square(shape.yaw)):
+        release = _release(held, center, yaw, top(support))
+        gap, _ = room(hand_slices(release.grip, release.opening), scene, {held.item.name, support.name})
+        if best is None or min(gap, 0.01) > best[0] + 1e-6:
+            best = (min(gap, 0.01), release)
+    assert best is not None  # there is always a yaw
+    if best[0] < 0.001:
+        raise SkillError(
+            SkillErrorCode.NO_FREE_SPACE, f"the hand does not fit above the {support.name}: its neighbours are too tall"
+        )
+    return best[1]
+
+
+def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
+    """In the container, as low and as gently as its wall and its contents allow; raises SkillError."""
+    radius = inner_radius(container)
+    if min(held.shape.half) > radius or not is_upright(container):
+        raise SkillError(
+            SkillErrorCode.NO_FREE_SPACE, f"the {held.item.name} does not fit into the {container.name}"
+        )
+    best: tuple[float, Release] | None = None
+    for center, yaw in _spots_inside(held, container, radius):
+        surface = _surface(scene, held, container, held.shape_at(center, yaw))
+        release = _lifted(scene, held, _release(held, center, yaw, surface))
+        drop = release.grip.z - held.below - ABOVE - surface
+        cost = 2.0 * drop + surface + 0.002 * abs(wrap(yaw - math.atan2(center[1], center[0])))
+        if best is None or cost < best[0] - 1e-9:
+            best = (cost, release)
+    assert best is not None  # the middle is always a spot
+    return best[1]
+
+
+def square(yaw: float) -> tuple[float, float]:
+    """Along `yaw` [rad] or across it: the ways to lie straight to something."""
+    return yaw, yaw + math.pi / 2
+
+
+def reachable(point: Point2) -> bool:
+    """Whether the hand can point straight down there."""
+    return point[0] > 0.0 and REACH_MIN + 0.005 <= math.hypot(*point) <= REACH_MAX - 0.005
+
+
+def spread(area: Rectangle, near: Point2, margin: float = 0.0) -> list[Point2]:
+    """Points of `area`, `margin` [m] inside its edges, nearest to `near` first."""
+    nx = max(1, round((area.x_max - area.x_min - 2 * margin) / GRID))
+    ny = max(1, round((area.y_max - area.y_min - 2 * margin) / GRID))
+    xs = [area.x_min + margin + i * (area.x_max - area.x_min - 2 * margin) / nx for i in range(nx + 1)]
+    ys = [area.y_min + margin + j * (area.y_max - area.y_min - 2 * margin) / ny for j in range(ny + 1)]
+    return sorted([near, *((x, y) for x in xs for y in ys)], key=lambda point: math.dist(point, near))
+
+
+def _yaws(held: Held, center: Point2, directions: Sequence[float]) -> Iterator[float]:
+    neutral = math.atan2(center[1], center[0])
+    if held.shape.round or not directions:
+        yield from (neutral + turn for turn in TURNS)
+        return
+    yaws = [held.aligned(center, direction) for direction in directions]
+    yield from sorted(yaws, key=lambda yaw: abs(wrap(yaw - neutral)))
+
+
+def _release(held: Held, center: Point2, yaw: float, surface: float) -> Release:
+    return Release(held.grip_at(center, yaw, surface), center, surface, min(held.width + RELEASE, OPENING_MAX))
+
+
+def _spots_inside(held: Held, container: SceneObject, radius: float) -> Iterator[tuple[Point2, float]]:
+    """The middle, and off it across the fingers' closing axis, where a second thing finds room beside the first."""
+    x, y, _ = container.position
+    offset = min(held.shape.half) + 0.002
+    fits = math.hypot(offset + min(held.shape.half), max(held.shape.half)) < radius + 0.004
+    for yaw in _yaws(held, (x, y), ()):
+        yaw = comfortable_yaw(x, y, yaw)
+        yield (x, y), yaw
+        if fits:
+            for side in (offset, -offset):
+                yield (x + side * math.cos(yaw), y + side * math.sin(yaw)), yaw
+
+
+def _surface(scene: Scene, held: Held, container: SceneObject, shape: Footprint) -> float:
+    """The height on which the object comes to stand there: the floor, or the highest thing beneath."""
+    floor = bottom(container) + FLOOR
+    tops = [
+        top(item)
+        for item in scene.objects
+        if item.name not in (held.item.name, container.name)
+        and item.position[2] > bottom(container)
+        and separation(shape, footprint(item)) < -0.001
+        and math.dist(item.position[:2], container.position[:2]) < max(half_extents(container)[:2])
+    ]
+    return max([floor, *tops])
+
+
+def _lifted(scene: Scene, held: Held, release: Release) -> Release:
+    """Higher, where the hand would otherwise meet the wall or the contents."""
+    slices = hand_slices(release.grip, release.opening)
+    lift = max((_needed(part, scene, {held.item.name}) for part in slices), default=0.0)
+    if lift <= 0.0:
+        return release
+    return Release(release.grip.raised(release.grip.z + lift), release.center, release.surface, release.opening)
+
+
+def _needed(part: Slice, scene: Scene, ignore: Collection[str]) -> float:
+    """How much a slice must rise to pass over whatever it would meet [m]."""
+    lift = 0.0
+    for item in scene.objects:
+        if item.name not in ignore and room((part,), Scene(scene.time, (item,)))[0] < 0.001:
+            lift = max(lift, top(item) + 0.003 - part.begins)
+    return lift

@@ -1,0 +1,29 @@
+"""The skills that touch nothing: the fingers, and the way home."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from llm_planner.skills.arm import Arm, Script
+from llm_planner.skills.contract import Argument
+from llm_planner.skills.gripper_shape import OPENING_MAX, Grip
+from llm_planner.skills.motion import Leg
+
+HOME = Grip(0.307, 0.0, 0.487, 0.0)  # of the gripper in the arm's resting posture
+
+
+def open_gripper(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """The fingers as far apart as they go, the hand where it is."""
+    yield from arm.fingers("open", OPENING_MAX)
+
+
+def close_gripper(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """The fingers together, or against what is between them, the hand where it is."""
+    yield from arm.fingers("close", 0.0)
+
+
+def go_home(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """Up above everything, then to the resting posture."""
+    cruise = arm.cruise_height()
+    legs = [Leg(arm.grip.raised(cruise))] if arm.grip.z < cruise else []
+    yield from arm.move("home", [*legs, Leg(HOME)])

@@ -1,0 +1,87 @@
+"""Push: closed fingers behind the object, straight ahead, up again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from llm_planner.skills.arm import Arm, Script
+from llm_planner.skills.contract import Argument, SkillErrorCode
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.footprints import Footprint, footprint, separation
+from llm_planner.skills.grasps import check_reach
+from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, hand_slices, room
+from llm_planner.skills.motion import Leg
+from llm_planner.world.geometry import bottom
+from llm_planner.world.places import direction_vector
+from llm_planner.world.scene import SceneObject
+
+FINGER = 0.00875  # [m] half the breadth of the closed fingers in the direction of pushing
+RUN_UP = 0.02  # [m] between fingers and object before they touch
+LOW = 0.004  # [m] between the fingertips and the table
+SPEED = 0.35  # of the full speed
+MISSED = 0.02  # [m]
+
+
+def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """Slides `object` over the table by `distance` [m] in `direction`."""
+    name, direction = str(arguments["object"]), str(arguments["direction"])
+    distance = float(arguments["distance"])  # type: ignore[arg-type]  # checked against the manifest
+    item = arm.find(name)
+    ux, uy = direction_vector(direction)
+    reach = _extent(item, math.atan2(uy, ux)) + FINGER
+    start = _grip(item, -ux * (reach + RUN_UP), -uy * (reach + RUN_UP), ux, uy)
+    end = _grip(item, ux * (distance - reach), uy * (distance - reach), ux, uy)
+    end = Grip(end.x, end.y, start.z, start.yaw)
+    _check_way(arm, item, start, end, (ux * distance, uy * distance), direction)
+    yield from arm.fingers("close", 0.0)
+    yield from arm.move("approach", arm.travel(start, arm.cruise_height()))
+    yield from arm.move("push", [Leg(end, SPEED)])
+    back = Grip(end.x - ux * 0.01, end.y - uy * 0.01, end.z, end.yaw)
+    yield from arm.move("retreat", [Leg(back), Leg(back.raised(arm.cruise_height()))])
+    moved = arm.find(name).position
+    done = (moved[0] - item.position[0]) * ux + (moved[1] - item.position[1]) * uy
+    if abs(done - distance) > MISSED:
+        raise SkillError(
+            SkillErrorCode.EFFECT_MISSING, f"the {name} moved {done * 100:.1f} cm instead of {distance * 100:.1f} cm"
+        )
+
+
+def _grip(item: SceneObject, dx: float, dy: float, ux: float, uy: float) -> Grip:
+    """The hand low on the table, its fingers side by side across the direction of pushing."""
+    x, y = item.position[0] + dx, item.position[1] + dy
+    return Grip(x, y, bottom(item) + TIP + LOW, comfortable_yaw(x, y, math.atan2(uy, ux)))
+
+
+def _extent(item: SceneObject, direction: float) -> float:
+    shape = footprint(item)
+    if shape.round:
+        return shape.half[0]
+    turn = direction - shape.yaw
+    return shape.half[0] * abs(math.cos(turn)) + shape.half[1] * abs(math.sin(turn))
+
+
+def _check_way(
+    arm: Arm, item: SceneObject, start: Grip, end: Grip, shift: tuple[float, float], direction: str
+) -> None:
+    check_reach(start.x, start.y, f"the place behind the {item.name}")
+    check_reach(end.x, end.y, f"the end of the way of the {item.name}")
+    gap, nearest = room(hand_slices(start, 0.0), arm.scene, {item.name})
+    if gap < 0.001:
+        raise SkillError(
+            SkillErrorCode.NO_FREE_SPACE,
+            f"the fingers do not fit behind the {item.name} to push it {direction}: the {nearest} is in the way",
+        )
+    shape = footprint(item)
+    steps = max(1, math.ceil(math.hypot(*shift) / 0.01))
+    way = [
+        Footprint((shape.center[0] + shift[0] * k / steps, shape.center[1] + shift[1] * k / steps), shape.half,
+                  shape.yaw, shape.round)
+        for k in range(1, steps + 1)
+    ]  # fmt: skip
+    for other in arm.scene.objects:
+        if other.name != item.name and min(separation(body, footprint(other)) for body in way) < 0.0:
+            raise SkillError(
+                SkillErrorCode.NO_FREE_SPACE,
+                f"the {other.name} stands in the way of the {item.name}; move it away or push another way",
+            )
