@@ -56,7 +56,8 @@ class SkillResult:
 class SkillRun(Protocol):
     """One execution of a skill. `phase` is a short word for what it is doing now ("approach", "grasp")."""
 
-    phase: str
+    @property
+    def phase(self) -> str: ...
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
         """The motion for the next moments, or how the skill ended. Pure computation; must return within 50 ms."""
@@ -66,6 +67,7 @@ class SkillRun(Protocol):
 class Skill(Protocol):
     """A named ability; `start` raises `SkillError` when it cannot begin from this observation."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun: ...

@@ -24,7 +24,7 @@ REACH_MIN, REACH_MAX = 0.27, 0.79  # [m] from the base's axis, with the hand poi
 
 @dataclass(frozen=True)
 class Grasp:
-    """The hand at the object: `grip`, the fingers `opening` [m] apart on the way, and the object's `width` there [m]."""
+    """The hand at the object: `grip`, the fingers `opening` apart on the way, the object `width` thick there [m]."""
 
     grip: Grip
     opening: float
@@ -67,8 +67,10 @@ def _rate(scene: Scene, item: SceneObject, grip: Grip, width: float) -> tuple[fl
         gap, _ = room(hand_slices(grip, opening), scene, {item.name})
         if gap >= ROOM_NEEDED:
             turn = abs(wrap(grip.yaw - math.atan2(grip.y, grip.x)))
-            reach = max(0.0, math.hypot(grip.x, grip.y) - REACH_MAX) + max(0.0, REACH_MIN - math.hypot(grip.x, grip.y))
-            score = min(gap, ROOM_WANTED) / ROOM_WANTED - 0.25 * turn - 100.0 * reach - 10.0 * (OPENING_ROOMS[0] - extra)
+            radius = math.hypot(grip.x, grip.y)
+            outside = max(0.0, radius - REACH_MAX, REACH_MIN - radius)
+            tight = OPENING_ROOMS[0] - extra
+            score = min(gap, ROOM_WANTED) / ROOM_WANTED - 0.25 * turn - 100.0 * outside - 10.0 * tight
             return score, Grasp(grip, opening, width)
     return None
 
@@ -76,7 +78,7 @@ def _rate(scene: Scene, item: SceneObject, grip: Grip, width: float) -> tuple[fl
 def _candidates(item: SceneObject) -> Iterator[tuple[Grip, float]]:
     """Grips and the thickness between the fingers [m]."""
     kind = KINDS.get(item.kind)
-    if kind is not None and is_upright(item) and all(abs(a - b) < 0.01 for a, b in zip(kind.size, item.size, strict=True)):
+    if kind is not None and is_upright(item) and math.dist(kind.size, item.size) < 0.01:
         rows = rotation_matrix(item.orientation)
         yaw = math.atan2(rows[1][0], rows[0][0])
         for known in kind.grasps:

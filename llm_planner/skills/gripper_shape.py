@@ -17,7 +17,7 @@ from llm_planner.world.scene import Pose, Scene, SceneObject
 
 TIP = 0.0095  # [m] the fingertips end this far below the point between them
 OPENING_MAX = 0.08  # [m]
-# Thickness of each finger along the closing axis, half its breadth, and where the slice begins above the grip point [m].
+# Of each finger: thickness along the closing axis, half its breadth, and where it begins above the grip point [m].
 _PAD = (0.0152, 0.00875, -TIP)
 _FINGER = (0.026, 0.010, 0.009)
 _PALM_HALF, _PALM_BEGINS = (0.030, 0.100), 0.037

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def plan_path(start: Grip, legs: Sequence[Leg], limits: MotionLimits) -> tuple[P
     deltas = np.diff(points, axis=0)
     durations = [_duration(delta, leg.speed, limits) for delta, leg in zip(deltas, legs, strict=True)]
     starts = [0.0]
-    for before, after in zip(durations[:-1], durations[1:], strict=True):
+    for before, after in pairwise(durations):
         starts.append(starts[-1] + before - limits.overlap * min(before, after))
     end = max(begin + duration for begin, duration in zip(starts, durations, strict=True))
     times = PATH_DT * np.arange(1, math.ceil(end / PATH_DT - 1e-9) + 1)

@@ -24,7 +24,7 @@ from llm_planner.skills.placement import (
     square,
 )
 from llm_planner.world.places import direction_vector, region
-from llm_planner.world.predicates import is_container
+from llm_planner.world.predicates import contents, is_container
 
 NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the exact place when that is taken
 TIGHT = (0.004,)  # [m] of free table is enough where the place is given exactly
@@ -35,8 +35,16 @@ def place_on(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """On top of `object`, or in it where it is a container."""
     target = arm.find(str(arguments["object"]))
     held = _held(arm)
-    place = inside if is_container(target) else on_top
-    yield from _put_down(arm, held, place(arm.scene, held, target))
+    if is_container(target):
+        yield from _put_down(arm, held, inside(arm.scene, held, target))
+        return
+    standing = contents(arm.scene, target.name)
+    if standing:
+        raise SkillError(
+            SkillErrorCode.PRECONDITION_FAILED,
+            f"the {standing[0]} already stands on the {target.name}; put it on that, or move that away first",
+        )
+    yield from _put_down(arm, held, on_top(arm.scene, held, target))
 
 
 def place_in(arm: Arm, arguments: Mapping[str, Argument]) -> Script:

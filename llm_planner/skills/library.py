@@ -1,0 +1,82 @@
+"""The skill library: every `skills/<name>/skill.yaml` of a folder, ready to start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from llm_planner.errors import InputError
+from llm_planner.program.signatures import Signature
+from llm_planner.share import share_folder
+from llm_planner.skills.arguments import check_arguments
+from llm_planner.skills.arm import ArmSettings
+from llm_planner.skills.contract import Observation, Skill, SkillErrorCode, SkillRun
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.manifest import Manifest, read_manifest
+from llm_planner.skills.scripted import ScriptedSkill
+from llm_planner.skills.scripts import SCRIPTS
+from llm_planner.world.atoms import Moment, holds
+
+
+@dataclass(frozen=True)
+class CheckedSkill:
+    """A skill with its manifest: arguments and preconditions are checked before it starts."""
+
+    manifest: Manifest
+    implementation: Skill
+
+    @property
+    def name(self) -> str:
+        return self.manifest.name
+
+    def start(self, arguments: Mapping[str, Any], observation: Observation) -> SkillRun:
+        """See `Skill`; raises SkillError (INVALID_ARGUMENT, PRECONDITION_FAILED)."""
+        values = check_arguments(self.manifest, arguments, observation.scene)
+        moment = Moment(observation.scene, values, observation.scene.held, observation.origins)
+        for condition in self.manifest.preconditions:
+            if not holds(condition.atom, moment):
+                words = {**values, "held": observation.scene.held or "nothing"}
+                reason = condition.otherwise.format_map(words)
+                raise SkillError(SkillErrorCode.PRECONDITION_FAILED, f"{self.name} cannot start: {reason}")
+        return self.implementation.start(values, observation)
+
+
+@dataclass(frozen=True)
+class SkillLibrary:
+    """The skills that programs may call, by name."""
+
+    skills: Mapping[str, CheckedSkill]
+
+    def __iter__(self) -> Iterator[CheckedSkill]:
+        return iter(self.skills.values())
+
+    @property
+    def signatures(self) -> tuple[Signature, ...]:
+        """As the checker of policy programs sees them."""
+        return tuple(skill.manifest.signature for skill in self)
+
+    def find(self, name: str) -> CheckedSkill:
+        """The skill called `name`; raises InputError that lists the names."""
+        if name not in self.skills:
+            raise InputError(f"there is no skill {name!r}; the skills are: {', '.join(self.skills) or 'none'}")
+        return self.skills[name]
+
+
+def load_skills(folder: Path | None = None, settings: ArmSettings | None = None) -> SkillLibrary:
+    """The library in `folder`, or the one that ships with the package; raises InputError that names the wrong file.
+
+    `settings` is how the scripted skills move.
+    """
+    folder = folder or share_folder("skills")
+    paths = sorted(folder.glob("*/skill.yaml"))
+    if not paths:
+        raise InputError(f"{folder} holds no skill; a skill is a folder with a skill.yaml")
+    manifests = [read_manifest(path) for path in paths]
+    skills = [CheckedSkill(manifest, _scripted(manifest, settings)) for manifest in manifests]
+    return SkillLibrary({skill.name: skill for skill in skills})
+
+
+def _scripted(manifest: Manifest, settings: ArmSettings | None) -> Skill:
+    return ScriptedSkill(manifest.name, SCRIPTS[manifest.script], manifest.timeout, settings)
