@@ -1,0 +1,107 @@
+"""The compact model behind the `LanguageModel` seam: reads a command, writes a program, asks when it is not sure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.compact.encoding import encode
+from llm_planner.language.compact.entries import Entries, scene_entries
+from llm_planner.language.compact.grammar import Node, build_tree
+from llm_planner.language.compact.inference import NumpyNetwork, load_weights
+from llm_planner.language.compact.render import render_program
+from llm_planner.language.compact.search import Reading, search
+from llm_planner.language.compact.words import Word, split_words
+from llm_planner.language.model import ProgramReply, ProgramRequest
+
+WEIGHTS = Path(__file__).parent / "weights"
+MAX_WORDS = 64  # the longest command seen in training
+MIN_CONFIDENCE = 0.5  # below this it asks; see docs/decisions for how it was chosen
+
+EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one reading comes to: a program, or a question for the person."""
+
+    program: str
+    question: str
+
+
+class CompactModel:
+    """A network of about two million weights; deterministic, offline, some tens of milliseconds a command."""
+
+    name = "compact"
+
+    def __init__(self, network: NumpyNetwork, min_confidence: float = MIN_CONFIDENCE) -> None:
+        self._network = network
+        self._min_confidence = min_confidence
+
+    def write_program(self, request: ProgramRequest) -> ProgramReply:
+        """The most probable program that was not refused before, or a question."""
+        words = split_words(request.command)
+        if not 0 < len(words) <= MAX_WORDS:
+            return ProgramReply(question=_length_question(len(words)))
+        entries = scene_entries(request.scene)
+        answers = self._answers(words, request, entries)
+        refused = {attempt.program for attempt in request.attempts}
+        open_answers = {a: p for a, p in answers.items() if not a.program or a.program not in refused}
+        if not open_answers:
+            return ProgramReply(question=_unsure_question(request))
+        best = max(open_answers, key=lambda answer: open_answers[answer])
+        confidence = min(1.0, open_answers[best])
+        if best.question:
+            return ProgramReply(question=best.question, confidence=confidence)
+        if confidence < self._min_confidence:
+            return ProgramReply(question=_unsure_question(request), confidence=confidence)
+        return ProgramReply(program=best.program, confidence=confidence)
+
+    def _answers(self, words: list[Word], request: ProgramRequest, entries: Entries) -> dict[Answer, float]:
+        """Readings that come to the same answer count together."""
+        answers: dict[Answer, float] = {}
+        for reading in search(self._network, encode(tuple(words), entries)):
+            answer = _answer(reading, words, request, entries)
+            answers[answer] = answers.get(answer, 0.0) + reading.probability
+        return answers
+
+
+def _answer(reading: Reading, words: list[Word], request: ProgramRequest, entries: Entries) -> Answer:
+    tree = build_tree(list(reading.steps))
+    if tree.step != "program":
+        return Answer("", _refusal(tree, request))
+    try:
+        return Answer(render_program(tree, words, request.scene, entries), "")
+    except QuestionError as question:
+        return Answer("", str(question))
+
+
+def _refusal(tree: Node, request: ProgramRequest) -> str:
+    said = request.command.strip()
+    if tree.step == "cannot":
+        return f'I cannot do all of "{said}": I can pick, place, push and arrange what is on the table. {EXAMPLES}'
+    if tree.step == "constraint":
+        return (
+            f'"{said}" sets a condition on how I move, and the compact model cannot guarantee such conditions, '
+            "so nothing will move. Leave the condition out, or use a model server that writes constraints."
+        )
+    return f'I did not understand "{said}". {EXAMPLES}'
+
+
+def _unsure_question(request: ProgramRequest) -> str:
+    seen = ", ".join(request.scene.names) or "nothing"
+    return f'I am not sure what you mean by "{request.command.strip()}". Please say it another way. On the table: {seen}.'
+
+
+def _length_question(count: int) -> str:
+    if count == 0:
+        return f"I heard no words. What should I do? {EXAMPLES}"
+    return f"That was {count} words; I can follow at most {MAX_WORDS}. Please say it in shorter parts, one after another."
+
+
+@lru_cache(maxsize=1)
+def load_compact_model(folder: Path = WEIGHTS) -> CompactModel:
+    """The model with the shipped weights; raises `LanguageModelError` when they are missing."""
+    return CompactModel(NumpyNetwork(*load_weights(folder)))

@@ -1,0 +1,83 @@
+"""Beam search over derivations: the most probable programs for a command, with their probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.language.compact.encoding import MAX_LOOPS, PRODUCTION_INDEX, SYMBOL_INDEX, Encoded
+from llm_planner.language.compact.grammar import MAX_STEPS, PRODUCTIONS, START, Pointer, Stack, Step, advance
+from llm_planner.language.compact.inference import NumpyNetwork
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A complete derivation and its probability."""
+
+    steps: tuple[Step, ...]
+    probability: float
+
+
+@dataclass(frozen=True)
+class _Hypothesis:
+    score: float  # log-probability
+    steps: tuple[Step, ...]
+    stack: Stack
+    last: int  # index of the step before, as `Encoded.choice` numbers it; the number of productions at the start
+    pointed: int  # its input position, or -1
+
+    def extended(self, score: float, index: int, item: Encoded) -> _Hypothesis:
+        wide, symbol = len(PRODUCTIONS), self.stack[-1][0]
+        step: Step = PRODUCTIONS[index] if index < wide else item.pointer_at(index - wide, symbol)
+        last, pointed = (index, -1) if index < wide else (wide, index - wide)
+        return _Hypothesis(score, (*self.steps, step), advance(self.stack, step), last, pointed)
+
+
+def search(network: NumpyNetwork, item: Encoded, beam: int = 5) -> list[Reading]:
+    """Up to `beam` readings, the most probable first."""
+    memory = network.encode(item)
+    crossed, cache = network.prepare(memory), network.start()
+    live = [_Hypothesis(0.0, (), START, len(PRODUCTIONS), -1)]
+    finished: list[_Hypothesis] = []
+    for _ in range(MAX_STEPS):
+        logits, cache = network.decode(memory, crossed, cache, *_inputs(live))
+        grown = _best_extensions(live, logits, item, beam)
+        finished += [hypothesis for _, hypothesis in grown if not hypothesis.stack]
+        going = [(row, hypothesis) for row, hypothesis in grown if hypothesis.stack]
+        finished.sort(key=lambda hypothesis: -hypothesis.score)
+        # scores only fall: what is still going can never overtake enough finished readings
+        if not going or (len(finished) >= beam and finished[beam - 1].score >= going[0][1].score):
+            break
+        live, cache = [hypothesis for _, hypothesis in going], cache.choose([row for row, _ in going])
+    return [Reading(hypothesis.steps, float(np.exp(hypothesis.score))) for hypothesis in finished[:beam]]
+
+
+def _inputs(live: list[_Hypothesis]) -> tuple[NDArray[np.int64], ...]:
+    tops = [hypothesis.stack[-1] for hypothesis in live]
+    return (
+        np.array([hypothesis.last for hypothesis in live]),
+        np.array([hypothesis.pointed for hypothesis in live]),
+        np.array([SYMBOL_INDEX[symbol] for symbol, _ in tops]),
+        np.array([min(loops, MAX_LOOPS) for _, loops in tops]),
+    )
+
+
+def _best_extensions(
+    live: list[_Hypothesis], logits: NDArray[np.float32], item: Encoded, beam: int
+) -> list[tuple[int, _Hypothesis]]:
+    """The best legal continuations as (row of the hypothesis continued, new hypothesis), best first."""
+    options: list[tuple[float, int, int]] = []
+    for row, hypothesis in enumerate(live):
+        legal = np.flatnonzero(item.legal(*hypothesis.stack[-1]))
+        scores = logits[row, legal].astype(np.float64)
+        scores -= scores.max()
+        scores -= np.log(np.exp(scores).sum())
+        for k in np.argsort(-scores)[:beam]:
+            options.append((hypothesis.score + float(scores[k]), row, int(legal[k])))
+    options.sort(reverse=True)
+    return [(row, live[row].extended(score, index, item)) for score, row, index in options[:beam]]
+
+
+assert len(PRODUCTION_INDEX) == len(PRODUCTIONS), "two productions share a name"
