@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.world.scene import Vector3
@@ -34,7 +35,7 @@ _COLOR_SPELLINGS = {"grey": "gray"}
 
 @dataclass(frozen=True)
 class Box:
-    """One convex part: centre and half extents [m], turned by `yaw` about z and then by `tilt` about its own y [rad]."""
+    """One convex part: centre and half extents [m], turned by `yaw` about z, then by `tilt` about its own y [rad]."""
 
     center: Vector3
     half: Vector3
@@ -47,12 +48,13 @@ class Box:
         ct, st = math.cos(self.tilt / 2), math.sin(self.tilt / 2)
         return cy * ct, -sy * st, cy * st, sy * ct
 
-    def corners(self) -> np.ndarray:
+    def corners(self) -> NDArray[np.float64]:
         """The eight corners (8, 3) [m]."""
         cy, sy, ct, st = math.cos(self.yaw), math.sin(self.yaw), math.cos(self.tilt), math.sin(self.tilt)
         rotation = np.array([[cy * ct, -sy, cy * st], [sy * ct, cy, sy * st], [-st, 0.0, ct]])
         signs = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
-        return np.array(self.center) + (signs * np.array(self.half)) @ rotation.T
+        corners: NDArray[np.float64] = np.array(self.center) + (signs * np.array(self.half)) @ rotation.T
+        return corners
 
 
 @dataclass(frozen=True)

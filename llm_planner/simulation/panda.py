@@ -54,7 +54,7 @@ def panda_spec() -> mujoco.MjSpec:
 
 
 def load_arm_model() -> mujoco.MjModel:
-    """The arm alone (nq = nv = 7, fingers fixed), for kinematics and dynamics; the site `gripper` is the grasp point."""
+    """The arm alone (nq = nv = 7, fixed fingers) for kinematics and dynamics; its site `gripper` is the grasp point."""
     spec = panda_spec()
     spec.delete(spec.actuator("gripper"))
     spec.delete(spec.equality("fingers"))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from llm_planner.share import share_folder
-from llm_planner.simulation.objects import COLORS, KINDS, ObjectSpec
-from llm_planner.world.scene import Vector3
+from llm_planner.simulation.looks import object_color
+from llm_planner.simulation.objects import KINDS, ObjectSpec
 
 if TYPE_CHECKING:
     import mujoco
@@ -15,19 +15,6 @@ if TYPE_CHECKING:
 # Collision bits, see tabletop.xml. Objects meet robot, objects and table.
 OBJECT_CONTYPE = 2
 OBJECT_CONAFFINITY = 7
-
-PLAIN_COLORS: dict[str, Vector3] = {  # of things asked for without a colour
-    "block": (0.85, 0.68, 0.44),
-    "bowl": (0.93, 0.92, 0.89),
-    "mug": (0.95, 0.94, 0.91),
-    "vase": (0.22, 0.47, 0.51),
-    "plate": (0.96, 0.96, 0.95),
-}
-
-
-def object_color(item: ObjectSpec) -> Vector3:
-    """The colour it is drawn in, red, green, blue in [0, 1]."""
-    return COLORS[item.color] if item.color else PLAIN_COLORS[item.kind]
 
 
 def tabletop_spec(objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
@@ -59,7 +46,7 @@ def _add_object(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
             conaffinity=OBJECT_CONAFFINITY,
             condim=4,
             friction=[0.8, 0.005, 0.0001],
-            solref=[0.005, 1.0],
+            solref=[0.02, 1.0],
             solimp=[0.95, 0.99, 0.001, 0.5, 2.0],
             group=1,
         )

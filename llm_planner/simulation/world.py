@@ -1,4 +1,4 @@
-"""The simulated world, stepped in-process: the seam that skills, control, tests, benchmarks and the simulator node use."""
+"""The simulated world, stepped in-process: what skills, tests, benchmarks, training and the simulator node use."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-WORLDS: dict[str, Callable[[Sequence[ObjectSpec]], "mujoco.MjSpec"]] = {"tabletop": tabletop_spec}
+WORLDS: dict[str, Callable[[Sequence[ObjectSpec]], mujoco.MjSpec]] = {"tabletop": tabletop_spec}
 SETTLE_TIME = 0.5  # [s] stepped before a world is handed out
 HOLDING_FORCE = 2.0  # [N] of closing force below which nothing counts as held
 NQ = len(ARM_JOINTS)
@@ -70,7 +70,7 @@ class World:
         self.reset(seed, objects)
 
     def reset(self, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
-        """Starts again at time 0 with the arm at rest in its home posture; see `open_world`. The limit watch goes on."""
+        """Starts again at time 0 with the arm at rest at home; see `open_world`. The limit watch goes on."""
         rng = np.random.default_rng(seed)
         wanted = tuple(objects) if objects is not None else default_objects(rng)
         placements = draw_layout(wanted, rng)
@@ -126,7 +126,9 @@ class World:
         with its own force.
         """
         steps = max(1, round(duration / self.dt))
-        qvel = self._qvel_log(steps)
+        if steps >= len(self._log):
+            self._reserve(steps)
+        qvel = self._log[: steps + 1]
         ctrl = self._controls(trajectory, steps)
         step, model, data = self._mujoco.mj_step, self.model, self.data
         target, measured = data.ctrl, data.qvel[:NQ]
@@ -170,14 +172,13 @@ class World:
         measured = self.gripper_width()
         start = min(max(self._gripper_command, measured - self._gripper_lead), measured + self._gripper_lead)
         change = min(max(width, 0.0), GRIPPER_WIDTH_MAX) - start
-        ramp = np.minimum(GRIPPER_SPEED * self._grid[1 : steps + 1], abs(change))
-        return start + np.copysign(ramp, change)
+        ramp: Array = np.minimum(GRIPPER_SPEED * self._grid[1 : steps + 1], abs(change))
+        return np.asarray(start + np.copysign(ramp, change))
 
-    def _qvel_log(self, steps: int) -> Array:
-        if len(self._log) < steps + 1:
-            self._log = np.empty((steps + 1, NQ))
-            self._grid = np.arange(steps + 1) * self.dt
-        return self._log[: steps + 1]
+    def _reserve(self, steps: int) -> None:
+        """Room for the joint velocities of so many physics steps, and their times from now [s]."""
+        self._log: Array = np.empty((steps + 1, NQ))
+        self._grid: Array = np.arange(steps + 1) * self.dt
 
     def _held(self) -> str:
         """The object that both fingertips touch while they push against each other."""
@@ -206,8 +207,7 @@ class World:
         self._owner = self._geom_owners()
         self._quaternion = np.zeros(4)
         self._qacc, self._torque = np.zeros(self.model.nv), np.zeros(self.model.nv)
-        self._log, self._grid = np.empty((0, NQ)), np.zeros(0)
-        self._qvel_log(50)
+        self._reserve(50)
 
     def _geom_owners(self) -> NDArray[np.intp]:
         """For each geom the index of its object, or which fingertip it is."""
