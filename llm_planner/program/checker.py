@@ -214,15 +214,14 @@ class _Walk:
     def _skill(self, node: ast.Call, skill: Signature) -> None:
         positional, keywords = self._inference.arguments(node, self._state.variables)
         self._inference.check_arguments(node, skill, positional, keywords)
-        wants = {atom.predicate for atom in skill.preconditions if not atom.negated}
-        gives = {atom.predicate for atom in skill.effects if not atom.negated}
+        wants = {condition.atom.predicate for condition in skill.preconditions if not condition.atom.negated}
         if "empty" in wants and self._state.holding is True:
             self._inference.add(node, f"{skill.name}: something is in the gripper already here; put it down first")
         if "holding" in wants and self._state.holding is False:
             self._inference.add(node, f"{skill.name}: nothing is in the gripper here; pick something up first")
-        if "held" in gives or "holding" in gives:
+        if skill.fills_gripper:
             self._state.holding = True
-        elif "empty" in gives:
+        elif skill.empties_gripper:
             self._state.holding = False
 
     def _function(self, node: ast.Call, positional: list[Type], keywords: dict[str, Type]) -> Type:

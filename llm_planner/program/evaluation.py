@@ -127,7 +127,7 @@ class Evaluator:
         try:
             return self._bounded(node, compute(left, right))
         except (ZeroDivisionError, OverflowError) as error:
-            raise stopped(node, f"this cannot be computed: {error}")
+            raise stopped(node, f"this cannot be computed: {error}") from error
 
     def _compare(self, node: ast.Compare, scope: Scope) -> Value:
         left = self.value(node.left, scope)
@@ -138,7 +138,7 @@ class Evaluator:
             try:
                 result = _COMPARISONS[type(op)](left, right)
             except TypeError:
-                raise stopped(node, f"{type_name(left)} and {type_name(right)} cannot be compared this way")
+                raise stopped(node, f"{type_name(left)} and {type_name(right)} cannot be compared this way") from None
             if not result:
                 break
             left = right
@@ -252,7 +252,7 @@ class Evaluator:
         except NothingFoundError as error:
             raise NothingFoundError(problem_at(node, error.problems[0].message, True)) from error
         except (BuiltinError, TypeError, ValueError, OverflowError) as error:
-            raise stopped(node, f"{name} cannot take these values: {error}")
+            raise stopped(node, f"{name} cannot take these values: {error}") from error
 
     def _bounded(self, node: ast.AST, value: Value) -> Value:
         """`value`, unless it is too large to go on with."""

@@ -9,7 +9,7 @@ from typing import Any
 from llm_planner.program.problems import Problem, did_you_mean, one_of
 from llm_planner.program.static_types import NONE, Type
 from llm_planner.program.values import Point, Value, is_number, type_name
-from llm_planner.world.atoms import Atom
+from llm_planner.world.atoms import HELD, Atom
 from llm_planner.world.places import DIRECTIONS, REGIONS, WORKSPACE
 from llm_planner.world.scene import Scene
 
@@ -41,18 +41,43 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Precondition:
+    """What must hold before a skill starts, and the sentence for a person when it does not ({parameter}, {held})."""
+
+    atom: Atom
+    otherwise: str
+
+    def explain(self, values: Mapping[str, Any], held: str) -> str:
+        """`otherwise` for these arguments, with `held` in the gripper ("" for nothing)."""
+        return self.otherwise.format_map({**values, "held": held or "nothing"})
+
+
+@dataclass(frozen=True)
 class Signature:
     """A skill (`is_skill`) or a question to the scene.
 
-    `returns` is what the checker knows of a question's answer; skills give none. `preconditions` and `effects` are the atoms of a skill's manifest.
+    `returns` is what the checker knows of a question's answer; skills give none. `preconditions` and `effects` are
+    those of a skill's manifest.
     """
 
     name: str
     parameters: tuple[Parameter, ...]
     is_skill: bool = False
     returns: Type = NONE
-    preconditions: tuple[Atom, ...] = ()
+    preconditions: tuple[Precondition, ...] = ()
     effects: tuple[Atom, ...] = ()
+
+    @property
+    def fills_gripper(self) -> bool:
+        """Whether something is in the gripper after the skill has succeeded."""
+        return any(atom.predicate in ("held", "holding") and not atom.negated for atom in self.effects)
+
+    @property
+    def empties_gripper(self) -> bool:
+        """Whether nothing is: it says so, or it promises that what was held lies somewhere."""
+        return not self.fills_gripper and any(
+            atom.predicate == "empty" or HELD in atom.arguments[:1] for atom in self.effects if not atom.negated
+        )
 
     def __str__(self) -> str:
         listed = [p.name if p.required else f"{p.name}={p.default!r}" for p in self.parameters]

@@ -37,8 +37,7 @@ class CheckedSkill:
         moment = Moment(observation.scene, values, observation.scene.held, observation.origins)
         for condition in self.manifest.preconditions:
             if not holds(condition.atom, moment):
-                words = {**values, "held": observation.scene.held or "nothing"}
-                reason = condition.otherwise.format_map(words)
+                reason = condition.explain(values, observation.scene.held)
                 raise SkillError(SkillErrorCode.PRECONDITION_FAILED, f"{self.name} cannot start: {reason}")
         return self.implementation.start(values, observation)
 

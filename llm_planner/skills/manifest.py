@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from llm_planner.errors import InputError
-from llm_planner.program.signatures import REQUIRED, Parameter, Signature
+from llm_planner.program.signatures import REQUIRED, Parameter, Precondition, Signature
 from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.world.atoms import HELD, Atom, parse_atom
 from llm_planner.world.places import DIRECTIONS, REGIONS
@@ -32,14 +32,6 @@ _KEYS = ("name", "description", "script", "timeout", "parameters", "precondition
 _PARAMETER_KEYS = ("name", "type", "description", "unit", "minimum", "maximum", "default")
 _PRECONDITION_KEYS = ("atom", "otherwise")
 _WORDS: Mapping[str, Collection[str]] = {"direction": DIRECTIONS, "region": REGIONS, "place": REGIONS}
-
-
-@dataclass(frozen=True)
-class Precondition:
-    """What must hold before a skill starts, and the sentence for a person when it does not ({parameter}, {held})."""
-
-    atom: Atom
-    otherwise: str
 
 
 @dataclass(frozen=True)
@@ -62,7 +54,7 @@ class Manifest:
             self.name,
             self.parameters,
             is_skill=True,
-            preconditions=tuple(condition.atom for condition in self.preconditions),
+            preconditions=self.preconditions,
             effects=self.effects,
         )
 

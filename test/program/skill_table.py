@@ -1,6 +1,6 @@
 """The skills of docs/policy_programs.md as signatures, for tests that need a library but no robot."""
 
-from llm_planner.program.signatures import Parameter, Signature
+from llm_planner.program.signatures import Parameter, Precondition, Signature
 from llm_planner.world.atoms import parse_atom
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
@@ -14,7 +14,7 @@ def skill(name, *parameters, before=(), after=()):
         name,
         parameters,
         is_skill=True,
-        preconditions=tuple(parse_atom(text, names) for text in before),
+        preconditions=tuple(Precondition(parse_atom(text, names), f"{text} is not so") for text in before),
         effects=tuple(parse_atom(text, names) for text in after),
     )
 

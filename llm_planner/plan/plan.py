@@ -1,0 +1,144 @@
+"""What the robot is going to do, as values: a plan, its steps, and the goals by which it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from llm_planner.program.signatures import Signature
+from llm_planner.skills.contract import Argument
+from llm_planner.world.atoms import HELD, Atom, Moment, holds
+from llm_planner.world.places import Viewpoint
+from llm_planner.world.scene import Scene, Vector3
+
+
+class StepStatus(str, Enum):
+    """Where a step is; the values are those of the JSON format."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Outcome(str, Enum):
+    """How a command ended; the values are those of the JSON format."""
+
+    DONE = "done"
+    FAILED = "failed"
+    QUESTION = "question"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """One skill call. `id` is stable within the plan; `arguments` are in the speaker's words; `line` counts from 1."""
+
+    id: str
+    skill: str
+    arguments: Mapping[str, Argument]
+    line: int
+    status: StepStatus = StepStatus.PENDING
+    message: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.skill}({', '.join(map(_written, self.arguments.values()))})"
+
+
+def _written(value: Argument) -> str:
+    if isinstance(value, tuple):
+        return f"point({value[0]:.2f}, {value[1]:.2f})"
+    return f"{value:g}" if isinstance(value, float) else f'"{value}"' if isinstance(value, str) else str(value)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """An effect that a step has promised: an atom and what its names stood for when the step began."""
+
+    step_id: str
+    atom: Atom
+    values: Mapping[str, Argument]  # in base words
+    held_at_start: str
+    origins: Mapping[str, Vector3]
+
+    def holds(self, scene: Scene) -> bool:
+        """Whether the scene shows it."""
+        return holds(self.atom, Moment(scene, self.values, self.held_at_start, self.origins))
+
+    @property
+    def objects(self) -> frozenset[str]:
+        """Names of the objects that the goal is about."""
+        names = {self.held_at_start if name == HELD else self.values.get(name) for name in self.atom.arguments}
+        return frozenset(name for name in names if isinstance(name, str))
+
+    def __str__(self) -> str:
+        shown = [self.held_at_start if name == HELD else self.values[name] for name in self.atom.arguments]
+        words = [f"{value:g}" if isinstance(value, float) else _plain(value) for value in shown]
+        return f"{'not ' if self.atom.negated else ''}{self.atom.predicate}({', '.join(words)})"
+
+
+def _plain(value: Argument) -> str:
+    return f"({value[0]:.2f}, {value[1]:.2f})" if isinstance(value, tuple) else str(value)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A command, the program written for it, and the steps known so far.
+
+    `steps` are those done, the one running and those known ahead; `complete` says that there are no others.
+    `constraints` are formulas that must hold while it runs. `goals` are the effects that the end is judged by.
+    """
+
+    command: str
+    program: str
+    steps: tuple[PlanStep, ...] = ()
+    complete: bool = True
+    constraints: tuple[str, ...] = ()
+    goals: tuple[Goal, ...] = field(default=())
+
+    def with_step(self, step: PlanStep) -> Plan:
+        """The same plan with the step of that id replaced."""
+        return replace(self, steps=tuple(step if item.id == step.id else item for item in self.steps))
+
+
+def goals_of(
+    skill: Signature, step_id: str, values: Mapping[str, Argument], held: str, origins: Mapping[str, Vector3]
+) -> tuple[Goal, ...]:
+    """What the scene must show when `skill`, begun with `held` in the gripper, has done its work."""
+    return tuple(Goal(step_id, atom, values, held, origins) for atom in skill.effects)
+
+
+_GRIPPER = frozenset({"empty", "holding", "held"})
+
+
+def still_wanted(goals: tuple[Goal, ...], later: tuple[Goal, ...]) -> tuple[Goal, ...]:
+    """The goals that later ones leave alone, then the later ones.
+
+    A later step supersedes what was true of the gripper, and of every object that it moves.
+    """
+    moved = frozenset(name for goal in later for name in _moves(goal))
+    gripper = any(goal.atom.predicate in _GRIPPER or HELD in goal.atom.arguments for goal in later)
+    kept = [
+        goal for goal in goals if not (goal.atom.predicate in _GRIPPER and gripper) and not goal.objects & moved
+    ]
+    return (*kept, *later)
+
+
+def _moves(goal: Goal) -> frozenset[str]:
+    """The objects that a step with this effect moves: the first one it speaks of."""
+    if not goal.atom.arguments:
+        return frozenset()
+    first = goal.atom.arguments[0]
+    name = goal.held_at_start if first == HELD else goal.values.get(first)
+    return frozenset([name]) if isinstance(name, str) else frozenset()
+
+
+def in_base_words(skill: Signature, arguments: Mapping[str, Argument], viewpoint: Viewpoint) -> dict[str, Argument]:
+    """The arguments with the speaker's directions and regions turned into those of a person behind the robot."""
+    spatial = {p.name for p in skill.parameters if p.type in ("direction", "region", "place", "location")}
+    return {
+        name: viewpoint.to_base(value) if name in spatial and isinstance(value, str) else value
+        for name, value in arguments.items()
+    }

@@ -1,0 +1,106 @@
+"""The scene as it should be after a skill: its effects, applied to what is known now. A forecast, never evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from llm_planner.plan.plan import Goal
+from llm_planner.world import predicates
+from llm_planner.world.free_space import free_spot
+from llm_planner.world.geometry import bottom, half_extents, top
+from llm_planner.world.places import direction_vector, region
+from llm_planner.world.scene import Scene, SceneObject, Vector3
+
+LIFT = 0.2  # [m] that a held thing hangs above where it lay
+BOWL_FLOOR = 0.01  # [m] thickness of a container's floor
+
+
+def predict(scene: Scene, goals: tuple[Goal, ...]) -> Scene:
+    """`scene` with every effect applied in turn; an effect about a thing that is not there changes nothing."""
+    for goal in goals:
+        apply = _EFFECTS.get(goal.atom.predicate)
+        if apply is not None and not goal.atom.negated and goal.objects <= set(scene.names) | _words(goal):
+            scene = apply(scene, goal)
+            if "held" in goal.atom.arguments:  # what is put somewhere is in the gripper no more
+                scene = replace(scene, held="")
+    return scene
+
+
+def _words(goal: Goal) -> set[str]:
+    """Argument values that are no objects: directions and regions."""
+    places = [goal.values.get(name) for name in ("place", "direction", "region")]
+    return {value for value in places if isinstance(value, str)}
+
+
+def _argument(goal: Goal, index: int) -> object:
+    name = goal.atom.arguments[index]
+    return goal.held_at_start if name == "held" else goal.values[name]
+
+
+def _object(scene: Scene, goal: Goal, index: int) -> SceneObject:
+    return scene.find(str(_argument(goal, index)))
+
+
+def _moved_to(scene: Scene, item: SceneObject, position: Vector3) -> Scene:
+    moved = replace(item, position=position)
+    return replace(scene, objects=tuple(moved if other.name == item.name else other for other in scene.objects))
+
+
+def _held(scene: Scene, goal: Goal) -> Scene:
+    item = _object(scene, goal, 0)
+    x, y, z = item.position
+    return replace(_moved_to(scene, item, (x, y, z + LIFT)), held=item.name)
+
+
+def _empty(scene: Scene, goal: Goal) -> Scene:
+    return replace(scene, held="")
+
+
+def _on(scene: Scene, goal: Goal) -> Scene:
+    item, support = _object(scene, goal, 0), _object(scene, goal, 1)
+    if predicates.is_container(support):
+        return _in(scene, goal)
+    x, y, _ = support.position
+    return _moved_to(scene, item, (x, y, top(support) + half_extents(item)[2]))
+
+
+def _in(scene: Scene, goal: Goal) -> Scene:
+    item, container = _object(scene, goal, 0), _object(scene, goal, 1)
+    x, y, _ = container.position
+    pile = [top(scene.find(name)) for name in predicates.contents(scene, container.name) if name != item.name]
+    floor = max(pile, default=bottom(container) + BOWL_FLOOR)
+    return _moved_to(scene, item, (x, y, floor + half_extents(item)[2]))
+
+
+def _at(scene: Scene, goal: Goal) -> Scene:
+    item, place = _object(scene, goal, 0), _argument(goal, 1)
+    reach = half_extents(item)
+    if isinstance(place, str):
+        named = region(place)
+        x, y = free_spot(scene, named.area, named.anchor, max(reach[:2]), ignore=(item.name,))
+    else:
+        assert isinstance(place, tuple)
+        x, y = place[0], place[1]
+    return _moved_to(scene, item, (x, y, reach[2]))
+
+
+def _beside(scene: Scene, goal: Goal) -> Scene:
+    item, other = _object(scene, goal, 0), _object(scene, goal, 1)
+    (ux, uy), distance = direction_vector(str(_argument(goal, 2))), float(str(_argument(goal, 3)))
+    a, b = half_extents(item), half_extents(other)
+    away = distance + abs(ux) * (a[0] + b[0]) + abs(uy) * (a[1] + b[1])
+    x, y, _ = other.position
+    return _moved_to(scene, item, (x + ux * away, y + uy * away, a[2]))
+
+
+def _moved(scene: Scene, goal: Goal) -> Scene:
+    item = _object(scene, goal, 0)
+    (ux, uy), distance = direction_vector(str(_argument(goal, 1))), float(str(_argument(goal, 2)))
+    x, y, _ = goal.origins.get(item.name, item.position)
+    return _moved_to(scene, item, (x + ux * distance, y + uy * distance, half_extents(item)[2]))
+
+
+_EFFECTS: Mapping[str, Callable[[Scene, Goal], Scene]] = {
+    "held": _held, "empty": _empty, "on": _on, "in": _in, "at": _at, "beside": _beside, "moved": _moved,
+}  # fmt: skip

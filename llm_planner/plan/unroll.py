@@ -1,0 +1,103 @@
+"""Looks ahead: runs a program over predicted scenes, so that a person sees the steps before anything moves.
+
+The same walk rehearses the plan: a skill whose preconditions would not be met stops it before it starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from llm_planner.errors import QuestionError
+from llm_planner.plan.plan import Goal, Plan, PlanStep, goals_of, in_base_words, still_wanted
+from llm_planner.plan.prediction import predict
+from llm_planner.program.interpreter import Finished, Interpreter, SkillCall
+from llm_planner.program.problems import Problem, ProgramError
+from llm_planner.program.signatures import Signature
+from llm_planner.skills.contract import Argument
+from llm_planner.world.atoms import Moment, holds
+from llm_planner.world.places import Viewpoint
+from llm_planner.world.scene import Scene, Vector3
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The steps that lie ahead, the scene they should lead to and the goals it will be judged by.
+
+    `complete` is False where the forecast had to end early: the rest depends on what only the real scene can show.
+    """
+
+    steps: tuple[PlanStep, ...]
+    scene: Scene
+    goals: tuple[Goal, ...]
+    complete: bool
+    not_found: tuple[str, ...] = ()
+
+
+def make_plan(command: str, interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint) -> Plan:
+    """The plan as it looks before the first step.
+
+    Raises ProgramError when it cannot work (RunError when the program itself stops), QuestionError when it would do
+    nothing. The interpreter is left where it is.
+    """
+    forecast = look_ahead(interpreter, scene, viewpoint, rehearse=True)
+    if not forecast.steps:
+        raise QuestionError(_nothing_to_do(forecast.not_found))
+    program = interpreter.program
+    return Plan(command, program.text, forecast.steps, forecast.complete, goals=forecast.goals)
+
+
+def _nothing_to_do(not_found: tuple[str, ...]) -> str:
+    if not not_found:
+        return "There is nothing to do: everything is already as you ask. What should I do?"
+    return f"There is nothing to do: there is no {' and no '.join(not_found)} here. What did you mean?"
+
+
+def look_ahead(
+    interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint, first_number: int = 1, rehearse: bool = False
+) -> Forecast:
+    """Run a fork of `interpreter` on from `scene`, each skill doing exactly what its manifest promises.
+
+    With `rehearse`, whatever would go wrong raises ProgramError; without, the forecast just ends there.
+    """
+    ahead = interpreter.fork()
+    steps: list[PlanStep] = []
+    goals: tuple[Goal, ...] = ()
+    origins = {item.name: item.position for item in scene.objects}
+    while True:
+        try:
+            call = ahead.advance(scene)
+            if isinstance(call, Finished):
+                return Forecast(tuple(steps), scene, goals, True, call.not_found)
+            skill = interpreter.program.skills[call.skill]
+            values = in_base_words(skill, call.arguments, viewpoint)
+            _rehearse(call, skill, values, scene)
+        except ProgramError:
+            if rehearse:
+                raise
+            return Forecast(tuple(steps), scene, goals, False)
+        step = PlanStep(str(first_number + len(steps)), call.skill, call.arguments, call.line)
+        steps.append(step)
+        promised = goals_of(skill, step.id, values, scene.held, dict(origins))
+        goals = still_wanted(goals, promised)
+        scene = replace(predict(scene, promised), time=scene.time + 1.0)
+        origins.update(lying(scene))
+
+
+def lying(scene: Scene) -> dict[str, Vector3]:
+    """Where everything lies that is not held [m, base frame]."""
+    return {item.name: item.position for item in scene.objects if item.name != scene.held}
+
+
+def _rehearse(call: SkillCall, skill: Signature, values: Mapping[str, Argument], scene: Scene) -> None:
+    reasons = unmet_preconditions(skill, values, scene)
+    if reasons:
+        raise ProgramError([Problem(call.line, 1, f"{call.skill} cannot start: {reason}") for reason in reasons])
+
+
+def unmet_preconditions(skill: Signature, values: Mapping[str, Argument], scene: Scene) -> tuple[str, ...]:
+    """Why the skill cannot begin in `scene`, in sentences for a person; empty when it can. `values` in base words."""
+    moment = Moment(scene, values, scene.held, {})
+    return tuple(
+        condition.explain(values, scene.held) for condition in skill.preconditions if not holds(condition.atom, moment)
+    )

@@ -1,0 +1,99 @@
+"""From a person's words to a checked program: ask a language model, check, and hand the problems back once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llm_planner.errors import InputError, QuestionError
+from llm_planner.language.model import Attempt, LanguageModel, ProgramReply, ProgramRequest, Usage
+from llm_planner.program.checker import CheckedProgram, check_program
+from llm_planner.program.limits import MAX_COMMAND_CHARACTERS
+from llm_planner.program.problems import ProgramError
+from llm_planner.program.signatures import Signature
+from llm_planner.world.scene import Scene
+
+REPAIR_ROUNDS = 1
+Review = Callable[[CheckedProgram], object]  # looks at a program that passed the checker; may raise ProgramError
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """A program that may run, how sure the model was of it, what it cost, and the answers refused on the way."""
+
+    program: CheckedProgram
+    confidence: float
+    usage: Usage
+    refused: tuple[Attempt, ...] = ()
+
+
+def clean_command(text: str) -> str:
+    """The command with control characters and surplus spaces gone.
+
+    Raises QuestionError when nothing was said that could be a command, InputError when far too much was.
+    """
+    if len(text) > MAX_COMMAND_CHARACTERS:
+        raise InputError(
+            f"the command has {len(text)} characters; at most {MAX_COMMAND_CHARACTERS} are read: "
+            "say it more briefly, or give it in parts"
+        )
+    command = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    if not command:
+        raise QuestionError("What should I do? The command is empty; say something like: put the red block in the bowl")
+    if sum(character.isalpha() for character in command) < 2:
+        raise QuestionError(f"What do you mean by “{command[:60]}”? I need words, for instance: pick up the red block")
+    return command
+
+
+def write_program(
+    command: str,
+    scene: Scene,
+    skills: Sequence[Signature],
+    model: LanguageModel,
+    review: Review = lambda program: None,
+) -> Synthesis:
+    """The program that `model` writes for `command`, checked against `skills` and `scene`, and passed by `review`.
+
+    Raises QuestionError when the model asks, or when only the person can mend what is wrong; ProgramError when the
+    answer to the repair round may not run either; LanguageModelError and InputError as they come.
+    """
+    command = clean_command(command)
+    refused: tuple[Attempt, ...] = ()
+    usage = Usage()
+    while True:
+        reply = model.write_program(ProgramRequest(command, scene, refused))
+        usage = _total(usage, reply.usage)
+        if reply.question:
+            raise QuestionError(reply.question)
+        try:
+            program = _checked(reply, scene, skills, review)
+        except ProgramError as error:
+            refused = (*refused, Attempt(reply.program, tuple(map(str, error.problems))))
+            if len(refused) > REPAIR_ROUNDS:
+                raise _as_question(error) from error
+        else:
+            return Synthesis(program, reply.confidence, usage, refused)
+
+
+def _checked(reply: ProgramReply, scene: Scene, skills: Sequence[Signature], review: Review) -> CheckedProgram:
+    program = check_program(reply.program, skills, scene)
+    review(program)
+    return program
+
+
+def _as_question(error: ProgramError) -> ProgramError | QuestionError:
+    """What only a person can mend is a question, in words that do not speak of lines and skills."""
+    if not error.person_can_answer:
+        return error
+    messages = dict.fromkeys(problem.message.partition(": ")[2] or problem.message for problem in error.problems)
+    return QuestionError(f"{'; '.join(_sentence(message) for message in messages)}. What should I do instead?")
+
+
+def _sentence(message: str) -> str:
+    return message[:1].upper() + message[1:]
+
+
+def _total(a: Usage, b: Usage) -> Usage:
+    return Usage(
+        a.prompt_tokens + b.prompt_tokens, a.completion_tokens + b.completion_tokens, a.requests + b.requests
+    )
