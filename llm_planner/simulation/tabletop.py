@@ -45,7 +45,7 @@ def _add_object(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
             contype=OBJECT_CONTYPE,
             conaffinity=OBJECT_CONAFFINITY,
             condim=4,
-            friction=[0.8, 0.005, 0.0001],
+            friction=[0.5, 0.005, 0.0001],
             solref=[0.02, 1.0],
             solimp=[0.95, 0.99, 0.001, 0.5, 2.0],
             group=1,
