@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -218,15 +219,16 @@ class _Writer:
     # references to the scene
 
     def _objects(self, kind: Node, color: Node | None = None) -> str:
+        same = color is not None and color.step == "same_color"
+        if not same and not self._matching(kind, color):
+            raise QuestionError(self._absent(f"no {self._described(kind, color)}"))
         arguments = []
         if kind.step != "any_kind":
             arguments.append(_quoted(self._kind(kind)))
-        if color is not None and color.step == "same_color":
+        if same:
             arguments.append(f"color=color({self.loops[-1]})")
         elif color is not None and color.step != "any_color":
             arguments.append(f"color={_quoted(self._color(color))}")
-        if (color is None or color.step != "same_color") and not self._matching(kind, color):
-            raise QuestionError(self._absent(f"no {self._described(kind, color)}"))
         return f"objects({', '.join(arguments)})"
 
     def _existing(self, items: Node) -> str:
@@ -340,5 +342,5 @@ def _may_contain(items: Node, target: Node) -> bool:
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    """A string literal that no name can break out of."""
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,101 @@
+"""Rendering: descriptions are resolved against the scene, and what cannot be resolved becomes a question."""
+
+from __future__ import annotations
+
+import pytest
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.compact.entries import scene_entries
+from llm_planner.language.compact.grammar import Node, Pointer
+from llm_planner.language.compact.render import render_program
+from llm_planner.language.compact.words import split_words
+from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+
+
+def scene(*names: str) -> Scene:
+    def thing(name: str) -> SceneObject:
+        words = name.rstrip(" 0123456789").split()
+        return SceneObject(name, words[-1], " ".join(words[:-1]), (0.0, 0.0, 0.0), IDENTITY, (0.04, 0.04, 0.04))
+
+    return Scene(0.0, tuple(thing(name) for name in names))
+
+
+def node(step: str | Pointer, *children: Node | str | Pointer) -> Node:
+    return Node(step, tuple(child if isinstance(child, Node) else Node(child) for child in children))
+
+
+def rendered(statement: Node, where: Scene, said: str = "") -> str:
+    return render_program(node("program", node("last", statement)), split_words(said), where, scene_entries(where))
+
+
+TABLE = scene("red block", "blue block", "red bowl")
+BLOCK, BOWL, RED, BLUE = Pointer("kind", 0), Pointer("kind", 1), Pointer("color", 0), Pointer("color", 1)
+
+
+def test_a_description_becomes_the_name_of_the_one_thing_it_fits() -> None:
+    program = rendered(node("put", node("the", BLOCK, BLUE), node("in", node("the", BOWL, "any_color"))), TABLE)
+    assert program == 'pick("blue block")\nplace_in("red bowl")\n'
+
+
+def test_a_description_that_fits_several_things_asks_which() -> None:
+    with pytest.raises(QuestionError, match="Which block do you mean: the red block or the blue block"):
+        rendered(node("pick", node("the", BLOCK, "any_color")), TABLE)
+
+
+def test_a_description_that_fits_nothing_says_what_there_is() -> None:
+    with pytest.raises(QuestionError, match="I see no purple block here.*red block, blue block, red bowl"):
+        rendered(node("pick", node("the", BLOCK, Pointer("word", 2))), TABLE, "grab the purple block")
+
+
+def test_a_set_of_nothing_is_a_question_too() -> None:
+    statement = node("tower", node("objects", Pointer("word", 1), "any_color"))
+    with pytest.raises(QuestionError, match="I see no bananas here"):
+        rendered(statement, TABLE, "stack bananas")
+
+
+def test_leaving_out_an_unknown_color_is_a_question() -> None:
+    statement = node("tower", node("not_color", BLOCK, Pointer("word", 0)))
+    with pytest.raises(QuestionError, match="nothing that is 'mauve'"):
+        rendered(statement, TABLE, "mauve")
+
+
+def test_asking_whether_something_exists_is_not_a_question() -> None:
+    condition = node("exists", node("objects", BLOCK, Pointer("word", 0)))
+    program = rendered(node("when", condition, node("last", node("home"))), TABLE, "mauve")
+    assert program == "if len([]) > 0:\n    go_home()\n"
+
+
+def test_a_target_that_depends_on_the_scene_is_settled_before_anything_is_lifted() -> None:
+    closest = node("closest", node("objects", BOWL, "any_color"), node("the", BLOCK, RED))
+    program = rendered(node("put", node("the", BLOCK, RED), node("in", closest)), TABLE)
+    assert program == 'target = closest(objects("bowl"), to="red block")\npick("red block")\nplace_in(target)\n'
+
+
+def test_everything_into_the_bowl_leaves_the_bowl_itself_alone() -> None:
+    goal = node("in", node("the", BOWL, "any_color"))
+    body = node("last", node("put", "item", goal))
+    program = rendered(node("each", node("objects", "any_kind", "any_color"), body), TABLE)
+    assert program.startswith('for item in [each for each in objects() if each != "red bowl"]:')
+
+
+def test_matching_colours_become_two_nested_loops() -> None:
+    inner = node("each", node("objects", BOWL, "same_color"), node("last", node("put", "outer", node("in", "item"))))
+    program = rendered(node("each", node("objects", BLOCK, "any_color"), node("last", inner)), TABLE)
+    assert program == (
+        'for block in objects("block"):\n'
+        '    for bowl in objects("bowl", color=color(block)):\n'
+        "        pick(block)\n"
+        "        place_in(bowl)\n"
+    )
+
+
+def test_a_name_of_its_own_is_an_entry_of_its_own() -> None:
+    special = Scene(0.0, (SceneObject("bob's mug", "mug", "", (0.0, 0.0, 0.0), IDENTITY, (0.1, 0.1, 0.1)),))
+    assert scene_entries(special).objects == ("bob's mug",)
+    assert rendered(node("pick", Pointer("object", 0)), special) == 'pick("bob\'s mug")\n'
+
+
+def test_names_with_quotes_stay_inside_their_string() -> None:
+    name = 'a "x"); go_home() #'
+    hostile = Scene(0.0, (SceneObject(name, "mug", "", (0.0, 0.0, 0.0), IDENTITY, (0.1, 0.1, 0.1)),))
+    assert rendered(node("pick", Pointer("object", 0)), hostile) == 'pick("a \\"x\\"); go_home() #")\n'
