@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.errors import SimulationError
+
 _NS = {"c": "http://www.collada.org/2005/11/COLLADASchema"}
 Color = tuple[float, float, float]
 
@@ -23,7 +25,10 @@ class ColoredMesh:
 
 
 def load_collada(path: Path) -> list[ColoredMesh]:
-    """One mesh a colour; nodes' transforms are applied. Reads `triangles` with a `VERTEX` and other inputs."""
+    """One mesh a colour; nodes' transforms are applied. Reads `triangles` with a `VERTEX` and other inputs.
+
+    Raises SimulationError for a file that lacks an element it should have.
+    """
     root = ET.parse(path).getroot()
     colors = _material_colors(root)
     pieces: dict[Color, list[NDArray[np.float64]]] = {}
@@ -89,7 +94,7 @@ def _material_colors(root: ET.Element) -> dict[str, Color]:
 def _find(element: ET.Element, path: str) -> ET.Element:
     found = element.find(path, _NS)
     if found is None:
-        raise ValueError(f"the COLLADA file lacks {path!r}")
+        raise SimulationError(f"the COLLADA file has no {path!r}; it cannot be drawn")
     return found
 
 

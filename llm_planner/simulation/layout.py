@@ -50,7 +50,7 @@ def draw_layout(objects: Sequence[ObjectSpec], rng: np.random.Generator) -> tupl
                 return tuple(
                     Placement(float(x), float(y), _yaw(item, rng)) for item, (x, y) in zip(objects, points, strict=True)
                 )
-    raise InputError(f"{len(objects)} objects do not fit on the table; ask for fewer (about 14 blocks fit, or 8 bowls)")
+    raise InputError(f"{len(objects)} objects do not fit on the table; ask for fewer (about 30 blocks fit, or 8 bowls)")
 
 
 def _yaw(item: ObjectSpec, rng: np.random.Generator) -> float:

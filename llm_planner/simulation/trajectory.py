@@ -12,9 +12,9 @@ Array = NDArray[np.float64]
 
 def sample(trajectory: JointTrajectory, times: Array) -> tuple[Array, Array]:
     """qpos and qvel, each (n, nq), at `times` (n,) [s]: constant acceleration between knots, the ends hold."""
-    last = len(trajectory.qacc) - 1
-    elapsed = np.minimum(np.maximum(times - trajectory.start_time, 0.0), (last + 1) * trajectory.dt)
-    knots = np.minimum((elapsed / trajectory.dt).astype(np.intp), last)
-    tau = (elapsed - knots * trajectory.dt)[:, None]
-    qvel, qacc = trajectory.qvel[knots], trajectory.qacc[knots]
+    last = len(trajectory.qacc)
+    elapsed = np.minimum(np.maximum(times - trajectory.start_time, 0.0), last * trajectory.dt)
+    knots = (elapsed / trajectory.dt).astype(np.intp)
+    tau = (elapsed - knots * trajectory.dt)[:, None]  # 0 at the last knot, after which nothing accelerates
+    qvel, qacc = trajectory.qvel[knots], trajectory.qacc[np.minimum(knots, last - 1)]
     return trajectory.qpos[knots] + tau * (qvel + 0.5 * tau * qacc), qvel + tau * qacc

@@ -66,7 +66,6 @@ class World:
     def __init__(self, name: str, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
         self.name = name
         self.objects: tuple[ObjectSpec, ...] = ()
-        self.limit_watch = LimitWatch(self.limits)
         self.reset(seed, objects)
 
     def reset(self, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
@@ -126,19 +125,14 @@ class World:
         with its own force.
         """
         steps = max(1, round(duration / self.dt))
-        if steps >= len(self._log):
-            self._reserve(steps)
-        qvel = self._log[: steps + 1]
         ctrl = self._controls(trajectory, steps)
         step, model, data = self._mujoco.mj_step, self.model, self.data
-        target, measured = data.ctrl, data.qvel[:NQ]
-        qvel[0] = measured
-        for k in range(steps):
-            target[:] = ctrl[k]
+        target, measured = data.ctrl, self._arm_qvel
+        for row, qvel in zip(ctrl, self.limit_watch.rows(steps), strict=True):
+            target[:] = row
             step(model, data)
-            qvel[k + 1] = measured
+            qvel[:] = measured
         self._gripper_command = float(ctrl[-1, NQ])
-        self.limit_watch.update(qvel, self.dt)
 
     def snapshot(self) -> WorldSnapshot:
         """The state of the world, to come back to with `restore`."""
@@ -150,6 +144,7 @@ class World:
         """Makes the world as it was when `snapshot` was taken."""
         self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
         self._gripper_command = snapshot.gripper_command
+        self.limit_watch.restart(self._arm_qvel)
 
     def _controls(self, trajectory: JointTrajectory, steps: int) -> Array:
         """One row of actuator targets (steps, nu) a physics step.
@@ -157,28 +152,22 @@ class World:
         The servo pushes with kp (ctrl - q) - kv dq, so velocity reference and inertia feed-forward enter as
         displacements. MuJoCo takes the damping term at the end of the step, hence the velocity reference too.
         """
-        data = self.data
-        qpos, qvel = sample(trajectory, data.time + self._grid[: steps + 1])
-        self._qacc[:NQ] = (qvel[1] - qvel[0]) / self.dt
-        self._mujoco.mj_mulM(self.model, data, self._torque, self._qacc)
-        feedforward = self._torque[:NQ] + data.qfrc_bias[:NQ] - data.qfrc_gravcomp[:NQ]
+        ahead: Array = np.arange(steps + 1, dtype=np.float64) * self.dt
+        qpos, qvel = sample(trajectory, self.data.time + ahead)
+        self._mujoco.mj_fullM(self.model, self.data, self._inertia)
+        torque = (qvel[1:] - qvel[:-1]) @ self._inertia[:NQ, :NQ] / self.dt + self._bias - self._gravcomp
         ctrl = np.empty((steps, NQ + 1))
-        ctrl[:, :NQ] = qpos[:-1] + (self._kv * qvel[1:] + feedforward) / self._kp
-        ctrl[:, NQ] = self._gripper_ramp(trajectory.gripper_width, steps)
+        ctrl[:, :NQ] = qpos[:-1] + (self._kv * qvel[1:] + torque) / self._kp
+        ctrl[:, NQ] = self._gripper_ramp(trajectory.gripper_width, ahead[1:])
         return ctrl
 
-    def _gripper_ramp(self, width: float, steps: int) -> Array:
-        """The commanded width (steps,): at the gripper's speed, from no farther ahead than its full force asks for."""
+    def _gripper_ramp(self, width: float, ahead: Array) -> Array:
+        """The commanded width `ahead` (n,) [s]: at the gripper's speed, no farther than its full force asks for."""
         measured = self.gripper_width()
         start = min(max(self._gripper_command, measured - self._gripper_lead), measured + self._gripper_lead)
         change = min(max(width, 0.0), GRIPPER_WIDTH_MAX) - start
-        ramp: Array = np.minimum(GRIPPER_SPEED * self._grid[1 : steps + 1], abs(change))
-        return np.asarray(start + np.copysign(ramp, change))
-
-    def _reserve(self, steps: int) -> None:
-        """Room for the joint velocities of so many physics steps, and their times from now [s]."""
-        self._log: Array = np.empty((steps + 1, NQ))
-        self._grid: Array = np.arange(steps + 1) * self.dt
+        ramp: Array = np.minimum(GRIPPER_SPEED * ahead, abs(change))
+        return start + ramp if change > 0 else start - ramp
 
     def _held(self) -> str:
         """The object that both fingertips touch while they push against each other."""
@@ -206,8 +195,11 @@ class World:
         self._object_qpos = np.array(starts, dtype=np.intp)[:, None] + np.arange(7)
         self._owner = self._geom_owners()
         self._quaternion = np.zeros(4)
-        self._qacc, self._torque = np.zeros(self.model.nv), np.zeros(self.model.nv)
-        self._reserve(50)
+        self._inertia = np.zeros((self.model.nv, self.model.nv))
+        self._arm_qvel = self.data.qvel[:NQ]  # a view
+        self._bias, self._gravcomp = self.data.qfrc_bias[:NQ], self.data.qfrc_gravcomp[:NQ]  # views
+        if not hasattr(self, "limit_watch"):
+            self.limit_watch = LimitWatch(self.limits, self.dt)
 
     def _geom_owners(self) -> NDArray[np.intp]:
         """For each geom the index of its object, or which fingertip it is."""
@@ -226,6 +218,7 @@ class World:
             self.data.qpos[rows] = [place.x, place.y, half_height, np.cos(place.yaw / 2), 0, 0, np.sin(place.yaw / 2)]
         self._gripper_command = GRIPPER_WIDTH_MAX
         self._mujoco.mj_forward(self.model, self.data)
+        self.limit_watch.restart(self._arm_qvel)
 
     def _settle(self) -> None:
         """Lets everything come to rest; time starts at 0 afterwards."""

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from llm_planner.simulation.limits import ROOM, LimitWatch
+from llm_planner.simulation.panda import PANDA_LIMITS
+
+DT = 0.002
+
+
+@pytest.fixture
+def watch() -> LimitWatch:
+    return LimitWatch(PANDA_LIMITS, DT)
+
+
+def test_velocity_and_acceleration_are_shares_of_the_limits(watch: LimitWatch):
+    watch.rows(2)[:] = np.outer([0.5, 1.0], PANDA_LIMITS.qacc_max * DT)
+    assert watch.qacc_ratio == pytest.approx(np.full(7, 0.5))
+    assert watch.qvel_ratio == pytest.approx(PANDA_LIMITS.qacc_max * DT / PANDA_LIMITS.qvel_max)
+    assert not watch.exceeded
+    assert "acceleration 50% of the limit" in str(watch)
+
+
+def test_one_step_above_a_limit_among_thousands_is_seen(watch: LimitWatch):
+    for block in range(10):
+        rows = watch.rows(ROOM // 3)
+        rows[:] = 0.0
+        rows[7, 1] = 1.01 * PANDA_LIMITS.qacc_max[1] * DT if block == 4 else 0.0
+    assert watch.exceeded
+    assert int(np.argmax(watch.qacc_ratio)) == 1
+
+
+def test_a_change_between_two_blocks_of_steps_is_seen(watch: LimitWatch):
+    watch.rows(3)[:] = 0.0
+    watch.rows(3)[:] = 2 * PANDA_LIMITS.qacc_max * DT
+    assert watch.qacc_ratio == pytest.approx(np.full(7, 2.0))
+
+
+def test_more_steps_than_it_keeps_are_watched_too(watch: LimitWatch):
+    rows = watch.rows(3 * ROOM)
+    rows[:] = 0.0
+    rows[-1] = 2 * PANDA_LIMITS.qacc_max * DT
+    assert watch.exceeded
+
+
+def test_a_reset_is_no_motion(watch: LimitWatch):
+    watch.restart(PANDA_LIMITS.qvel_max * 0.9)
+    watch.rows(2)[:] = PANDA_LIMITS.qvel_max * 0.9
+    watch.restart(np.zeros(7))
+    watch.rows(1)[:] = 0.0
+    assert watch.qacc_ratio == pytest.approx(np.zeros(7))
+    assert watch.qvel_ratio == pytest.approx(np.full(7, 0.9))

@@ -1,0 +1,141 @@
+"""Pictures and videos, drawn here without a screen."""
+
+import subprocess
+from pathlib import Path
+
+import imageio_ffmpeg
+import numpy as np
+import pytest
+
+from llm_planner.errors import InputError, SimulationError
+from llm_planner.simulation.camera import SceneRenderer
+from llm_planner.simulation.collada import load_collada, simplified
+from llm_planner.simulation.gl import open_gl_context
+from llm_planner.simulation.looks import lathe, object_color, object_meshes
+from llm_planner.simulation.objects import COLORS, KINDS, ObjectSpec, parse_objects
+from llm_planner.simulation.panda import HOME_QPOS
+from llm_planner.simulation.recording import write_picture, write_video
+from llm_planner.world.scene import Scene, SceneObject
+
+OBJECTS = parse_objects("red block, blue bowl, mug")
+
+
+def scene(y: float) -> Scene:
+    block = SceneObject("red block", "block", "red", (0.4, y, 0.02), (0.0, 0.0, 0.0, 1.0), (0.04, 0.04, 0.04))
+    return Scene(0.0, (block,))
+
+
+def red_column(picture: np.ndarray) -> float:
+    """Mean image column of the red pixels."""
+    red, green, blue = picture.astype(int).transpose(2, 0, 1)
+    _, columns = np.nonzero((red > 100) & (red > 2 * green) & (red > 2 * blue))
+    assert len(columns) > 20
+    return float(columns.mean())
+
+
+def test_what_lies_to_the_left_is_drawn_to_the_left():
+    with SceneRenderer(OBJECTS, 320, 240) as renderer:
+        left, right = (renderer.render(HOME_QPOS, 0.08, scene(y)) for y in (0.25, -0.25))
+    assert left.shape == (240, 320, 3)
+    assert left.dtype == np.uint8
+    assert red_column(left) < red_column(right) - 30
+
+
+def test_the_arm_is_drawn_where_the_joints_say():
+    with SceneRenderer(OBJECTS, 320, 240) as renderer:
+        home, turned = (renderer.render([q, *HOME_QPOS[1:]], 0.08, scene(0.0)) for q in (0.0, 1.0))
+    assert (home != turned).any(axis=2).mean() > 0.05
+
+
+def test_a_renderer_ignores_objects_it_was_not_told_of():
+    stranger = SceneObject("vase", "vase", "", (0.5, 0.2, 0.06), (0.0, 0.0, 0.0, 1.0), (0.06, 0.06, 0.12))
+    with SceneRenderer(OBJECTS, 64, 48) as renderer:
+        pictures = [renderer.render(HOME_QPOS, 0.08, Scene(0.0, items)) for items in ((), (stranger,))]
+    assert (pictures[0] == pictures[1]).all()
+
+
+def test_without_any_off_screen_opengl_it_says_why_and_what_to_install():
+    with pytest.raises(SimulationError, match=r"no off-screen OpenGL works here \(nogl: .*nogl.*apt-get install"):
+        open_gl_context(64, 48, backends=("nogl",))
+
+
+def test_a_video_can_be_decoded_again(tmp_path: Path):
+    frames = [np.full((48, 64, 3), level, dtype=np.uint8) for level in range(0, 250, 10)]
+    path = tmp_path / "deep" / "film.mp4"
+    write_video(path, frames, fps=25)
+    count, seconds = imageio_ffmpeg.count_frames_and_secs(str(path))
+    assert count == len(frames)
+    assert seconds == pytest.approx(1.0, abs=0.05)
+    report = subprocess.run(
+        [imageio_ffmpeg.get_ffmpeg_exe(), "-i", str(path)], capture_output=True, text=True, check=False
+    ).stderr
+    assert "h264" in report
+    assert "yuv420p" in report
+
+
+def test_a_picture_is_kept_exactly(tmp_path: Path):
+    picture = np.random.default_rng(0).integers(0, 255, (48, 64, 3), dtype=np.uint8)
+    write_picture(tmp_path / "a.png", picture)
+    ffmpeg = imageio_ffmpeg.get_ffmpeg_exe()
+    decode = [ffmpeg, "-i", str(tmp_path / "a.png"), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    pixels = subprocess.run(decode, capture_output=True, check=True).stdout
+    assert (np.frombuffer(pixels, dtype=np.uint8).reshape(48, 64, 3) == picture).all()
+
+
+def test_a_video_without_frames_is_refused(tmp_path: Path):
+    with pytest.raises(InputError, match=r"nothing to write to .*film\.mp4"):
+        write_video(tmp_path / "film.mp4", [])
+
+
+def test_frames_of_different_sizes_are_refused(tmp_path: Path):
+    frames = [np.zeros((48, 64, 3), np.uint8), np.zeros((48, 32, 3), np.uint8)]
+    with pytest.raises(InputError, match=r"is \(48, 32, 3\), the first was \(48, 64, 3\)"):
+        write_video(tmp_path / "film.mp4", frames)
+
+
+COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema">
+<library_effects><effect id="e"><profile_COMMON><technique><phong><diffuse><color>1 0.5 0 1</color></diffuse></phong>
+</technique></profile_COMMON></effect></library_effects>
+<library_materials><material id="m"><instance_effect url="#e"/></material></library_materials>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array>0 0 0 1 0 0 0 1 0 0.001 0 0</float_array></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles material="m"><input semantic="VERTEX" source="#v" offset="0"/>
+<input semantic="NORMAL" source="#n" offset="1"/>
+<p>0 0 1 0 2 0 0 0 3 0 2 0</p></triangles></mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene><node>MATRIX<instance_geometry url="#g"/></node></visual_scene>
+</library_visual_scenes></COLLADA>"""
+
+
+def test_a_collada_file_gives_placed_coloured_triangles(tmp_path: Path):
+    path = tmp_path / "a.dae"
+    path.write_text(COLLADA.replace("MATRIX", "<matrix>1 0 0 0 0 1 0 0 0 0 1 2 0 0 0 1</matrix>"))
+    (mesh,) = load_collada(path)
+    assert mesh.color == (1.0, 0.5, 0.0)
+    assert mesh.vertices[mesh.faces].tolist()[0] == [[0, 0, 2], [1, 0, 2], [0, 1, 2]]
+    assert len(simplified(mesh, 0.01).faces) == 1  # the sliver collapses
+
+
+def test_a_collada_file_without_a_transform_is_refused(tmp_path: Path):
+    path = tmp_path / "a.dae"
+    path.write_text(COLLADA.replace("MATRIX", ""))
+    with pytest.raises(SimulationError, match="has no 'c:matrix'"):
+        load_collada(path)
+
+
+def test_a_lathed_shape_faces_outward():
+    vertices, faces = lathe([(0.0, 1.0), (1.0, 1.0), (1.0, 0.0), (0.0, 0.0)])
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    volume = np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6
+    assert volume == pytest.approx(np.pi, rel=0.01)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "block"])
+def test_smooth_shapes_are_as_large_as_what_collides(kind: str):
+    vertices = np.concatenate([vertices for vertices, _ in object_meshes(kind)])
+    assert vertices.max(axis=0) - vertices.min(axis=0) == pytest.approx(KINDS[kind].size, abs=0.008)
+
+
+def test_colours_are_those_of_the_words():
+    assert object_color(ObjectSpec("red mug", "mug", "red")) == COLORS["red"]
+    assert object_color(ObjectSpec("mug", "mug", "")) not in COLORS.values()
