@@ -73,14 +73,37 @@ class Goal:
         names = {self.held_at_start if name == HELD else self.values.get(name) for name in self.atom.arguments}
         return frozenset(name for name in names if isinstance(name, str))
 
+    @property
+    def words(self) -> list[str]:
+        """The atom's arguments as text."""
+        return [_plain(self.held_at_start if name == HELD else self.values[name]) for name in self.atom.arguments]
+
     def __str__(self) -> str:
-        shown = [self.held_at_start if name == HELD else self.values[name] for name in self.atom.arguments]
-        words = [f"{value:g}" if isinstance(value, float) else _plain(value) for value in shown]
-        return f"{'not ' if self.atom.negated else ''}{self.atom.predicate}({', '.join(words)})"
+        return f"{'not ' if self.atom.negated else ''}{self.atom.predicate}({', '.join(self.words)})"
+
+    def sentence(self) -> str:
+        """The goal in words for a person."""
+        template = _SENTENCES.get(self.atom.predicate)
+        return str(self) if template is None or self.atom.negated else template.format(*self.words)
+
+
+_SENTENCES = {
+    "on": "the {0} is on the {1}",
+    "in": "the {0} is in the {1}",
+    "at": "the {0} is at the {1}",
+    "beside": "the {0} is {3} m from the {1}, on its {2} side",
+    "moved": "the {0} is {2} m to the {1} of where it was",
+    "held": "the {0} is in the gripper",
+    "empty": "the gripper is empty",
+    "holding": "something is in the gripper",
+    "clear": "nothing is on or in the {0}",
+}
 
 
 def _plain(value: Argument) -> str:
-    return f"({value[0]:.2f}, {value[1]:.2f})" if isinstance(value, tuple) else str(value)
+    if isinstance(value, tuple):
+        return f"point ({value[0]:.2f}, {value[1]:.2f})"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True)

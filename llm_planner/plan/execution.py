@@ -1,0 +1,299 @@
+"""Carries a plan out, as a pure state machine: `advance(state, event)` gives the next state and the commands to obey.
+
+It starts one skill at a time, and judges each by the scene after it, never by the skill's word. A step whose effect did
+not come true is tried once more (an object that slipped is picked up again first); a plan is done only when the scene
+at its end shows its goals. Whoever drives it brings events and carries commands out; nothing in here waits or moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from llm_planner.plan.events import (
+    CancelSkill,
+    Command,
+    EndReason,
+    Event,
+    Finish,
+    PauseRequested,
+    ResumeRequested,
+    SceneLost,
+    SceneObserved,
+    SkillFinished,
+    SkillServerLost,
+    StartSkill,
+    StopRequested,
+)
+from llm_planner.plan.plan import Goal, Plan, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
+from llm_planner.plan.prediction import predict
+from llm_planner.plan.recovery import Task, pick_again, redo
+from llm_planner.plan.unroll import look_ahead, lying, unmet_preconditions
+from llm_planner.program.interpreter import Finished, Interpreter, SkillCall
+from llm_planner.program.problems import NothingFoundError, ProgramError
+from llm_planner.program.signatures import Signature
+from llm_planner.skills.contract import SkillErrorCode, SkillResult
+from llm_planner.world.places import BEHIND, Viewpoint
+from llm_planner.world.scene import Scene, Vector3
+
+SETTLE_TIME = 0.3  # [s] after a skill until things have come to rest: a block let go in a bowl rocks that long
+MAX_ATTEMPTS = 2  # of one step
+MAX_REPAIRS = 3  # of goals found broken at the end
+
+# Trying again cannot help: the same call meets the same wall, or somebody wanted it to stop.
+_HOPELESS = frozenset({SkillErrorCode.INVALID_ARGUMENT, SkillErrorCode.NO_FREE_SPACE, SkillErrorCode.CANCELED})
+
+
+class Phase(str, Enum):
+    """What the execution is waiting for."""
+
+    READY = "ready"  # a scene, to start the next step
+    RUNNING = "running"  # the skill's end
+    SETTLING = "settling"  # a scene in which things have come to rest
+    PAUSED = "paused"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A step under way: its task, the effects it has promised and what was in the gripper when it began.
+
+    `result` is None until the skill has ended; `ended_at` [s] is the time of the last scene by then.
+    """
+
+    task: Task
+    goals: tuple[Goal, ...]
+    held_at_start: str
+    result: SkillResult | None = None
+    ended_at: float = 0.0
+
+    @property
+    def step(self) -> PlanStep:
+        return self.task.step
+
+
+@dataclass(frozen=True)
+class Execution:
+    """The whole state; `start_execution` makes the first one.
+
+    `queue` are steps to do before the program is asked for its next. `goals` must hold at the end, by what has been
+    done so far; `origins` is where each object last lay by itself [m, base frame]; `end` is how it ended, once it has.
+    """
+
+    plan: Plan
+    interpreter: Interpreter
+    viewpoint: Viewpoint
+    phase: Phase = Phase.READY
+    scene: Scene | None = None
+    run: Run | None = None
+    queue: tuple[Task, ...] = ()
+    program_ended: bool = False
+    goals: tuple[Goal, ...] = ()
+    origins: Mapping[str, Vector3] = field(default_factory=dict)
+    repairs: int = 0
+    end: Finish | None = None
+
+
+Transition = tuple[Execution, tuple[Command, ...]]
+
+
+def start_execution(plan: Plan, interpreter: Interpreter, viewpoint: Viewpoint = BEHIND) -> Execution:
+    """The state before the first scene. `interpreter` is at the program's beginning and is not changed."""
+    return Execution(plan, interpreter.fork(), viewpoint)
+
+
+def advance(state: Execution, event: Event) -> Transition:
+    """The next state and what to do now. Events that mean nothing in a state change nothing."""
+    if state.phase is Phase.ENDED:
+        return state, ()
+    match event:
+        case SceneObserved(scene):
+            return _observed(state, scene)
+        case SkillFinished(step_id, result):
+            return _skill_finished(state, step_id, result)
+        case StopRequested(reason):
+            return _interrupted(state, Finish(EndReason.STOPPED, f"Stopped: {reason}."))
+        case SceneLost():
+            return _interrupted(state, Finish(EndReason.SCENE_LOST, "Nothing shows me the scene any more; I stopped."))
+        case SkillServerLost():
+            message = "What runs my skills is gone; the arm has stopped. Say the command again once it is back."
+            return _interrupted(state, Finish(EndReason.SKILLS_LOST, message))
+        case PauseRequested():
+            return _paused(state)
+        case ResumeRequested():
+            return _resumed(state), ()
+
+
+def _observed(state: Execution, scene: Scene) -> Transition:
+    state = replace(state, scene=scene, origins={**state.origins, **lying(scene)})
+    if state.phase is Phase.READY:
+        return _next(state, scene)
+    run = state.run
+    if state.phase is Phase.SETTLING and run and run.result and scene.time >= run.ended_at + SETTLE_TIME:
+        return _judged(state, run, run.result, scene)
+    return state, ()
+
+
+def _skill_finished(state: Execution, step_id: str, result: SkillResult) -> Transition:
+    if state.phase is not Phase.RUNNING or state.run is None or state.run.step.id != step_id:
+        return state, ()
+    ended_at = state.scene.time if state.scene else 0.0
+    return replace(state, phase=Phase.SETTLING, run=replace(state.run, result=result, ended_at=ended_at)), ()
+
+
+def _cancel(state: Execution) -> tuple[Command, ...]:
+    return (CancelSkill(state.run.step.id),) if state.run and state.phase is Phase.RUNNING else ()
+
+
+def _interrupted(state: Execution, end: Finish) -> Transition:
+    ended, commands = _finish(state, end)
+    return ended, (*_cancel(state), *commands)
+
+
+def _paused(state: Execution) -> Transition:
+    """A skill under way is cancelled and its step starts again later; one that has ended is judged later."""
+    if state.phase is not Phase.RUNNING or state.run is None:
+        return replace(state, phase=Phase.PAUSED), ()
+    step = replace(state.run.step, status=StepStatus.PENDING)
+    task = replace(state.run.task, step=step, goals=state.run.goals)
+    waiting = replace(_shown(state, step), phase=Phase.PAUSED, run=None, queue=(task, *state.queue))
+    return waiting, _cancel(state)
+
+
+def _resumed(state: Execution) -> Execution:
+    if state.phase is not Phase.PAUSED:
+        return state
+    return replace(state, phase=Phase.SETTLING if state.run else Phase.READY)
+
+
+def _finish(state: Execution, end: Finish) -> Transition:
+    """End the plan: a step still under way has failed, those ahead are skipped."""
+    steps = []
+    for step in state.plan.steps:
+        if step.status is StepStatus.RUNNING:
+            step = replace(step, status=StepStatus.FAILED, message=end.message)
+        elif step.status is StepStatus.PENDING:
+            step = replace(step, status=StepStatus.SKIPPED)
+        steps.append(step)
+    plan = replace(state.plan, steps=tuple(steps), complete=True, goals=state.goals)
+    return replace(state, plan=plan, phase=Phase.ENDED, run=None, queue=(), end=end), (end,)
+
+
+def _next(state: Execution, scene: Scene) -> Transition:
+    """Start the next step: one that is queued, else the one the program asks for, else judge the whole."""
+    if state.queue:
+        return _start(replace(state, queue=state.queue[1:]), state.queue[0], scene)
+    if state.program_ended:
+        return _concluded(state, scene)
+    interpreter = state.interpreter.fork()
+    try:
+        call = interpreter.advance(scene)
+    except ProgramError as error:
+        reason = EndReason.QUESTION if isinstance(error, NothingFoundError) else EndReason.FAILED
+        return _finish(state, Finish(reason, f"I cannot go on: {error.problems[0].message}."))
+    state = replace(state, interpreter=interpreter)
+    if isinstance(call, Finished):
+        return _concluded(replace(state, program_ended=True), scene)
+    return _start(*_foreseen(state, call, scene), scene)
+
+
+def _foreseen(state: Execution, call: SkillCall, scene: Scene) -> tuple[Execution, Task]:
+    """The step for the program's next call; where it was not the one foreseen, what lies ahead is forecast anew."""
+    pending = [step for step in state.plan.steps if step.status is StepStatus.PENDING]
+    if pending and (pending[0].skill, pending[0].arguments) == (call.skill, call.arguments):
+        return state, Task(pending[0])
+    past = tuple(step for step in state.plan.steps if step.status is not StepStatus.PENDING)
+    number = 1 + sum(step.id.isdigit() for step in past)
+    step = PlanStep(str(number), call.skill, call.arguments, call.line)
+    after = predict(scene, _promises(state, step, scene))
+    ahead = look_ahead(state.interpreter, after, state.viewpoint, number + 1)
+    plan = replace(state.plan, steps=(*past, step, *ahead.steps), complete=ahead.complete)
+    return replace(state, plan=plan), Task(step)
+
+
+def _skill(state: Execution, step: PlanStep) -> Signature:
+    return state.interpreter.program.skills[step.skill]
+
+
+def _promises(state: Execution, step: PlanStep, scene: Scene) -> tuple[Goal, ...]:
+    skill = _skill(state, step)
+    values = in_base_words(skill, step.arguments, state.viewpoint)
+    return goals_of(skill, step.id, values, scene.held, state.origins)
+
+
+def _start(state: Execution, task: Task, scene: Scene) -> Transition:
+    if task.goals and all(goal.holds(scene) for goal in task.goals):  # it came true while the arm was stopped
+        return _next(_done(state, task, task.goals), scene)
+    skill, step = _skill(state, task.step), task.step
+    values = in_base_words(skill, step.arguments, state.viewpoint)
+    reasons = unmet_preconditions(skill, values, scene)
+    if reasons:
+        return _not_startable(state, task, scene, f"{step.skill} cannot start: {'; '.join(reasons)}")
+    step = replace(step, status=StepStatus.RUNNING)
+    goals = task.goals or _promises(state, step, scene)
+    run = Run(replace(task, step=step), goals, scene.held)
+    return replace(_shown(state, step), phase=Phase.RUNNING, run=run), (StartSkill(step.id, step.skill, values),)
+
+
+def _not_startable(state: Execution, task: Task, scene: Scene, reason: str) -> Transition:
+    """A step that finds its object gone from the gripper gets it picked up again, once."""
+    recovery = pick_again(state.goals, task, scene, state.interpreter.program.skills)
+    if recovery and task.attempt < MAX_ATTEMPTS:
+        again = replace(task, attempt=task.attempt + 1)
+        return _next(replace(state, queue=(*recovery, again, *state.queue), phase=Phase.READY), scene)
+    state = _shown(state, replace(task.step, status=StepStatus.FAILED, message=reason))
+    return _finish(state, Finish(EndReason.FAILED, f"Step {task.step.id} failed: {reason}."))
+
+
+def _shown(state: Execution, step: PlanStep) -> Execution:
+    """The plan with `step` as it is now; a step that was put in goes before those ahead."""
+    if any(item.id == step.id for item in state.plan.steps):
+        return replace(state, plan=state.plan.with_step(step))
+    past = [item for item in state.plan.steps if item.status is not StepStatus.PENDING]
+    ahead = [item for item in state.plan.steps if item.status is StepStatus.PENDING]
+    return replace(state, plan=replace(state.plan, steps=(*past, step, *ahead)))
+
+
+def _judged(state: Execution, run: Run, result: SkillResult, scene: Scene) -> Transition:
+    """The scene decides: a skill that reports failure but shows its effects has done its work."""
+    missing = [goal for goal in run.goals if not goal.holds(scene)]
+    succeeded = result.code is SkillErrorCode.SUCCEEDED
+    state = replace(state, run=None, phase=Phase.READY)
+    if not missing and (succeeded or run.goals):
+        return _next(_done(state, run.task, run.goals), scene)
+    shown = ", ".join(goal.sentence() for goal in missing)
+    reason = result.message if not succeeded else f"afterwards the scene does not show that {shown}"
+    return _missed(state, run, scene, result.code, reason or f"{run.step.skill} ended with {result.code.name}")
+
+
+def _done(state: Execution, task: Task, goals: tuple[Goal, ...]) -> Execution:
+    """A step put in to make good restores what other steps have promised; it promises nothing new."""
+    wanted = still_wanted(state.goals, goals) if task.from_program else state.goals
+    return _shown(replace(state, goals=wanted), replace(task.step, status=StepStatus.DONE, message=""))
+
+
+def _missed(state: Execution, run: Run, scene: Scene, code: SkillErrorCode, reason: str) -> Transition:
+    task = run.task
+    if task.attempt < MAX_ATTEMPTS and code not in _HOPELESS:
+        step = replace(run.step, status=StepStatus.PENDING, message=f"trying again: {reason}")
+        again = replace(task, step=step, attempt=task.attempt + 1, goals=run.goals)
+        held = (run.held_at_start,) if run.held_at_start else ()
+        recovery = pick_again(state.goals, again, scene, state.interpreter.program.skills, held)
+        state = _shown(state, step)
+        return _next(replace(state, queue=(*recovery, again, *state.queue)), scene)
+    state = _shown(state, replace(run.step, status=StepStatus.FAILED, message=reason))
+    return _finish(state, Finish(EndReason.FAILED, f"Step {run.step.id}, {run.step}, failed: {reason}."))
+
+
+def _concluded(state: Execution, scene: Scene) -> Transition:
+    """The program has ended: done if the scene shows the goals, else what came undone is done again."""
+    broken = [goal for goal in state.goals if not goal.holds(scene)]
+    if not broken:
+        told = "; ".join(goal.sentence() for goal in state.goals)
+        return _finish(state, Finish(EndReason.DONE, f"Done: {told}." if told else "Done."))
+    tasks = redo(broken[0], state.plan, state.repairs + 1, scene, state.interpreter.program.skills)
+    if tasks and state.repairs < MAX_REPAIRS:
+        return _next(replace(state, queue=tasks, repairs=state.repairs + 1, phase=Phase.READY), scene)
+    told = "; ".join(goal.sentence() for goal in broken)
+    return _finish(state, Finish(EndReason.FAILED, f"Every step is done, but the scene does not show that {told}."))

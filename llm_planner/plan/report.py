@@ -1,0 +1,84 @@
+"""What became of a command, as one value and as the documented JSON format (docs/json_format.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from llm_planner.plan.plan import Outcome, Plan
+from llm_planner.skills.contract import Argument
+from llm_planner.world.scene import Scene
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Report:
+    """One command from beginning to end.
+
+    `plan` is None when there was none. `duration` [s] is simulated time from the first motion to the last; 0 when
+    nothing moved. `confidence` is the model's, in [0, 1], or None when it was not asked.
+    """
+
+    command: str
+    outcome: Outcome
+    message: str
+    plan: Plan | None = None
+    scene_before: Scene | None = None
+    scene_after: Scene | None = None
+    duration: float = 0.0
+    confidence: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain values; the keys are always all there."""
+        plan = self.plan
+        return {
+            "version": FORMAT_VERSION,
+            "command": self.command,
+            "outcome": self.outcome.value,
+            "message": self.message,
+            "program": plan.program if plan else "",
+            "steps": [] if plan is None else [
+                {
+                    "id": step.id,
+                    "skill": step.skill,
+                    "arguments": {name: _argument(value) for name, value in step.arguments.items()},
+                    "line": step.line,
+                    "status": step.status.value,
+                    "message": step.message,
+                }
+                for step in plan.steps
+            ],
+            "constraints": [] if plan is None else list(plan.constraints),
+            "scene_before": scene_json(self.scene_before),
+            "scene_after": scene_json(self.scene_after),
+            "duration": round(self.duration, 3),
+            "confidence": None if self.confidence is None else round(self.confidence, 4),
+        }  # fmt: skip
+
+
+def scene_json(scene: Scene | None) -> dict[str, Any] | None:
+    """A scene as plain values: metres in the base frame, orientations (x, y, z, w)."""
+    if scene is None:
+        return None
+    return {
+        "time": round(scene.time, 3),
+        "held": scene.held,
+        "objects": [
+            {
+                "name": item.name,
+                "kind": item.kind,
+                "color": item.color,
+                "position": [round(value, 5) for value in item.position],
+                "orientation": [round(value, 6) for value in item.orientation],
+                "size": [round(value, 5) for value in item.size],
+            }
+            for item in scene.objects
+        ],
+    }
+
+
+def _argument(value: Argument) -> str | float | list[float]:
+    if isinstance(value, tuple):
+        return [round(part, 5) for part in value]
+    return value
