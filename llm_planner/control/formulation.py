@@ -46,10 +46,10 @@ class Horizon:
 class Weights:
     """What the plan is measured by; units make each term dimensionless."""
 
-    position: float = 2000.0
-    velocity: float = 10.0
-    acceleration: float = 0.005
-    acceleration_change: float = 0.01
+    position: float = 20000.0
+    velocity: float = 20.0
+    acceleration: float = 0.0005
+    acceleration_change: float = 0.001
     decay: float = 0.9  # each stage's position and velocity weight is this times the one before
 
 

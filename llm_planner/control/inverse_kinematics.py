@@ -24,8 +24,8 @@ from llm_planner.world.scene import Pose, Quaternion
 class IkSettings:
     """How hard to try. Tolerances are norms of the remaining error: `position` [m], `rotation` [rad]."""
 
-    position_tolerance: float = 2e-4
-    rotation_tolerance: float = 2e-3
+    position_tolerance: float = 1e-4
+    rotation_tolerance: float = 1e-3
     max_iterations: int = 40
     damping: float = 0.02
     max_step: float = 0.3  # largest change of a joint in one iteration [rad]

@@ -43,9 +43,9 @@ class JointLimits:
 class LimitShare:
     """How much of the robot's limits to use; the rest is room for tracking errors and for braking harder."""
 
-    velocity: float = 0.7
-    acceleration: float = 0.5
-    braking: float = 0.7  # of the acceleration limit, to stop without a reference
+    velocity: float = 0.75
+    acceleration: float = 0.6
+    braking: float = 0.75  # of the acceleration limit, to stop without a reference
     position_margin: float = 0.02  # [rad] kept from both ends
 
     def __post_init__(self) -> None:

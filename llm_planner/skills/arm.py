@@ -76,14 +76,14 @@ class Arm:
         legs += [Leg(goal.raised(cruise)), Leg(above), Leg(goal, settings.descent_speed)]
         return legs if cruise > above.z + 0.01 else [*legs[:-2], legs[-1]]
 
-    def move(self, phase: str, legs: list[Leg], stop_early: bool = False) -> Script:
-        """Follow `legs`; raises SkillError (UNREACHABLE) when the hand does not get there.
+    def move(self, phase: str, legs: list[Leg], stop_early: bool = False, straight: bool = False) -> Script:
+        """Follow `legs` (see `plan_path`); raises SkillError (UNREACHABLE) when the hand does not get there.
 
         With `stop_early` a hand that something solid has stopped on its last centimetres counts as arrived.
         """
         settings = self.settings
         self.phase = phase
-        poses = plan_path(self.grip, legs, settings.limits)
+        poses = plan_path(self.grip, legs, settings.limits, straight)
         self.grip = legs[-1].to
         count = round(settings.ahead / PATH_DT)
         elapsed, waited, last = 0.0, 0.0, self.observation.time

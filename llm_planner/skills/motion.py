@@ -1,4 +1,8 @@
-"""Smooth paths of the hand: straight legs with minimum-jerk timing that flow into each other.
+"""Smooth paths of the hand: legs with minimum-jerk timing that flow into each other.
+
+Legs are straight in cylindrical coordinates about the robot's first axis: radius, azimuth, height, and yaw against the
+azimuth. Each of these is (nearly) the business of its own joints, so a leg that swings past the base does not make the
+elbow fold and unfold, as a straight line would. Legs that have to be straight lines in space can be.
 
 A leg of length d moves by d * s(tau) with s(tau) = 10 tau^3 - 15 tau^4 + 6 tau^5 (Flash and Hogan, 1985), whose peak
 speed is 1.875 d / T and peak acceleration 5.774 d / T^2. Consecutive legs overlap in time and their displacements add,
@@ -14,45 +18,55 @@ from itertools import pairwise
 
 import numpy as np
 
-from llm_planner.control.reference import Array
 from llm_planner.skills.gripper_shape import Grip
 from llm_planner.world.scene import Pose
 
 PATH_DT = 0.05  # [s] between the poses of a path: one stage of the controller
+# The Panda with its hand down: height of the shoulder, and of the wrist's centre above and behind the grip point [m].
+_SHOULDER, _WRIST_ABOVE, _WRIST_BEHIND = 0.333, 0.210, 0.088
+_FULL_SPEED_REACH = 0.4  # [m] from shoulder to wrist; nearer, the same hand speed needs faster joints
 _PEAK_SPEED, _PEAK_ACCELERATION = 1.875, 5.774
 
 
 @dataclass(frozen=True)
 class MotionLimits:
-    """How fast the hand moves: `speed` [m/s], `acceleration` [m/s^2], the same for its yaw [rad/s], [rad/s^2]."""
+    """How fast the hand moves: `speed` [m/s], `acceleration` [m/s^2] in radius and height; azimuth and yaw turn by
+    `turn_speed` [rad/s], `turn_acceleration` [rad/s^2]."""
 
-    speed: float = 0.6
-    acceleration: float = 2.5
-    yaw_speed: float = 1.6
-    yaw_acceleration: float = 6.0
+    speed: float = 0.5
+    acceleration: float = 1.6
+    turn_speed: float = 1.4
+    turn_acceleration: float = 5.0
     overlap: float = 0.3  # share of the shorter of two legs during which both move
 
     def slowed(self, scale: float) -> MotionLimits:
         """The same paths taken `scale` in (0, 1] times as fast."""
         return MotionLimits(
-            self.speed * scale, self.acceleration * scale**2, self.yaw_speed * scale,
-            self.yaw_acceleration * scale**2, self.overlap,
+            self.speed * scale, self.acceleration * scale**2, self.turn_speed * scale,
+            self.turn_acceleration * scale**2, self.overlap,
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Leg:
-    """A straight move to `to`; `speed` scales the limits of this leg, in (0, 1]."""
+    """A move to `to`; `speed` scales the limits of this leg, in (0, 1]."""
 
     to: Grip
     speed: float = 1.0
 
 
-def plan_path(start: Grip, legs: Sequence[Leg], limits: MotionLimits) -> tuple[Pose, ...]:
-    """Poses every `PATH_DT` s from `start` along `legs`, beginning and ending at rest."""
-    points = np.array([_vector(start), *(_vector(leg.to) for leg in legs)])
+def plan_path(
+    start: Grip, legs: Sequence[Leg], limits: MotionLimits, straight: bool = False
+) -> tuple[Pose, ...]:
+    """Poses every `PATH_DT` s from `start` along `legs`, beginning and ending at rest; lines in space if `straight`."""
+    grips = [start, *(leg.to for leg in legs)]
+    points = np.array([(g.x, g.y, g.z, g.yaw) if straight else _cylindrical(g) for g in grips])
     deltas = np.diff(points, axis=0)
-    durations = [_duration(delta, leg.speed, limits) for delta, leg in zip(deltas, legs, strict=True)]
+    nearness = [min(_stretch(a), _stretch(b)) for a, b in pairwise(grips)]
+    durations = [
+        _duration(delta, leg.speed, near, limits, straight)
+        for delta, leg, near in zip(deltas.tolist(), legs, nearness, strict=True)
+    ]
     starts = [0.0]
     for before, after in pairwise(durations):
         starts.append(starts[-1] + before - limits.overlap * min(before, after))
@@ -62,19 +76,38 @@ def plan_path(start: Grip, legs: Sequence[Leg], limits: MotionLimits) -> tuple[P
     for delta, begin, duration in zip(deltas, starts, durations, strict=True):
         tau = np.clip((times - begin) / duration, 0.0, 1.0)
         path += (tau**3 * (10.0 - 15.0 * tau + 6.0 * tau**2))[:, None] * delta
-    return tuple(Grip(*row).pose() for row in path.tolist())
+    if not straight:
+        radius, azimuth = path[:, 0].copy(), path[:, 1].copy()
+        path[:, 0], path[:, 1] = radius * np.cos(azimuth), radius * np.sin(azimuth)
+        path[:, 3] += azimuth
+    poses = [Grip(*row).pose() for row in path.tolist()]
+    return (*poses[:-1], legs[-1].to.pose())
 
 
-def _vector(grip: Grip) -> tuple[float, float, float, float]:
-    return grip.x, grip.y, grip.z, grip.yaw
+def _cylindrical(grip: Grip) -> tuple[float, float, float, float]:
+    """Radius [m], azimuth [rad], height [m] and yaw against the azimuth [rad]."""
+    azimuth = math.atan2(grip.y, grip.x)
+    return math.hypot(grip.x, grip.y), azimuth, grip.z, grip.yaw - azimuth
 
 
-def _duration(delta: Array, scale: float, limits: MotionLimits) -> float:
-    length, turn = float(np.linalg.norm(delta[:3])), abs(float(delta[3]))
+def _stretch(grip: Grip) -> float:
+    """The share of full speed at which a joint moves no faster than with the arm well stretched, in (0, 1]."""
+    radius = math.hypot(grip.x, grip.y) - _WRIST_BEHIND
+    return min(1.0, math.hypot(radius, grip.z + _WRIST_ABOVE - _SHOULDER) / _FULL_SPEED_REACH)
+
+
+def _duration(delta: Sequence[float], speed: float, nearness: float, limits: MotionLimits, straight: bool) -> float:
+    if straight:
+        length, turn = math.hypot(delta[0], delta[1], delta[2]), abs(delta[3])
+    else:
+        length, turn = math.hypot(delta[0], delta[2]), max(abs(delta[1]), abs(delta[3]))
     return max(
         PATH_DT,
-        _PEAK_SPEED * length / (limits.speed * scale),
-        math.sqrt(_PEAK_ACCELERATION * length / limits.acceleration) / scale,
-        _PEAK_SPEED * turn / (limits.yaw_speed * scale),
-        math.sqrt(_PEAK_ACCELERATION * turn / limits.yaw_acceleration) / scale,
+        _least_time(length, limits.speed * nearness, limits.acceleration * nearness) / speed,
+        _least_time(turn, limits.turn_speed, limits.turn_acceleration) / speed,
     )
+
+
+def _least_time(distance: float, speed: float, acceleration: float) -> float:
+    """Of a minimum-jerk move whose peaks stay within the limits."""
+    return max(_PEAK_SPEED * distance / speed, math.sqrt(_PEAK_ACCELERATION * distance / acceleration))

@@ -36,7 +36,7 @@ def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     _check_way(arm, item, start, end, (ux * distance, uy * distance), direction)
     yield from arm.fingers("close", 0.0)
     yield from arm.move("approach", arm.travel(start, arm.cruise_height()))
-    yield from arm.move("push", [Leg(end, SPEED)])
+    yield from arm.move("push", [Leg(end, SPEED)], straight=True)
     back = Grip(end.x - ux * 0.01, end.y - uy * 0.01, end.z, end.yaw)
     yield from arm.move("retreat", [Leg(back), Leg(back.raised(arm.cruise_height()))])
     moved = arm.find(name).position
