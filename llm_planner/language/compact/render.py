@@ -154,6 +154,8 @@ class _Writer:
         step, children = node.step, node.children
         if isinstance(step, Pointer):
             return _quoted(self.entries.objects[step.index])
+        if step == "the" and children[1].step == "same_color":
+            return f"{self._objects(*children)}[0]"
         if step == "the":
             return _quoted(self._resolve(children[0], children[1]))
         if step in ("item", "outer"):
