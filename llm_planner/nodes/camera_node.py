@@ -1,0 +1,81 @@
+"""The simulated camera, in a process of its own because drawing is slow: `joint_states` and `scene` to pictures."""
+
+from __future__ import annotations
+
+from sensor_msgs.msg import Image, JointState
+
+from llm_planner.errors import LlmPlannerError, SimulationError
+from llm_planner.nodes.message_conversions import image_to_msg, joint_state_from_msg, scene_from_msg
+from llm_planner.nodes.settings import Setting
+from llm_planner.nodes.shell import NEWEST_ONLY, OK, SENSOR_DATA, WARN, ShellNode, run_node
+from llm_planner.simulation.camera import SceneRenderer
+from llm_planner.simulation.objects import ObjectSpec
+from llm_planner_interfaces.msg import Scene
+
+FRAME = "overview_camera"
+
+
+class CameraNode(ShellNode):
+    """Draws the newest scene at a fixed rate, and only while somebody watches."""
+
+    SETTINGS = (
+        Setting("rate", 5.0, "pictures a second of wall time [Hz]", 0.1, 5.0),
+        Setting("width", 640, "of the picture [pixels]", 32, 1920),
+        Setting("height", 480, "of the picture [pixels]", 32, 1080),
+    )
+
+    def configure(self) -> None:
+        self._renderer: SceneRenderer | None = None
+        self._drawn: tuple[ObjectSpec, ...] = ()
+        self._state: JointState | None = None
+        self._scene: Scene | None = None
+        self._problem = ""
+        self._image = self.create_lifecycle_publisher(Image, "camera/image_raw", SENSOR_DATA)
+        self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY)
+        self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
+        self.every(1.0 / self.setting("rate"), self._on_tick)
+        self.every(1.0, self._on_diagnose)
+
+    def close(self) -> None:
+        if getattr(self, "_renderer", None) is not None:
+            self._renderer.close()
+            self._renderer = None
+
+    def _on_state(self, message: JointState) -> None:
+        self._state = message  # converted only when it is drawn
+
+    def _on_scene(self, message: Scene) -> None:
+        self._scene = message
+
+    def _on_tick(self) -> None:
+        watched = self.is_active and self._image.get_subscription_count() > 0
+        if not watched or self._problem or self._state is None or self._scene is None:
+            return
+        try:
+            self._draw()
+        except SimulationError as error:  # no OpenGL here: said once, and the rest goes on without pictures
+            self._problem = str(error)
+            self.get_logger().error(str(error))
+        except LlmPlannerError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+
+    def _draw(self) -> None:
+        scene = scene_from_msg(self._scene)
+        state, width = joint_state_from_msg(self._state)
+        things = tuple(ObjectSpec(item.name, item.kind, item.color) for item in scene.objects)
+        if self._renderer is None or things != self._drawn:
+            self.close()
+            self._renderer, self._drawn = SceneRenderer(things, self.setting("width"), self.setting("height")), things
+        picture = self._renderer.render(state.qpos, width, scene)
+        self._image.publish(image_to_msg(picture, scene.time, FRAME))
+
+    def _on_diagnose(self) -> None:
+        self.report(WARN if self._problem else OK, self._problem or "ready")
+
+
+def main() -> None:
+    run_node(CameraNode, "camera")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""The skill library as a node: the action `execute_skill`, whose motion goes to the controller as `motion_reference`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.task import Future
+from sensor_msgs.msg import JointState
+
+from llm_planner.errors import LlmPlannerError
+from llm_planner.nodes.message_conversions import (
+    arguments_from_msg,
+    joint_state_from_msg,
+    no_motion,
+    reference_to_msg,
+    scene_from_msg,
+)
+from llm_planner.nodes.settings import Setting
+from llm_planner.nodes.shell import NEWEST_ONLY, OK, WARN, ShellNode, run_node
+from llm_planner.simulation.panda import ArmKinematics
+from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.library import load_skills
+from llm_planner.skills.origins import OriginTracker
+from llm_planner_interfaces.action import ExecuteSkill
+from llm_planner_interfaces.msg import MotionReference, Scene
+
+REST_SPEED = 0.02  # [rad/s] below which the arm counts as at rest
+REST_TIME_MAX = 2.0  # [s] the end of a skill waits at most this long for rest
+
+
+@dataclass
+class Running:
+    """The goal under way. Once `result` is known it only waits for the arm to come to rest."""
+
+    goal: ServerGoalHandle
+    run: SkillRun
+    started: float  # [s], as the next
+    stepped: float = -np.inf
+    result: SkillResult | None = None
+    ended: float = 0.0
+    done: Future = field(default_factory=Future)
+
+
+class SkillServerNode(ShellNode):
+    """Runs one skill at a time, stepped by the time of the joint states."""
+
+    SETTINGS = (
+        Setting("rate", 10.0, "motion references a second of the robot's time [Hz]", 5.0, 50.0),
+        Setting("state_timeout", 1.0, "wall time without joint states after which a skill fails [s]", 0.2, 10.0),
+    )
+
+    def configure(self) -> None:
+        self._period = 1.0 / self.setting("rate")
+        self._library = load_skills()
+        self._kinematics = ArmKinematics()
+        self._running: Running | None = None
+        self._joints: tuple | None = None
+        self._scene = None
+        self._heard = self._wall()
+        self._forget()
+        self._reference = self.create_lifecycle_publisher(MotionReference, "motion_reference", 1)
+        self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY)
+        self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
+        self.every(0.25, self._on_watch)
+        self.every(1.0, self._on_diagnose)
+        ActionServer(
+            self, ExecuteSkill, "execute_skill", self._execute,
+            goal_callback=self._on_goal, cancel_callback=self._on_cancel,
+        )  # fmt: skip
+
+    def _wall(self) -> float:
+        import time
+
+        return time.monotonic()
+
+    def _forget(self) -> None:
+        self._origins_tracker = OriginTracker()
+        self._origins = {}
+
+    def _on_goal(self, goal: ExecuteSkill.Goal) -> GoalResponse:
+        return GoalResponse.ACCEPT if self.is_active else GoalResponse.REJECT
+
+    def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
+        return CancelResponse.ACCEPT
+
+    async def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
+        try:
+            running = self._begin(goal)
+        except SkillError as error:
+            return _result(goal, SkillResult(error.code, str(error)))
+        except LlmPlannerError as error:
+            return _result(goal, SkillResult(SkillErrorCode.INVALID_ARGUMENT, str(error)))
+        self._running = running
+        await running.done
+        return _result(goal, running.result)
+
+    def _begin(self, goal: ServerGoalHandle) -> Running:
+        request = goal.request
+        if self._running is not None:
+            message = f"{request.skill} cannot start: the arm is busy with {self._running.goal.request.skill}"
+            raise SkillError(SkillErrorCode.PRECONDITION_FAILED, message)
+        if self._joints is None or self._scene is None or self._silence() > self.setting("state_timeout"):
+            message = f"{request.skill} cannot start: the robot's joint states or the scene do not arrive"
+            raise SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
+        skill = self._library.find(request.skill)
+        run = skill.start(arguments_from_msg(request.arguments), self._observation())
+        return Running(goal, run, started=self._joints[0].time)
+
+    def _silence(self) -> float:
+        return self._wall() - self._heard
+
+    def _observation(self) -> Observation:
+        state, width = self._joints
+        pose = self._kinematics.pose(state.qpos)
+        return Observation(state.time, self._scene, tuple(state.qpos.tolist()), pose, width, self._origins)
+
+    def _on_scene(self, message: Scene) -> None:
+        self._scene = scene_from_msg(message)
+        self._origins = self._origins_tracker.update(self._scene)
+
+    def _on_state(self, message: JointState) -> None:
+        try:
+            joints = joint_state_from_msg(message)
+        except LlmPlannerError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        restarted = self._joints is not None and joints[0].time < self._joints[0].time
+        self._joints, self._heard = joints, self._wall()
+        if restarted:
+            self._forget()
+            self._fail("the robot was restarted while {skill} was moving it")
+        running = self._running
+        if running is None:
+            return
+        if running.result is not None:
+            self._finish_at_rest(running)
+        elif joints[0].time >= running.stepped + 0.95 * self._period:
+            running.stepped = joints[0].time
+            self._step(running)
+
+    def _step(self, running: Running) -> None:
+        if running.goal.is_cancel_requested or not self.is_active:
+            name = running.goal.request.skill
+            self._end(running, SkillResult(SkillErrorCode.CANCELED, f"{name} was stopped"))
+            return
+        outcome = running.run.step(self._observation())
+        if isinstance(outcome, SkillResult):
+            self._end(running, outcome)
+            return
+        self._reference.publish(reference_to_msg(outcome))
+        elapsed = self._joints[0].time - running.started
+        running.goal.publish_feedback(ExecuteSkill.Feedback(phase=running.run.phase, elapsed=elapsed))
+
+    def _end(self, running: Running, result: SkillResult) -> None:
+        """No more motion; the result is told once the arm is at rest."""
+        running.result, running.ended = result, self._joints[0].time
+        self._reference.publish(no_motion(running.ended))
+
+    def _finish_at_rest(self, running: Running) -> None:
+        state, _ = self._joints
+        waited = state.time - running.ended
+        at_rest = waited >= 0.05 and np.abs(state.qvel).max() < REST_SPEED
+        if at_rest or waited > REST_TIME_MAX:
+            self._running = None
+            running.done.set_result(None)
+
+    def _fail(self, reason: str) -> None:
+        """End the skill without waiting for a rest that nobody would report."""
+        running = self._running
+        if running is None:
+            return
+        message = reason.format(skill=running.goal.request.skill)
+        running.result = SkillResult(SkillErrorCode.CONTROLLER_FAULT, message)
+        self._reference.publish(no_motion(self._joints[0].time))
+        self._running = None
+        running.done.set_result(None)
+
+    def _on_watch(self) -> None:
+        if self._silence() > self.setting("state_timeout"):
+            self._fail("the robot's joint states stopped arriving during {skill}")
+
+    def _on_diagnose(self) -> None:
+        if self._silence() > self.setting("state_timeout"):
+            self.report(WARN, "no joint states arrive")
+        else:
+            self.report(OK, self._running.run.phase if self._running else "idle")
+
+
+def _result(goal: ServerGoalHandle, result: SkillResult) -> ExecuteSkill.Result:
+    if result.code is SkillErrorCode.SUCCEEDED:
+        goal.succeed()
+    elif result.code is SkillErrorCode.CANCELED and goal.is_cancel_requested:
+        goal.canceled()
+    else:
+        goal.abort()
+    return ExecuteSkill.Result(error_code=int(result.code), error_msg=result.message)
+
+
+def main() -> None:
+    run_node(SkillServerNode, "skill_server")
+
+
+if __name__ == "__main__":
+    main()
