@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.simulation.objects import COLORS, KINDS, ObjectSpec, named
+from llm_planner.simulation.objects import COLORS, ObjectSpec, named, object_kind
 from llm_planner.world.places import WORKSPACE
 
 CLEARANCES = (0.05, 0.04, 0.03, 0.02, 0.012)  # [m] of free table between footprints, tried in turn
@@ -41,7 +41,7 @@ def default_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
 
 def draw_layout(objects: Sequence[ObjectSpec], rng: np.random.Generator) -> tuple[Placement, ...]:
     """One placement for each object, footprints inside the workspace and apart; raises InputError when too many."""
-    radii = np.array([KINDS[item.kind].radius for item in objects])
+    radii = np.array([object_kind(item.kind).radius for item in objects])
     for clearance in CLEARANCES:
         for attempt in range(LAYOUTS):
             edge = EDGE * max(0.0, 1.0 - 2 * attempt / LAYOUTS)

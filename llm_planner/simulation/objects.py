@@ -171,6 +171,13 @@ def _vase() -> ObjectKind:
 KINDS: dict[str, ObjectKind] = {kind.name: kind for kind in (_block(), _bowl(), _mug(), _vase(), _plate())}
 
 
+def object_kind(name: str) -> ObjectKind:
+    """The kind called `name`; raises InputError that lists the kinds."""
+    if name not in KINDS:
+        raise InputError(f"there is no object kind {name!r}; the kinds are: {', '.join(KINDS)}")
+    return KINDS[name]
+
+
 def parse_objects(text: str) -> tuple[ObjectSpec, ...]:
     """Reads "red block, green bowl, mug"; a second red block is called "red block 2".
 
@@ -202,8 +209,7 @@ def _parse_words(words: list[str]) -> tuple[str, str]:
     if not words or len(words) > 2:
         raise InputError(f"cannot read the object {phrase!r}; write a colour and a kind, for instance: red block")
     color, kind = (_COLOR_SPELLINGS.get(words[0], words[0]), words[1]) if len(words) == 2 else ("", words[0])
-    if kind not in KINDS:
-        raise InputError(f"there is no object kind {kind!r} (in {phrase!r}); the kinds are: {', '.join(KINDS)}")
+    object_kind(kind)
     if color and color not in COLORS:
         raise InputError(f"there is no colour {color!r} (in {phrase!r}); the colours are: {', '.join(COLORS)}")
     return color, kind

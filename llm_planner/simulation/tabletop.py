@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from llm_planner.share import share_folder
 from llm_planner.simulation.looks import object_color
-from llm_planner.simulation.objects import KINDS, ObjectSpec
+from llm_planner.simulation.objects import ObjectSpec, object_kind
 
 if TYPE_CHECKING:
     import mujoco
@@ -30,7 +30,7 @@ def tabletop_spec(objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
 def _add_object(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
     import mujoco
 
-    kind = KINDS[item.kind]
+    kind = object_kind(item.kind)
     body = spec.worldbody.add_body(name=item.name)
     body.add_freejoint(name=item.name)
     volume = sum(8 * part.half[0] * part.half[1] * part.half[2] for part in kind.parts)

@@ -125,7 +125,7 @@ class World:
         with its own force.
         """
         steps = max(1, round(duration / self.dt))
-        ctrl = self._controls(trajectory, steps)
+        ctrl = self.controls(trajectory, steps)
         step, model, data = self._mujoco.mj_step, self.model, self.data
         target, measured = data.ctrl, self._arm_qvel
         for row, qvel in zip(ctrl, self.limit_watch.rows(steps), strict=True):
@@ -134,20 +134,8 @@ class World:
             qvel[:] = measured
         self._gripper_command = float(ctrl[-1, NQ])
 
-    def snapshot(self) -> WorldSnapshot:
-        """The state of the world, to come back to with `restore`."""
-        data = self._mujoco.MjData(self.model)
-        self._mujoco.mj_copyData(data, self.model, self.data)
-        return WorldSnapshot(data, self._gripper_command)
-
-    def restore(self, snapshot: WorldSnapshot) -> None:
-        """Makes the world as it was when `snapshot` was taken."""
-        self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
-        self._gripper_command = snapshot.gripper_command
-        self.limit_watch.restart(self._arm_qvel)
-
-    def _controls(self, trajectory: JointTrajectory, steps: int) -> Array:
-        """One row of actuator targets (steps, nu) a physics step.
+    def controls(self, trajectory: JointTrajectory, steps: int) -> Array:
+        """What `follow` tells the actuators in each of the coming physics steps (steps, nu).
 
         The servo pushes with kp (ctrl - q) - kv dq, so velocity reference and inertia feed-forward enter as
         displacements. MuJoCo takes the damping term at the end of the step, hence the velocity reference too.
@@ -160,6 +148,18 @@ class World:
         ctrl[:, :NQ] = qpos[:-1] + (self._kv * qvel[1:] + torque) / self._kp
         ctrl[:, NQ] = self._gripper_ramp(trajectory.gripper_width, ahead[1:])
         return ctrl
+
+    def snapshot(self) -> WorldSnapshot:
+        """The state of the world, to come back to with `restore`."""
+        data = self._mujoco.MjData(self.model)
+        self._mujoco.mj_copyData(data, self.model, self.data)
+        return WorldSnapshot(data, self._gripper_command)
+
+    def restore(self, snapshot: WorldSnapshot) -> None:
+        """Makes the world as it was when `snapshot` was taken."""
+        self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
+        self._gripper_command = snapshot.gripper_command
+        self.limit_watch.restart(self._arm_qvel)
 
     def _gripper_ramp(self, width: float, ahead: Array) -> Array:
         """The commanded width `ahead` (n,) [s]: at the gripper's speed, no farther than its full force asks for."""
