@@ -290,8 +290,8 @@ def _concluded(state: Execution, scene: Scene) -> Transition:
     """The program has ended: done if the scene shows the goals, else what came undone is done again."""
     broken = [goal for goal in state.goals if not goal.holds(scene)]
     if not broken:
-        told = "; ".join(goal.sentence() for goal in state.goals)
-        return _finish(state, Finish(EndReason.DONE, f"Done: {told}." if told else "Done."))
+        told = "; ".join(goal.sentence() for goal in state.goals) or "every step is done"
+        return _finish(state, Finish(EndReason.DONE, f"{told[0].upper()}{told[1:]}."))
     tasks = redo(broken[0], state.plan, state.repairs + 1, scene, state.interpreter.program.skills)
     if tasks and state.repairs < MAX_REPAIRS:
         return _next(replace(state, queue=tasks, repairs=state.repairs + 1, phase=Phase.READY), scene)

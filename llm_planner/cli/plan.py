@@ -1,0 +1,61 @@
+"""`llm-planner plan TEXT`: check a command and show its plan; nothing moves."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from llm_planner.cli.planning_options import (
+    add_planning_arguments,
+    command_text,
+    open_requested_world,
+    planner,
+    requested_viewpoint,
+)
+
+if TYPE_CHECKING:
+    from llm_planner.plan.report import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_planning_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the plan; the exit status is 0 when there is one that may run."""
+    from llm_planner.plan.plan import Outcome
+
+    with contextlib.redirect_stdout(sys.stderr):  # libraries may print; stdout is for the answer alone
+        report = _report(args)
+    if args.json:
+        print(json.dumps(report.to_json(), ensure_ascii=False))
+    else:
+        from rich.console import Console
+
+        from llm_planner.cli.show import show_report
+
+        show_report(report, Console())
+    return 0 if report.outcome is Outcome.DONE else 1
+
+
+def _report(args: argparse.Namespace) -> Report:
+    from llm_planner.errors import LlmPlannerError
+    from llm_planner.plan.plan import Outcome
+    from llm_planner.plan.planning import outcome_of
+    from llm_planner.plan.report import Report
+    from llm_planner.skills.library import load_skills
+
+    command, scene = command_text(args), None
+    try:
+        viewpoint = requested_viewpoint(args)
+        scene = open_requested_world(args).scene()
+        planned = planner(args, load_skills(), viewpoint)(scene)
+    except LlmPlannerError as error:
+        outcome, message = outcome_of(error)
+        return Report(command, outcome, message, scene_before=scene, scene_after=scene)
+    count = len(planned.plan.steps)
+    message = f"The plan may run: {count} {'step' if count == 1 else 'steps'}. Nothing has moved."
+    return Report(command, Outcome.DONE, message, planned.plan, scene, scene, confidence=planned.confidence)

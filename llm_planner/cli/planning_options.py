@@ -1,0 +1,75 @@
+"""What `llm-planner plan` and `llm-planner run` have in common: their options, their world and their plan."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from llm_planner.plan.planning import Planned
+    from llm_planner.simulation.world import World
+    from llm_planner.skills.library import SkillLibrary
+    from llm_planner.world.places import Viewpoint
+    from llm_planner.world.scene import Scene
+
+def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that say what is asked, of which model, in which world."""
+    parser.add_argument("text", nargs="*", help='the command, e.g. "stack the red block on the blue one"')
+    parser.add_argument("--world", default="tabletop", help="simulated world (default: tabletop)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the layout (default: 0)")
+    parser.add_argument("--objects", metavar="LIST", help='what is in the scene, e.g. "red block, green bowl, mug"')
+    parser.add_argument("--model", default="compact", help="language model: compact (default), openai or scripted")
+    parser.add_argument("--model-script", type=Path, metavar="FILE", help="replies of the scripted model (YAML)")
+    parser.add_argument("--program", type=Path, metavar="FILE", help="run this program instead of asking a model")
+    parser.add_argument(
+        "--viewpoint", default="behind", help="where you stand: behind the robot (default), facing it, to its left or right"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/json_format.md)")
+
+def command_text(args: argparse.Namespace) -> str:
+    """The words typed, or what stands in for them when a program is given."""
+    words = " ".join(args.text)
+    return words if words or args.program is None else f"run the program {args.program.name}"
+
+def open_requested_world(args: argparse.Namespace) -> World:
+    """The world that the options ask for; raises InputError naming the wrong one."""
+    from llm_planner.errors import InputError
+    from llm_planner.simulation.objects import parse_objects
+    from llm_planner.simulation.world import open_world
+
+    if args.seed < 0:
+        raise InputError(f"--seed must be 0 or more, not {args.seed}")
+    return open_world(args.world, args.seed, None if args.objects is None else parse_objects(args.objects))
+
+def requested_viewpoint(args: argparse.Namespace) -> Viewpoint:
+    """Raises InputError that lists the viewpoints."""
+    from llm_planner.world.places import viewpoint
+
+    return viewpoint(args.viewpoint)
+
+def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[Scene], Planned]:
+    """What makes the plan for a scene: the program given, or the model asked, which is opened only when needed."""
+    from llm_planner.language.factory import open_model
+    from llm_planner.plan.planning import plan_command, plan_program
+    from llm_planner.program.synthesis import clean_command
+
+    command = command_text(args)
+    if args.program is not None:
+        text = _program_text(args.program)
+        return lambda scene: plan_program(command, text, scene, library.signatures, viewpoint)
+
+    def ask(scene: Scene) -> Planned:
+        words = clean_command(command)  # before a model is opened
+        return plan_command(words, scene, library.signatures, open_model(args.model, args.model_script), viewpoint)
+
+    return ask
+
+def _program_text(path: Path) -> str:
+    from llm_planner.errors import InputError
+
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the program {path} cannot be read: {error}") from error
