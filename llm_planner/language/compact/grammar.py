@@ -23,6 +23,8 @@ RULES: dict[str, dict[str, tuple[str, ...]]] = {
         "home": (),
         "each": ("SET", "STATEMENTS"),
         "tower": ("SET",),
+        "deal_in": ("SET", "SET"),
+        "deal_on": ("SET", "SET"),
         "row": ("SET", "AXIS"),
         "circle": ("SET",),
         "swap": ("OBJECT", "OBJECT"),
@@ -32,7 +34,7 @@ RULES: dict[str, dict[str, tuple[str, ...]]] = {
     "TARGET": {
         "on": ("OBJECT",),
         "in": ("OBJECT",),
-        "near": ("OBJECT",),
+        "near": ("OBJECT", "AMOUNT"),
         "beside": ("OBJECT", "DIRECTION", "AMOUNT"),
         "at": ("REGION",),
         "between": ("OBJECT", "OBJECT"),

@@ -58,6 +58,8 @@ class _Writer:
             "home": lambda: self._line("go_home()"),
             "each": self._each,
             "tower": self._tower,
+            "deal_in": lambda items, places: self._deal(items, places, "place_in"),
+            "deal_on": lambda items, places: self._deal(items, places, "place_on"),
             "row": self._row,
             "circle": self._circle,
             "swap": self._swap,
@@ -79,13 +81,11 @@ class _Writer:
         step, children = node.step, node.children
         if step in ("on", "in", "near", "beside"):
             base = self._settled(children[0])
-            if step == "near":
-                return f"place_beside({base})"
-            if step != "beside":
+            if step in ("on", "in"):
                 return f"place_{step}({base})"
-            direction, amount = self.direction(children[1]), children[2]
-            distance = "" if amount.step == "usual" else f", distance={self.amount(amount)}"
-            return f"place_beside({base}, {direction}{distance})"
+            side = "" if step == "near" else f", {self.direction(children[1])}"
+            gap = "" if children[-1].step == "usual" else f", distance={self.amount(children[-1])}"
+            return f"place_beside({base}{side}{gap})"
         if step == "at":
             return f"place_at({self.region(children[0])})"
         if step == "between":
@@ -116,6 +116,12 @@ class _Writer:
         below, above = self._fresh("below"), self._fresh(self._noun(items))
         self._line(f"for {below}, {above} in pairs({self.set(items)}):")
         self._indented(f"pick({above})", f"place_on({below})")
+
+    def _deal(self, items: Node, places: Node, skill: str) -> None:
+        """One thing to each place, for as long as there are both."""
+        item, place = self._fresh(self._noun(items)), self._fresh(self._noun(places))
+        self._line(f"for {item}, {place} in zip({self.set(items)}, {self.set(places)}):")
+        self._indented(f"pick({item})", f"{skill}({place})")
 
     def _row(self, items: Node, axis: Node) -> None:
         self._arrange(items, f'line_points(len({{}}), "{axis.step}")')

@@ -45,7 +45,7 @@ def put_one(speaker: Speaker) -> Said:
 
 
 def _put_words(speaker: Speaker, templates: tuple[str, ...], item: Phrase, where: Phrase) -> Phrase:
-    verb = speaker.pick(lexicon.PUT[:8] if chance(speaker.rng, 0.6) else lexicon.PUT)
+    verb = speaker.pick(lexicon.PUT[:8] if chance(speaker.rng, 0.55) else lexicon.PUT)
     return fill(speaker.pick(templates), v=verb, o=item, t=where)
 
 
@@ -200,6 +200,43 @@ def swap(speaker: Speaker) -> Said:
                  "{a} and {b} should trade places", "let {a} and {b} change places", "interchange {a} and {b}",
                  "make {a} and {b} switch positions", "put {a} where {b} is and {b} where {a} is")  # fmt: skip
     return leaf("swap", one, other), fill(speaker.pick(templates), a=words, b=more)
+
+
+def take_out(speaker: Speaker) -> Said:
+    """Out of a container or off something: it ends up on the table, next to where it was."""
+    (mark, of), place = speaker.one("container")
+    out = ("out of", "from", "out of", "off") if place.role == "container" else ("off", "off of", "from", "down from")
+    goal = leaf("near", mark, Node("usual"))
+    verb = speaker.pick(("take", "get", "remove", "pull", "lift", "fetch", "bring", "pick"))
+    if chance(speaker.rng, 0.4):
+        words = speaker.pick(("everything", "all the things", "the stuff", "whatever is there", "all objects", "the contents"))
+        template = speaker.pick(("{v} {w} {u} {o}", "{v} {w} {u} {o} and put it on the table", "empty {o}", "clear {o}",
+                                 "unload {o}", "empty out {o}", "empty {o} onto the table"))  # fmt: skip
+        return for_each(leaf("contents", mark), goal), fill(template, v=verb, w=words, u=speaker.pick(out), o=of)
+    (item, words), _ = speaker.one("mover", other_than=(place,))
+    tail = speaker.pick(("", "", " and put it on the table", " and set it next to it", " and put it down beside it"))
+    return leaf("put", item, goal), fill("{v} {a} {u} {o}" + tail, v=verb, a=words, u=speaker.pick(out), o=of)
+
+
+def deal(speaker: Speaker) -> Said:
+    """One thing to each place: "put one block in every bowl"."""
+    kinds = list(speaker.kinds)
+    holders = [k for k in kinds if speaker._role(k) != "mover"]
+    movers = [k for k in kinds if speaker._role(k) == "mover"]
+    if not holders or not movers:
+        return put_one(speaker)
+    mover, holder = speaker.pick(tuple(movers)), speaker.pick(tuple(holders))
+    inside = speaker._role(holder) == "container" and chance(speaker.rng, 0.9)
+    slots = {"m": speaker.kind_word(mover), "ms": speaker.plural(mover)[1], "h": speaker.kind_word(holder)}
+    templates = ("put one {m} {p} each {h}", "put a {m} {p} every {h}", "one {m} {p} each {h}", "each {h} gets one {m}",
+                 "every {h} gets a {m}", "every {h} should have one {m}", "put one {m} {p} each of the {hs}", "a {m} for each {h}",
+                 "distribute the {ms} over the {hs}", "spread the {ms} over the {hs}", "a different {m} {p} each {h}",
+                 "place a {m} {p} each of the {hs}", "fill each {h} with one {m}", "share out the {ms} among the {hs}",
+                 "put the {ms} {p} the {hs}, one each", "divide the {ms} among the {hs}")  # fmt: skip
+    node = leaf("deal_in" if inside else "deal_on",
+                *(leaf("objects", speaker.kind_node(k), ANY_COLOR) for k in (mover, holder)))  # fmt: skip
+    preposition = speaker.pick(("in", "into", "inside") if inside else ("on", "onto", "on top of"))
+    return node, fill(speaker.pick(templates), p=preposition, hs=speaker.plural(holder)[1], **slots)
 
 
 def gripper(speaker: Speaker) -> Said:

@@ -12,8 +12,10 @@ from llm_planner.language.compact.generator.targets import target
 from llm_planner.language.compact.grammar import Node, Pointer
 
 SINGLE: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
-    (0.34, actions.put_one),
-    (0.2, actions.put_group),
+    (0.31, actions.put_one),
+    (0.19, actions.put_group),
+    (0.02, actions.take_out),
+    (0.02, actions.deal),
     (0.07, actions.pick_one),
     (0.02, actions.place_held),
     (0.07, actions.push_one),
@@ -127,7 +129,9 @@ def _mentioned_again(speaker: Speaker) -> Said:
         nodes = [leaf("put", item, _by(one, mark)), leaf("put", second, _by(two, mark))]
         template = speaker.pick(("{v} {a} {d} {o} and {b} {e} {i}", "{v} {a} {d} {o} and {v} {b} {e} {i}", "{v} {a} {d} {o}, {b} {e} {i}"))
         return _program(nodes), fill(template, d=side, o=of, e=other_side, i=again, **slots)
-    if draw < 0.88:
+    if draw < 0.82:
+        return _the_others(speaker)
+    if draw < 0.91:
         (mark, of), landmark = speaker.one("container", other_than=(thing, third))
         name, where = ("in", lexicon.IN) if landmark.role == "container" else ("on", lexicon.ON)
         nodes = [leaf("put", item, leaf(name, mark)), leaf("put", second, leaf(name, mark))]
@@ -141,18 +145,37 @@ def _mentioned_again(speaker: Speaker) -> Said:
     return _program(nodes), fill(template, o=of, p=of_other, a=slots["a"], b=slots["b"])
 
 
+def _the_others(speaker: Speaker) -> Said:
+    """ "the red block goes in the bowl and the other blocks on the plate"."""
+    (item, words), thing = speaker.one("mover")
+    goal, where = target(speaker, (thing,), allow_offset=False)
+    rest, there = target(speaker, (thing,), allow_offset=False)
+    alike = [t for t in speaker.things if t.kind == thing.kind]
+    if len(alike) < 2:
+        return _program([leaf("put", item, goal)]), fill("{v} {a} {t}", v=speaker.pick(lexicon.PUT[:8]), a=words, t=where)
+    node, nouns = speaker.plural(thing.kind)
+    others = speaker.pick(("the other {n}", "the others", "all the other {n}", "the rest of the {n}", "the rest", "all others",
+                           "the remaining {n}", "every other {n}", "the other ones"))  # fmt: skip
+    template = speaker.pick(("{v} {a} {t} and {o} {s}", "{v} {a} {t} and then {v} {o} {s}", "{v} {a} {t}, {o} {s}",
+                             "{a} goes {t}, {o} go {s}", "{a} {t} and {o} {s}"))  # fmt: skip
+    nodes = [leaf("put", item, goal), actions.for_each(leaf("except", node, item), rest)]
+    phrase = fill(template, v=speaker.pick(lexicon.PUT[:8]), a=words, t=where, o=fill(others, n=nouns), s=there)
+    return _program(nodes), phrase
+
+
 def _into(role: str, node: Node) -> Node:
     return leaf("in" if role == "container" else "on", node)
 
 
 def _side(speaker: Speaker) -> Said:
     if chance(speaker.rng, 0.2):
-        return Node("near"), (Fragment(speaker.pick(("next to", "beside", "near"))),)
+        return Node("near"), (Fragment(speaker.pick(("next to", "beside", "near", "by"))),)
     return speaker.direction(lexicon.BESIDE)
 
 
 def _by(side: Node, mark: Node) -> Node:
-    return leaf("near", mark) if side.step == "near" else leaf("beside", mark, side, Node("usual"))
+    usual = Node("usual")
+    return leaf("near", mark, usual) if side.step == "near" else leaf("beside", mark, side, usual)
 
 
 def _conditional(speaker: Speaker) -> Said:

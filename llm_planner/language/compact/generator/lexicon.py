@@ -102,7 +102,9 @@ FARTHEST = ("farthest from", "furthest from", "farthest away from", "that is far
             "that's furthest away from", "which is furthest from", "furthest away from")  # fmt: skip
 
 PUT = ("put", "place", "move", "drop", "set", "bring", "lay", "stick", "get", "transfer", "take", "position", "carry", "shift",
-       "pop", "deposit", "throw", "toss", "leave", "deliver", "load", "stow", "relocate", "park", "rest")  # fmt: skip
+       "pop", "deposit", "throw", "toss", "leave", "deliver", "load", "stow", "relocate", "park", "rest", "plonk", "chuck",
+       "plop", "slot", "stash", "tuck", "land", "settle", "dump", "slip", "locate", "store", "insert", "slide", "ease", "lower",
+       "arrange", "file", "install", "haul", "lug", "hang", "pass", "send", "return", "add", "release", "plant", "dunk")  # fmt: skip
 PICK = ("pick up", "grab", "grasp", "lift", "take", "pick", "get", "lift up", "take hold of", "fetch", "get hold of", "pull up",
         "collect", "raise", "hold")  # fmt: skip
 PUSH = ("push", "shove", "slide", "nudge", "poke", "press", "scoot", "sweep", "drag")

@@ -82,6 +82,11 @@ def _extreme(speaker: Speaker) -> Said:
     if name in ("left", "right"):
         templates += ["the {n} furthest to the " + name, "the {n} on the far " + name, "the {n} that is most to the " + name]
         templates += ["the {n} farthest to the " + name, "the {n} at the very " + name]
+        templates += [f"the {name} {{n}}", f"the {{n}} on the {name}", f"the {{n}} to the {name}", f"the {name} hand {{n}}"]
+    elif name == "top":
+        templates += ["the {n} at the back", "the rear {n}", "the {n} at the far end", "the back {n}", "the {n} furthest from you"]
+    else:
+        templates += ["the {n} at the front", "the front {n}", "the {n} nearest to you", "the {n} closest to you"]
     return leaf("nth", items, direction, Node("n1")), fill(speaker.pick(tuple(templates)), d=words, n=noun)
 
 
@@ -141,6 +146,9 @@ def _except(speaker: Speaker) -> Said:
     thing = inside[int(speaker.rng.integers(len(inside)))]
     plain = kind == ANY_KIND or chance(speaker.rng, 0.4)
     other, left_out = speaker.describe(thing) if plain else speaker.one_of_kind(thing)
+    if chance(speaker.rng, 0.15):
+        tail = speaker.pick(("{g} but leave {o}", "{g} but keep {o} where it is", "{g} but leave {o} alone", "{g}, not {o}"))
+        return leaf("except", items, other), fill(tail, g=words, o=left_out)
     but = speaker.pick(("except", "but", "except for", "other than", "apart from", "besides", "not including", "excluding",
                         "but not", "aside from", "with the exception of", "save for"))  # fmt: skip
     return leaf("except", items, other), fill("{g} {b} {o}", g=words, b=but, o=left_out)

@@ -38,8 +38,10 @@ def _landmark(speaker: Speaker, role: str, moved: tuple[Thing, ...]) -> Said:
 
 
 def _relative(speaker: Speaker, name: str, other: Node, words: Phrase) -> Said:
+    if name == "near":
+        return _near(speaker, other, words)
     if name != "beside":
-        preposition = speaker.pick({"in": lexicon.IN, "on": lexicon.ON, "near": lexicon.NEAR}[name])
+        preposition = speaker.pick({"in": lexicon.IN, "on": lexicon.ON}[name])
         return leaf(name, other), fill("{p} {o}", p=preposition, o=words)
     direction, side = speaker.direction(lexicon.BESIDE)
     if chance(speaker.rng, 0.3):
@@ -52,6 +54,14 @@ def _relative(speaker: Speaker, name: str, other: Node, words: Phrase) -> Said:
             "{q} {d} {o}", q=length, d=side, o=words
         )
     return leaf(name, other, direction, USUAL), fill("{d} {o}", d=side, o=words)
+
+
+def _near(speaker: Speaker, other: Node, words: Phrase) -> Said:
+    if chance(speaker.rng, 0.12):
+        amount, length = speaker.quantity()
+        template = speaker.pick(("{q} from {o}", "{q} away from {o}", "about {q} from {o}", "{q} next to {o}"))
+        return leaf("near", other, amount), fill(template, q=length, o=words)
+    return leaf("near", other, USUAL), fill("{p} {o}", p=speaker.pick(lexicon.NEAR), o=words)
 
 
 def _between(speaker: Speaker, moved: tuple[Thing, ...]) -> Said:
