@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from llm_planner.world.places import Viewpoint
     from llm_planner.world.scene import Scene
 
+
 def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that say what is asked, of which model, in which world."""
     parser.add_argument("text", nargs="*", help='the command, e.g. "stack the red block on the blue one"')
@@ -24,14 +25,16 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model-script", type=Path, metavar="FILE", help="replies of the scripted model (YAML)")
     parser.add_argument("--program", type=Path, metavar="FILE", help="run this program instead of asking a model")
     parser.add_argument(
-        "--viewpoint", default="behind", help="where you stand: behind the robot (default), facing it, to its left or right"
+        "--viewpoint", default="behind", help="where you stand: behind the robot (default), facing, left or right"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/json_format.md)")
+
 
 def command_text(args: argparse.Namespace) -> str:
     """The words typed, or what stands in for them when a program is given."""
     words = " ".join(args.text)
     return words if words or args.program is None else f"run the program {args.program.name}"
+
 
 def open_requested_world(args: argparse.Namespace) -> World:
     """The world that the options ask for; raises InputError naming the wrong one."""
@@ -43,11 +46,13 @@ def open_requested_world(args: argparse.Namespace) -> World:
         raise InputError(f"--seed must be 0 or more, not {args.seed}")
     return open_world(args.world, args.seed, None if args.objects is None else parse_objects(args.objects))
 
+
 def requested_viewpoint(args: argparse.Namespace) -> Viewpoint:
     """Raises InputError that lists the viewpoints."""
     from llm_planner.world.places import viewpoint
 
     return viewpoint(args.viewpoint)
+
 
 def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[Scene], Planned]:
     """What makes the plan for a scene: the program given, or the model asked, which is opened only when needed."""
@@ -65,6 +70,7 @@ def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoin
         return plan_command(words, scene, library.signatures, open_model(args.model, args.model_script), viewpoint)
 
     return ask
+
 
 def _program_text(path: Path) -> str:
     from llm_planner.errors import InputError

@@ -31,7 +31,8 @@ def show_report(report: Report, console: Console) -> None:
     if report.plan is not None:
         console.print(program_panel(report.plan.program))
         console.print(steps_table(report.plan))
-    console.print(Text(f"{report.outcome.value}: ", style=_OUTCOME[report.outcome]) + Text(report.message), soft_wrap=True)
+    outcome = Text(f"{report.outcome.value}: ", style=_OUTCOME[report.outcome])
+    console.print(outcome + Text(report.message), soft_wrap=True)
 
 
 def program_panel(program: str) -> Panel:

@@ -143,9 +143,7 @@ def still_wanted(goals: tuple[Goal, ...], later: tuple[Goal, ...]) -> tuple[Goal
     """
     moved = frozenset(name for goal in later for name in _moves(goal))
     gripper = any(goal.atom.predicate in _GRIPPER or HELD in goal.atom.arguments for goal in later)
-    kept = [
-        goal for goal in goals if not (goal.atom.predicate in _GRIPPER and gripper) and not goal.objects & moved
-    ]
+    kept = [goal for goal in goals if not (goal.atom.predicate in _GRIPPER and gripper) and not goal.objects & moved]
     return (*kept, *later)
 
 

@@ -20,11 +20,14 @@ from llm_planner.world.scene import Scene
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan, and the interpreter at the beginning of its program. `confidence` is the model's, in [0, 1]."""
+    """A plan, and the interpreter at the beginning of its program.
+
+    `confidence` is the model's, in [0, 1], or None where no model was asked.
+    """
 
     plan: Plan
     interpreter: Interpreter
-    confidence: float = 1.0
+    confidence: float | None = None
 
 
 def plan_command(

@@ -42,9 +42,7 @@ def pick_again(
     return _pick(names[-1], f"{task.step.id}.{task.attempt}", task.step.line, scene, skills)
 
 
-def redo(
-    goal: Goal, plan: Plan, round_number: int, scene: Scene, skills: Mapping[str, Signature]
-) -> tuple[Task, ...]:
+def redo(goal: Goal, plan: Plan, round_number: int, scene: Scene, skills: Mapping[str, Signature]) -> tuple[Task, ...]:
     """The steps that should make `goal`, found broken at the end, true again; none where nothing simple would."""
     step = next((item for item in plan.steps if item.id == goal.step_id), None)
     if step is None or goal.atom.arguments[:1] != (HELD,) or scene.held:

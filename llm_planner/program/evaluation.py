@@ -184,9 +184,7 @@ class Evaluator:
 
     _generatorexp = _listcomp
 
-    def _comprehend(
-        self, source: list[Value], generators: Sequence[ast.comprehension], scope: Scope
-    ) -> Iterator[None]:
+    def _comprehend(self, source: list[Value], generators: Sequence[ast.comprehension], scope: Scope) -> Iterator[None]:
         """Assigns every combination that passes the tests to the targets in turn."""
         first, *rest = generators
         for item in source:

@@ -217,9 +217,7 @@ class Interpreter:
             raise stopped(node, binding.problems[0])
         values: dict[str, Any] = {**function_defaults(definition), **binding.given}
         self._depth += 1
-        flow = yield from self._block(
-            definition.body, Scope(values, outer=self._globals, own=local_names(definition))
-        )
+        flow = yield from self._block(definition.body, Scope(values, outer=self._globals, own=local_names(definition)))
         self._depth -= 1
         self.line = node.lineno
         return flow.value if isinstance(flow, _Return) else None

@@ -67,9 +67,7 @@ def nothing(message: str) -> NothingFoundError:
 
 
 def _objects(view: View, kind: str | None, color: str | None) -> Found:
-    fitting = [
-        item.name for item in view.scene.objects if kind in (None, item.kind) and color in (None, item.color)
-    ]
+    fitting = [item.name for item in view.scene.objects if kind in (None, item.kind) and color in (None, item.color)]
     return Found(fitting, " ".join(word for word in (color, kind or "object") if word))
 
 

@@ -94,6 +94,4 @@ def _sentence(message: str) -> str:
 
 
 def _total(a: Usage, b: Usage) -> Usage:
-    return Usage(
-        a.prompt_tokens + b.prompt_tokens, a.completion_tokens + b.completion_tokens, a.requests + b.requests
-    )
+    return Usage(a.prompt_tokens + b.prompt_tokens, a.completion_tokens + b.completion_tokens, a.requests + b.requests)

@@ -28,9 +28,7 @@ class Rectangle:
 
     def contains(self, x: float, y: float, margin: float = 0.0) -> bool:
         """Whether (x, y) lies inside, or at most `margin` [m] outside."""
-        return (
-            self.x_min - margin <= x <= self.x_max + margin and self.y_min - margin <= y <= self.y_max + margin
-        )
+        return self.x_min - margin <= x <= self.x_max + margin and self.y_min - margin <= y <= self.y_max + margin
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ def _inside(scene: Scene, container_name: str) -> tuple[str, ...]:
     if not is_container(container):
         return ()
     candidates = [
-        item for item in scene.objects
+        item
+        for item in scene.objects
         if item.name not in (container_name, scene.held) and _over_opening(item, container)
     ]
     inside: list[SceneObject] = []
