@@ -1,0 +1,88 @@
+"""The atoms of skill manifests."""
+
+import pytest
+
+from llm_planner.errors import InputError
+from llm_planner.world.atoms import Atom, Moment, holds, parse_atom
+
+PARAMETERS = ("object", "place", "direction", "distance")
+
+
+@pytest.mark.parametrize(
+    ("text", "atom"),
+    [
+        ("empty()", Atom("empty", ())),
+        ("not held(object)", Atom("held", ("object",), True)),
+        ("  on( held , object ) ", Atom("on", ("held", "object"))),
+    ],
+)
+def test_an_atom_is_a_predicate_of_parameters(text, atom):
+    assert parse_atom(text, PARAMETERS) == atom
+    assert parse_atom(str(atom), PARAMETERS) == atom
+
+
+@pytest.mark.parametrize(
+    "text", ["", "on", "on(held object)", "on(held,)", "import os", "on(held, object) and empty()"]
+)
+def test_what_is_no_atom_is_refused_with_the_form(text):
+    with pytest.raises(InputError, match=r"is no atom; write predicate\(argument, ...\)"):
+        parse_atom(text, PARAMETERS)
+
+
+def test_an_unknown_predicate_is_refused_with_the_predicates():
+    with pytest.raises(InputError, match=r"unknown predicate 'upon'; there are: empty, holding, held, on"):
+        parse_atom("upon(held, object)", PARAMETERS)
+
+
+def test_a_wrong_number_of_arguments_is_refused():
+    with pytest.raises(InputError, match=r"gives on 1 arguments; it takes 2"):
+        parse_atom("on(held)", PARAMETERS)
+
+
+def test_an_argument_that_is_no_parameter_is_refused_with_the_parameters():
+    with pytest.raises(InputError, match=r"names 'bowl'; an atom may name: object, place, direction, distance, held"):
+        parse_atom("on(held, bowl)", PARAMETERS)
+
+
+def moment(scene, held_at_start="", origins=None, **values):
+    return Moment(scene, values, held_at_start, origins or {})
+
+
+def test_held_stands_for_what_was_in_the_gripper_at_the_start(thing, scene):
+    now = scene(thing("red block", 0.4, 0.0, bottom=0.04), thing("blue block", 0.4, 0.0))
+    placed = parse_atom("on(held, object)", PARAMETERS)
+    assert holds(placed, moment(now, "red block", object="blue block"))
+    assert not holds(placed, moment(now, "blue block", object="red block"))
+
+
+def test_the_gripper_atoms(thing, scene):
+    block = thing("red block", 0.4, 0.0)
+    full, free = moment(scene(block, held="red block"), object="red block"), moment(scene(block), object="red block")
+    for text, while_full, while_free in [
+        ("empty()", False, True),
+        ("holding()", True, False),
+        ("held(object)", True, False),
+        ("not held(object)", False, True),
+    ]:
+        atom = parse_atom(text, PARAMETERS)
+        assert holds(atom, full) is while_full
+        assert holds(atom, free) is while_free
+
+
+def test_the_placing_atoms(thing, scene):
+    now = scene(thing("red block", 0.4, 0.08), thing("blue block", 0.4, 0.0), thing("red bowl", 0.55, -0.2))
+    values = {"object": "blue block", "place": "middle", "direction": "left", "distance": 0.04}
+    at_start = moment(now, "red block", {"red block": (0.4, 0.04, 0.02)}, **values)
+    assert holds(parse_atom("beside(held, object, direction, distance)", PARAMETERS), at_start)
+    assert holds(parse_atom("moved(held, direction, distance)", PARAMETERS), at_start)
+    assert holds(parse_atom("at(held, place)", PARAMETERS), at_start)
+    assert holds(parse_atom("different(held, object)", PARAMETERS), at_start)
+    assert holds(parse_atom("clear(object)", PARAMETERS), at_start)
+    assert not holds(parse_atom("in(held, object)", PARAMETERS), at_start)
+    assert not holds(parse_atom("container(object)", PARAMETERS), at_start)
+
+
+def test_an_object_that_has_left_the_scene_makes_every_atom_false(thing, scene):
+    gone = moment(scene(), "red block", object="red block")
+    assert not holds(parse_atom("held(object)", PARAMETERS), gone)
+    assert not holds(parse_atom("not held(object)", PARAMETERS), gone)
