@@ -11,6 +11,7 @@ from llm_planner.skills.contract import Observation, SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import OPENING_MAX, TIP, Grip, grip_of
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
+from llm_planner.skills.reach import into_reach
 from llm_planner.world.geometry import bottom, top
 from llm_planner.world.scene import Pose, Scene, SceneObject
 
@@ -70,11 +71,13 @@ class Arm:
         """Legs from here up to the height `cruise` [m], over, and down to `goal`."""
         settings = self.settings
         above = goal.raised(goal.z + settings.approach)
-        legs = []
-        if self.grip.z < cruise:
-            legs.append(Leg(self.grip.raised(cruise)))
-        legs += [Leg(goal.raised(cruise)), Leg(above), Leg(goal, settings.descent_speed)]
+        legs = [self.rise(cruise)] if self.grip.z < cruise else []
+        legs += [Leg(into_reach(goal.raised(cruise))), Leg(into_reach(above)), Leg(goal, settings.descent_speed)]
         return legs if cruise > above.z + 0.01 else [*legs[:-2], legs[-1]]
+
+    def rise(self, height: float) -> Leg:
+        """Straight up from here to `height` [m], or as steeply as the arm can."""
+        return Leg(into_reach(self.grip.raised(height)))
 
     def move(self, phase: str, legs: list[Leg], stop_early: bool = False, straight: bool = False) -> Script:
         """Follow `legs` (see `plan_path`); raises SkillError (UNREACHABLE) when the hand does not get there.
@@ -131,7 +134,7 @@ class Arm:
         self.grip = grip_of(self.observation.T_base_gripper)
         height = min(max(self.grip.z, self.cruise_height()), self.settings.cruise_max)
         try:
-            yield from self.move("retreat", [Leg(self.grip.raised(height))])
+            yield from self.move("retreat", [self.rise(height)])
         except SkillError:
             return
 

@@ -11,6 +11,7 @@ from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import footprint, is_upright
 from llm_planner.skills.gripper_shape import OPENING_MAX, TIP, Grip, comfortable_yaw, hand_slices, room, wrap
+from llm_planner.skills.reach import REACH_MAX, REACH_MIN, check_reach
 from llm_planner.world.geometry import bottom, half_extents, rotation_matrix, top
 from llm_planner.world.scene import Scene, SceneObject
 
@@ -19,7 +20,6 @@ WIDEST = OPENING_MAX - 0.006  # [m] thickest thing that the fingers get around
 ROOM_WANTED = 0.012  # [m] more room than this around the fingers is worth nothing
 ROOM_NEEDED = 0.001
 PALM_DEPTH = 0.035  # [m] of an object that fits between fingertips and palm
-REACH_MIN, REACH_MAX = 0.27, 0.79  # [m] from the base's axis, with the hand pointing down
 
 
 @dataclass(frozen=True)
@@ -48,17 +48,6 @@ def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
             f"the fingers do not fit around the {item.name}: the {nearest} is too close; move that away first",
         )
     return max(rated, key=lambda rating: rating[0])[1]
-
-
-def check_reach(x: float, y: float, what: str) -> None:
-    """Raises SkillError (UNREACHABLE) for a place where the hand cannot point straight down."""
-    radius = math.hypot(x, y)
-    if not REACH_MIN <= radius <= REACH_MAX or x < 0.0:
-        raise SkillError(
-            SkillErrorCode.UNREACHABLE,
-            f"{what} at ({x:.2f}, {y:.2f}) is out of reach: {radius:.2f} m from the base, where the arm reaches"
-            f" {REACH_MIN} to {REACH_MAX} m in front of it",
-        )
 
 
 def _rate(scene: Scene, item: SceneObject, grip: Grip, width: float) -> tuple[float, Grasp] | None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import Footprint, footprint, is_upright, separation
-from llm_planner.skills.grasps import REACH_MAX, REACH_MIN
 from llm_planner.skills.gripper_shape import (
     FLOOR,
     OPENING_MAX,
@@ -21,6 +20,7 @@ from llm_planner.skills.gripper_shape import (
     room,
     wrap,
 )
+from llm_planner.skills.reach import reachable
 from llm_planner.world.geometry import bottom, half_extents, top
 from llm_planner.world.places import Rectangle
 from llm_planner.world.scene import Scene, SceneObject
@@ -93,7 +93,7 @@ def on_table(
 
     `directions` [rad] are those that the object's first axis may lie along; empty for any comfortable one.
     """
-    wanted = [center for center in centers if reachable(center)]
+    wanted = [center for center in centers if reachable(*center)]
     others = [item for item in scene.objects if item.name != held.item.name]
     shapes = [(footprint(item), item) for item in others]
     for gap in gaps:
@@ -150,11 +150,6 @@ def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
 def square(yaw: float) -> tuple[float, float]:
     """Along `yaw` [rad] or across it: the ways to lie straight to something."""
     return yaw, yaw + math.pi / 2
-
-
-def reachable(point: Point2) -> bool:
-    """Whether the hand can point straight down there."""
-    return point[0] > 0.0 and REACH_MIN + 0.005 <= math.hypot(*point) <= REACH_MAX - 0.005
 
 
 def spread(area: Rectangle, near: Point2, margin: float = 0.0) -> list[Point2]:

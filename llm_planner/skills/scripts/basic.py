@@ -25,5 +25,5 @@ def close_gripper(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 def go_home(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Up above everything, then to the resting posture."""
     cruise = arm.cruise_height()
-    legs = [Leg(arm.grip.raised(cruise))] if arm.grip.z < cruise else []
+    legs = [arm.rise(cruise)] if arm.grip.z < cruise else []
     yield from arm.move("home", [*legs, Leg(HOME)])

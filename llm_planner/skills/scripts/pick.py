@@ -9,7 +9,6 @@ from llm_planner.skills.arm import SQUEEZE, Arm, Script, hanging
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.grasps import Grasp, choose_grasp
-from llm_planner.skills.motion import Leg
 
 MOVED = 0.006  # [m] an object that has moved this much since the grasp was chosen is looked at again
 ATTEMPTS = 2
@@ -42,7 +41,7 @@ def _go_around(arm: Arm, name: str, grasp: Grasp) -> Script:
 def _lift(arm: Arm, name: str) -> Script:
     before = arm.find(name).position[2]
     height = arm.cruise_height(hanging(arm, name), ignore=name)
-    yield from arm.move("lift", [Leg(arm.grip.raised(max(height, arm.grip.z + 0.03)))])
+    yield from arm.move("lift", [arm.rise(max(height, arm.grip.z + 0.03))])
     arm.require_held(name)
     if arm.find(name).position[2] < before + 0.02:
         raise SkillError(SkillErrorCode.OBJECT_LOST, f"the {name} stayed behind when the hand rose")

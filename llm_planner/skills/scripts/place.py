@@ -10,7 +10,6 @@ from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import Footprint, footprint, separation
 from llm_planner.skills.gripper_shape import grip_of
-from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import (
     Held,
     Point2,
@@ -19,10 +18,10 @@ from llm_planner.skills.placement import (
     inside,
     on_table,
     on_top,
-    reachable,
     spread,
     square,
 )
+from llm_planner.skills.reach import reachable
 from llm_planner.world.places import direction_vector, region
 from llm_planner.world.predicates import contents, is_container
 
@@ -115,7 +114,7 @@ def _put_down(arm: Arm, held: Held, release: Release) -> Script:
     arm.require_held(name)
     yield from arm.fingers("release", release.opening)
     clear_of = max(arm.grip.z + 0.08, arm.grip.z - held.below + held.item.size[2] + 0.03)
-    yield from arm.move("retreat", [Leg(arm.grip.raised(min(clear_of, arm.settings.cruise_max)))])
+    yield from arm.move("retreat", [arm.rise(min(clear_of, arm.settings.cruise_max))])
     _check(arm, name, release)
 
 
@@ -153,7 +152,7 @@ def _extent(shape: Footprint, direction: float) -> float:
 
 
 def _no_space(arm: Arm, held: Held, center: Point2, where: str) -> SkillError:
-    if not reachable(center):
+    if not reachable(*center):
         return SkillError(SkillErrorCode.UNREACHABLE, f"the arm cannot reach the place {where} with the hand down")
     body = held.shape_at(center, 0.0)
     others = [item for item in arm.scene.objects if item.name != held.item.name]

@@ -9,9 +9,9 @@ from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import Footprint, footprint, separation
-from llm_planner.skills.grasps import check_reach
 from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, hand_slices, room
 from llm_planner.skills.motion import Leg
+from llm_planner.skills.reach import check_reach, into_reach
 from llm_planner.world.geometry import bottom
 from llm_planner.world.places import direction_vector
 from llm_planner.world.scene import SceneObject
@@ -38,7 +38,7 @@ def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     yield from arm.move("approach", arm.travel(start, arm.cruise_height()))
     yield from arm.move("push", [Leg(end, SPEED)], straight=True)
     back = Grip(end.x - ux * 0.01, end.y - uy * 0.01, end.z, end.yaw)
-    yield from arm.move("retreat", [Leg(back), Leg(back.raised(arm.cruise_height()))])
+    yield from arm.move("retreat", [Leg(back), Leg(into_reach(back.raised(arm.cruise_height())))])
     moved = arm.find(name).position
     done = (moved[0] - item.position[0]) * ux + (moved[1] - item.position[1]) * uy
     if abs(done - distance) > MISSED:
