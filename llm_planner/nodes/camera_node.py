@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import Image, JointState
 
 from llm_planner.errors import LlmPlannerError, SimulationError
@@ -31,8 +32,7 @@ class CameraNode(ShellNode):
         self._scene: Scene | None = None
         self._problem = ""
         self._image = self.create_lifecycle_publisher(Image, "camera/image_raw", SENSOR_DATA)
-        self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY)
-        self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
+        self._sources: list[Subscription] = []
         self.every(1.0 / self.setting("rate"), self._on_tick)
         self.every(1.0, self._on_diagnose)
 
@@ -49,6 +49,7 @@ class CameraNode(ShellNode):
 
     def _on_tick(self) -> None:
         watched = self.is_active and self._image.get_subscription_count() > 0
+        self._listen(watched)
         if not watched or self._problem or self._state is None or self._scene is None:
             return
         try:
@@ -58,6 +59,18 @@ class CameraNode(ShellNode):
             self.get_logger().error(str(error))
         except LlmPlannerError as error:
             self.get_logger().error(str(error), throttle_duration_sec=5.0)
+
+    def _listen(self, wanted: bool) -> None:
+        """Subscribed only while somebody watches: a hundred joint states a second are not free."""
+        if wanted and not self._sources:
+            self._sources = [
+                self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY),
+                self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY),
+            ]
+        elif not wanted and self._sources:
+            for source in self._sources:
+                self.destroy_subscription(source)
+            self._sources, self._state, self._scene = [], None, None
 
     def _draw(self) -> None:
         scene = scene_from_msg(self._scene)

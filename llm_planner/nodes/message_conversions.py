@@ -20,10 +20,14 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
 from llm_planner.errors import InputError
+from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.simulation.panda import ARM_JOINTS, FINGER_JOINTS
 from llm_planner.skills.contract import Argument
 from llm_planner.world.scene import Pose, Scene, SceneObject
+from llm_planner_interfaces.msg import Constraint as ConstraintMsg
 from llm_planner_interfaces.msg import MotionReference as MotionReferenceMsg
+from llm_planner_interfaces.msg import Plan as PlanMsg
+from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.msg import SceneObject as SceneObjectMsg
 from llm_planner_interfaces.msg import SkillArgument
@@ -136,8 +140,8 @@ def trajectory_from_msg(message: JointTrajectoryMsg) -> JointTrajectory:
     """Raises InputError for other joints, for fewer than two points, and for points that are not evenly spaced."""
     names = tuple(message.joint_names)
     if names not in (COMMANDED_JOINTS, ARM_JOINTS):
-        raise InputError(f"joint_command names {', '.join(names) or 'nothing'}; it must name: {', '.join(ARM_JOINTS)}"
-                         f" and may add {FINGER_JOINTS[0]}")
+        wanted = f"{', '.join(ARM_JOINTS)} and may add {FINGER_JOINTS[0]}"
+        raise InputError(f"joint_command names {', '.join(names) or 'nothing'}; it must name {wanted}")
     times = np.array([seconds(point.time_from_start) for point in message.points])
     if len(times) < 2 or np.ptp(np.diff(times)) > 1e-6:
         raise InputError("joint_command needs at least two points, evenly spaced in time")
@@ -220,6 +224,59 @@ def image_to_msg(picture: np.ndarray, time: float, frame: str) -> ImageMsg:
     """A picture (height, width, 3) of bytes, red green blue."""
     height, width, _ = picture.shape
     data = array("B", picture.tobytes())
-    return ImageMsg(
-        header=header(time, frame), height=height, width=width, encoding="rgb8", step=3 * width, data=data
+    return ImageMsg(header=header(time, frame), height=height, width=width, encoding="rgb8", step=3 * width, data=data)
+
+
+_STEP_STATUS = {
+    StepStatus.PENDING: PlanStepMsg.PENDING,
+    StepStatus.RUNNING: PlanStepMsg.RUNNING,
+    StepStatus.DONE: PlanStepMsg.DONE,
+    StepStatus.FAILED: PlanStepMsg.FAILED,
+    StepStatus.SKIPPED: PlanStepMsg.SKIPPED,
+}
+_STATUS_OF_STEP = {number: status for status, number in _STEP_STATUS.items()}
+
+
+def step_to_msg(step: PlanStep) -> PlanStepMsg:
+    return PlanStepMsg(
+        id=step.id,
+        line=step.line,
+        skill=step.skill,
+        arguments=arguments_to_msg(step.arguments),
+        status=_STEP_STATUS[step.status],
+        message=step.message,
     )
+
+
+def step_from_msg(message: PlanStepMsg) -> PlanStep:
+    """Raises InputError for a status or an argument type that does not exist."""
+    if message.status not in _STATUS_OF_STEP:
+        raise InputError(f"step {message.id!r} has the status {message.status}; the highest is {PlanStepMsg.SKIPPED}")
+    status, arguments = _STATUS_OF_STEP[message.status], arguments_from_msg(message.arguments)
+    return PlanStep(message.id, message.skill, arguments, message.line, status, message.message)
+
+
+def plan_to_msg(plan: Plan, plan_id: str, stop_mark: int, time: float) -> PlanMsg:
+    """Formulas bind wherever they can be checked."""
+    everywhere = ConstraintMsg.AT_PLANNING | ConstraintMsg.IN_MONITOR
+    constraints = [
+        ConstraintMsg(id=str(number), formula=formula, binds_at=everywhere)
+        for number, formula in enumerate(plan.constraints, start=1)
+    ]
+    return PlanMsg(
+        header=header(time),
+        id=plan_id,
+        stop_mark=stop_mark,
+        command=plan.command,
+        program=plan.program,
+        steps=list(map(step_to_msg, plan.steps)),
+        complete=plan.complete,
+        constraints=constraints,
+    )
+
+
+def plan_from_msg(message: PlanMsg) -> Plan:
+    """The plan as shown; it must be checked again before it runs. Raises InputError as `step_from_msg`."""
+    steps = tuple(map(step_from_msg, message.steps))
+    formulas = tuple(constraint.formula for constraint in message.constraints)
+    return Plan(message.command, message.program, steps, message.complete, formulas)

@@ -1,4 +1,4 @@
-"""The controller as a node: from `motion_reference` and `joint_states` to `joint_command`, on the beat of the states."""
+"""The controller as a node: `motion_reference` and `joint_states` to `joint_command`, on the beat of the states."""
 
 from __future__ import annotations
 

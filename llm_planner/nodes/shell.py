@@ -1,4 +1,4 @@
-"""What every node of ours shares: a lifecycle, typed parameters, diagnostics, and a main that ends with one paragraph."""
+"""What every node of ours shares: a lifecycle, typed parameters, diagnostics, a main that ends with one paragraph."""
 
 from __future__ import annotations
 

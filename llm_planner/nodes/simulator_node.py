@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from geometry_msgs.msg import TransformStamped, Vector3
 from rosgraph_msgs.msg import Clock
@@ -23,7 +24,7 @@ from llm_planner.nodes.message_conversions import (
 from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.shell import ERROR, NEWEST_ONLY, OK, SENSOR_DATA, WARN, ShellNode, run_node
 from llm_planner.simulation.command_queue import CommandQueue
-from llm_planner.simulation.objects import ObjectSpec, parse_objects
+from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import open_world
 from llm_planner.world.scene import Pose
 from llm_planner_interfaces.msg import Scene
@@ -89,8 +90,6 @@ class SimulatorNode(ShellNode):
         self._commands.add(trajectory, self._world.time)
 
     def _with_present_width(self, trajectory):
-        from dataclasses import replace
-
         return replace(trajectory, gripper_width=self._commands.at(self._world.time).gripper_width)
 
     def _on_tick(self) -> None:
@@ -125,8 +124,7 @@ class SimulatorNode(ShellNode):
 
     def _on_reset(self, request: ResetWorld.Request, response: ResetWorld.Response) -> ResetWorld.Response:
         try:
-            objects: tuple[ObjectSpec, ...] | None = parse_objects(", ".join(request.objects)) if request.objects else None
-            self._world.reset(request.seed, objects)
+            self._world.reset(request.seed, parse_objects(", ".join(request.objects)) if request.objects else None)
         except LlmPlannerError as error:
             response.error_code, response.error_msg = ResetWorld.Response.INVALID_OBJECTS, str(error)
             return response

@@ -1,7 +1,8 @@
-"""The skill library as a node: the action `execute_skill`, whose motion goes to the controller as `motion_reference`."""
+"""The skill library as a node: the action `execute_skill`, whose motion goes out as `motion_reference`."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -60,7 +61,7 @@ class SkillServerNode(ShellNode):
         self._running: Running | None = None
         self._joints: tuple | None = None
         self._scene = None
-        self._heard = self._wall()
+        self._heard = time.monotonic()
         self._forget()
         self._reference = self.create_lifecycle_publisher(MotionReference, "motion_reference", 1)
         self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY)
@@ -71,11 +72,6 @@ class SkillServerNode(ShellNode):
             self, ExecuteSkill, "execute_skill", self._execute,
             goal_callback=self._on_goal, cancel_callback=self._on_cancel,
         )  # fmt: skip
-
-    def _wall(self) -> float:
-        import time
-
-        return time.monotonic()
 
     def _forget(self) -> None:
         self._origins_tracker = OriginTracker()
@@ -111,7 +107,7 @@ class SkillServerNode(ShellNode):
         return Running(goal, run, started=self._joints[0].time)
 
     def _silence(self) -> float:
-        return self._wall() - self._heard
+        return time.monotonic() - self._heard
 
     def _observation(self) -> Observation:
         state, width = self._joints
@@ -129,7 +125,7 @@ class SkillServerNode(ShellNode):
             self.get_logger().error(str(error), throttle_duration_sec=5.0)
             return
         restarted = self._joints is not None and joints[0].time < self._joints[0].time
-        self._joints, self._heard = joints, self._wall()
+        self._joints, self._heard = joints, time.monotonic()
         if restarted:
             self._forget()
             self._fail("the robot was restarted while {skill} was moving it")
@@ -152,8 +148,6 @@ class SkillServerNode(ShellNode):
             self._end(running, outcome)
             return
         self._reference.publish(reference_to_msg(outcome))
-        elapsed = self._joints[0].time - running.started
-        running.goal.publish_feedback(ExecuteSkill.Feedback(phase=running.run.phase, elapsed=elapsed))
 
     def _end(self, running: Running, result: SkillResult) -> None:
         """No more motion; the result is told once the arm is at rest."""
@@ -180,6 +174,11 @@ class SkillServerNode(ShellNode):
         running.done.set_result(None)
 
     def _on_watch(self) -> None:
+        """Show that this node is alive, and notice when the robot is not."""
+        running = self._running
+        if running is not None:
+            elapsed = self._joints[0].time - running.started
+            running.goal.publish_feedback(ExecuteSkill.Feedback(phase=running.run.phase, elapsed=elapsed))
         if self._silence() > self.setting("state_timeout"):
             self._fail("the robot's joint states stopped arriving during {skill}")
 

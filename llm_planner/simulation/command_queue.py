@@ -1,4 +1,4 @@
-"""Which of the trajectories received is in force: each from its own start time on, as joint trajectory controllers do."""
+"""Which of the trajectories received is in force: each from its own start time on, as joint controllers do."""
 
 from __future__ import annotations
 

@@ -1,0 +1,23 @@
+"""Where the nodes keep their journal."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from llm_planner.plan.journal import Journal, Record, RecordKind
+
+DEFAULT = Path("llm_planner") / "journal.jsonl"
+
+
+def journal_path(setting: str) -> Path:
+    """The path set, or else a file under ROS's own folder (`ROS_HOME`, or ~/.ros)."""
+    if setting:
+        return Path(setting).expanduser()
+    return Path(os.environ.get("ROS_HOME") or Path.home() / ".ros") / DEFAULT
+
+
+def note(journal: Journal, kind: RecordKind, command_id: str, **data: object) -> None:
+    """Append a record with the present time."""
+    journal.append(Record(time.time(), kind, command_id, dict(data)))

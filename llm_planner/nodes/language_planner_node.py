@@ -1,0 +1,307 @@
+"""Takes commands in plain language, has plans written for them, and hands these to the executor, one at a time."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
+from rclpy.action.client import ClientGoalHandle
+from rclpy.action.server import ServerGoalHandle
+from rclpy.task import Future
+from std_msgs.msg import String
+
+from llm_planner.errors import LanguageModelError, LlmPlannerError
+from llm_planner.language.factory import open_model
+from llm_planner.language.model import LanguageModel, ProgramRequest
+from llm_planner.language.stop_words import is_stop
+from llm_planner.nodes.journal_file import journal_path, note
+from llm_planner.nodes.message_conversions import plan_to_msg, scene_from_msg
+from llm_planner.nodes.model_thread import Answer, ModelThread
+from llm_planner.nodes.plan_executor_node import NO_SCENE
+from llm_planner.nodes.settings import Setting
+from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, RELIABLE, WARN, ShellNode, run_node
+from llm_planner.plan.journal import Journal, RecordKind
+from llm_planner.plan.plan import Outcome
+from llm_planner.plan.planning import outcome_of, plan_command
+from llm_planner.skills.library import load_skills
+from llm_planner.world.places import viewpoint
+from llm_planner.world.scene import Scene
+from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
+from llm_planner_interfaces.msg import CommandStatus, Plan, PlanStatus
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from llm_planner_interfaces.srv import StopRobot
+
+Result = ExecuteCommand.Result
+QUEUE_LENGTH = 8  # commands that may wait
+SHOWN = 200  # characters of a command that are repeated to people
+EXECUTOR_SILENCE = 3.0  # wall seconds without a plan status (two a second are sent) after which the executor is lost
+STOPS_MAX = 1_000_000  # a stop mark that differs by more than this is of another executor
+_OUTCOMES = {Outcome.QUESTION: Result.QUESTION, Outcome.REFUSED: Result.REFUSED, Outcome.FAILED: Result.REFUSED}
+_EXECUTOR_LOST = "The plan executor does not answer; the arm stops by itself. Say the command again once it is back."
+
+
+@dataclass
+class Command:
+    """One command from its arrival to its end. `goal` is None for those that came by the topic."""
+
+    text: str
+    goal: ServerGoalHandle | None
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    state: int = CommandStatus.QUEUED
+    plan: Plan = field(default_factory=Plan)
+    execution: ClientGoalHandle | None = None
+    cancel_wanted: bool = False
+    code: int = Result.SUCCEEDED
+    message: str = ""
+    done: Future = field(default_factory=Future)
+
+    @property
+    def shown(self) -> str:
+        return self.text if len(self.text) <= SHOWN else self.text[:SHOWN] + "…"
+
+
+class LanguagePlannerNode(ShellNode):
+    """Commands wait in a bounded queue; a person's stop waits for nothing and drops them all."""
+
+    SETTINGS = (
+        Setting("model", "compact", "language model: compact, openai or scripted"),
+        Setting("model_script", "", "YAML file of the scripted model: command to program"),
+        Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
+        Setting("scene_timeout", 1.0, "wall time without a scene after which nothing is planned [s]", 0.2, 10.0),
+        Setting("journal", "", "file that records commands; empty: llm_planner/journal.jsonl in ROS's folder"),
+    )
+
+    def configure(self) -> None:
+        self._viewpoint = viewpoint(self.setting("viewpoint"))
+        self._skills = load_skills().signatures
+        self._journal = Journal(journal_path(self.setting("journal")))
+        self._scene: Scene | None = None
+        self._scene_heard = self._executor_heard = 0.0
+        self._executor_status = PlanStatus()
+        self._waiting: deque[Command] = deque()
+        self._current: Command | None = None
+        self._plan = self.create_lifecycle_publisher(Plan, "plan", LATCHED)
+        self._status = self.create_lifecycle_publisher(CommandStatus, "command_status", RELIABLE)
+        self._stop = self.create_client(StopRobot, "stop")
+        self._execute_plan = ActionClient(self, ExecutePlan, "execute_plan")
+        self.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
+        self.create_subscription(PlanStatus, "plan_status", self._on_executor, LATCHED)
+        self.create_subscription(String, "language_command", self._on_text, RELIABLE)
+        ActionServer(
+            self, ExecuteCommand, "execute_command", self._on_execute,
+            goal_callback=self._on_goal, cancel_callback=self._on_cancel,
+        )  # fmt: skip
+        self.every(0.25, self._on_watch)
+        self.every(1.0, self._on_diagnose)
+        name, script = self.setting("model"), self.setting("model_script")
+        self._model = ModelThread(self, lambda: _opened(name, script))
+
+    def close(self) -> None:
+        if hasattr(self, "_journal"):
+            self._journal.close()
+
+    # Arrival
+
+    def _on_goal(self, goal: ExecuteCommand.Goal) -> GoalResponse:
+        return GoalResponse.ACCEPT if self.is_active else GoalResponse.REJECT
+
+    def _on_text(self, message: String) -> None:
+        if self.is_active:
+            self._arrive(Command(message.data, None))
+
+    async def _on_execute(self, goal: ServerGoalHandle) -> Result:
+        command = Command(goal.request.command, goal)
+        self._arrive(command)
+        await command.done
+        if command.code == Result.SUCCEEDED:
+            goal.succeed()
+        elif command.code == Result.CANCELED and goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.abort()
+        return Result(error_code=command.code, error_msg=command.message, plan_id=command.plan.id)
+
+    def _arrive(self, command: Command) -> None:
+        note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
+        if is_stop(command.text):
+            self._stop_robot(command)
+        elif self._current is None:
+            self._begin(command)
+        elif len(self._waiting) >= QUEUE_LENGTH:
+            waiting = f"{QUEUE_LENGTH} commands are waiting already; wait for one to end, or say stop to drop them all"
+            self._end(command, Result.QUEUE_FULL, f"There is no room for this command: {waiting}.")
+        else:
+            ahead = self._waiting[-1] if self._waiting else self._current
+            self._waiting.append(command)
+            self._tell(command, f"queued behind “{ahead.shown}”")
+
+    def _stop_robot(self, command: Command) -> None:
+        """Stop now, with no model asked; what is being planned and what waits is dropped."""
+        self._drop_all()
+        if not self._stop.service_is_ready():
+            self._end(command, Result.EXECUTOR_LOST, _EXECUTOR_LOST)
+            return
+        answered = self._stop.call_async(StopRobot.Request(reason=f"you said “{command.shown}”"))
+        answered.add_done_callback(lambda future: self._end(command, Result.SUCCEEDED, "Stopped."))
+
+    def _drop_all(self) -> None:
+        for command in [*self._waiting]:
+            self._end(command, Result.STOPPED, "Stopped before it began.")
+        self._waiting.clear()
+        if self._current is not None and self._current.state == CommandStatus.PLANNING:
+            self._end(self._current, Result.STOPPED, "Stopped before anything moved.")
+
+    def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
+        known = [*self._waiting, *([self._current] if self._current else [])]
+        for command in known:
+            if command.goal is not None and command.goal.goal_id == goal.goal_id:
+                self._cancel(command)
+        return CancelResponse.ACCEPT
+
+    def _cancel(self, command: Command) -> None:
+        command.cancel_wanted = True
+        if command.state == CommandStatus.EXECUTING:
+            if command.execution is not None:
+                command.execution.cancel_goal_async()
+            return
+        if command in self._waiting:
+            self._waiting.remove(command)
+        # Ended in a callback of its own: the goal is marked as being canceled only after this one.
+        self.executor.create_task(self._end, command, Result.CANCELED, "Canceled before anything moved.")
+
+    # Planning
+
+    def _begin(self, command: Command) -> None:
+        self._current = command
+        command.state = CommandStatus.PLANNING
+        self._tell(command, "planning")
+        if self._scene is None or time.monotonic() - self._scene_heard > self.setting("scene_timeout"):
+            self._end(command, Result.NO_SCENE, NO_SCENE)
+            return
+        scene, stop_mark = self._scene, self._executor_status.stop_mark
+        self._model.ask(
+            lambda model: plan_command(command.text, scene, self._skills, model, self._viewpoint),
+            lambda answer: self._on_answer(command, answer, stop_mark),
+        )
+
+    def _on_answer(self, command: Command, answer: Answer, stop_mark: int) -> None:
+        if command is not self._current:
+            return  # stopped or canceled while the model was thinking
+        if isinstance(answer, LanguageModelError):
+            self._end(command, Result.MODEL_UNAVAILABLE, str(answer))
+        elif isinstance(answer, LlmPlannerError):
+            outcome, message = outcome_of(answer)
+            self._end(command, _OUTCOMES[outcome], message)
+        else:
+            command.plan = plan_to_msg(answer.plan, command.id, stop_mark, self.now())
+            self._plan.publish(command.plan)
+            self._hand_over(command)
+
+    # Execution
+
+    def _hand_over(self, command: Command) -> None:
+        if not self._execute_plan.server_is_ready() or self._executor_silence() > EXECUTOR_SILENCE:
+            self._end(command, Result.EXECUTOR_LOST, _EXECUTOR_LOST)
+            return
+        command.state = CommandStatus.EXECUTING
+        self._tell(command, "executing")
+        sent = self._execute_plan.send_goal_async(
+            ExecutePlan.Goal(plan=command.plan),
+            feedback_callback=lambda message: self._on_feedback(command, message.feedback.status),
+        )
+        sent.add_done_callback(lambda future: self._on_accepted(command, future.result()))
+
+    def _on_accepted(self, command: Command, handle: ClientGoalHandle) -> None:
+        if not handle.accepted:
+            self._end(command, Result.EXECUTOR_LOST, _EXECUTOR_LOST)
+            return
+        command.execution = handle
+        if command.cancel_wanted or command is not self._current:
+            handle.cancel_goal_async()
+        handle.get_result_async().add_done_callback(lambda future: self._on_result(command, future.result().result))
+
+    def _on_feedback(self, command: Command, status: PlanStatus) -> None:
+        if command is self._current:
+            self._feed_back(command, status.message, status)
+
+    def _on_result(self, command: Command, result: ExecutePlan.Result) -> None:
+        if command is self._current:
+            self._end(command, result.error_code, result.error_msg)
+
+    def _end(self, command: Command, code: int, message: str) -> None:
+        """The command is over; the next one begins."""
+        if command.done.done():
+            return
+        command.state, command.code, command.message = CommandStatus.ENDED, code, message
+        if not command.plan.id or code == Result.EXECUTOR_LOST:  # otherwise the executor has written it
+            note(self._journal, RecordKind.OUTCOME, command.id, outcome=str(code), message=message)
+        self._tell(command, message)
+        command.done.set_result(None)
+        if command is self._current:
+            self._current = None
+            if self._waiting:
+                self._begin(self._waiting.popleft())
+
+    def _tell(self, command: Command, message: str) -> None:
+        status = CommandStatus(id=command.id, command=command.shown, state=command.state, message=message)
+        status.error_code = command.code
+        status.header.stamp = self.get_clock().now().to_msg()
+        self._status.publish(status)
+        if command.state != CommandStatus.ENDED:
+            self._feed_back(command, message, PlanStatus())
+
+    def _feed_back(self, command: Command, message: str, status: PlanStatus) -> None:
+        if command.goal is not None and command.goal.is_active:
+            feedback = ExecuteCommand.Feedback(state=command.state, message=message, plan=command.plan, status=status)
+            command.goal.publish_feedback(feedback)
+
+    # Watching
+
+    def _on_scene(self, message: SceneMsg) -> None:
+        self._scene, self._scene_heard = scene_from_msg(message), time.monotonic()
+
+    def _on_executor(self, status: PlanStatus) -> None:
+        """A stop, by whatever way, drops what waits; a new executor knows nothing of the plan under way."""
+        before, self._executor_status = self._executor_status, status
+        self._executor_heard = time.monotonic()
+        changed = before.stop_mark not in (0, status.stop_mark)
+        if changed and before.stop_mark < status.stop_mark < before.stop_mark + STOPS_MAX:
+            self._drop_all()
+        elif changed and self._current is not None and self._current.state == CommandStatus.EXECUTING:
+            message = "The plan executor was restarted under the plan; the arm has stopped. Say the command again."
+            self._end(self._current, Result.EXECUTOR_LOST, message)
+
+    def _executor_silence(self) -> float:
+        return time.monotonic() - self._executor_heard
+
+    def _on_watch(self) -> None:
+        executing = self._current is not None and self._current.state == CommandStatus.EXECUTING
+        if executing and self._executor_silence() > EXECUTOR_SILENCE:
+            self._end(self._current, Result.EXECUTOR_LOST, _EXECUTOR_LOST)
+
+    def _on_diagnose(self) -> None:
+        waiting = [("waiting_commands", len(self._waiting))]
+        if not self._model.is_ready:
+            self.report(WARN, "the language model is not ready", waiting)
+        else:
+            self.report(OK, self._current.shown if self._current else "idle", waiting)
+
+
+def _opened(name: str, script: str) -> LanguageModel:
+    """The model; the compact one has answered once, because the first answer takes longest."""
+    model = open_model(name, Path(script) if script else None)
+    if name == "compact":
+        model.write_program(ProgramRequest("go home", Scene(0.0, ())))
+    return model
+
+
+def main() -> None:
+    run_node(LanguagePlannerNode, "language_planner")
+
+
+if __name__ == "__main__":
+    main()

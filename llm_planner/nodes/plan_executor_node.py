@@ -1,0 +1,252 @@
+"""Carries plans out: drives the state machine of `plan.execution` with scenes and skill results. No model in here."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.task import Future
+
+from llm_planner.errors import LlmPlannerError, QuestionError
+from llm_planner.nodes.journal_file import journal_path, note
+from llm_planner.nodes.message_conversions import plan_from_msg, scene_from_msg, step_to_msg
+from llm_planner.nodes.settings import Setting
+from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
+from llm_planner.nodes.skill_client import SkillClient
+from llm_planner.plan.events import (
+    CancelSkill,
+    EndReason,
+    Event,
+    Finish,
+    SceneLost,
+    SceneObserved,
+    SkillFinished,
+    SkillServerLost,
+    StartSkill,
+    StopRequested,
+)
+from llm_planner.plan.execution import Execution, Phase, advance, start_execution
+from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
+from llm_planner.plan.plan import PlanStep, StepStatus
+from llm_planner.plan.planning import outcome_of, plan_program
+from llm_planner.skills.contract import SkillResult
+from llm_planner.skills.library import load_skills
+from llm_planner.world.places import viewpoint
+from llm_planner.world.scene import Scene
+from llm_planner_interfaces.action import ExecutePlan
+from llm_planner_interfaces.msg import PlanStatus
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from llm_planner_interfaces.srv import StopRobot
+
+Result = ExecutePlan.Result
+_CODES = {
+    EndReason.DONE: Result.SUCCEEDED,
+    EndReason.FAILED: Result.SKILL_FAILED,
+    EndReason.STOPPED: Result.STOPPED,
+    EndReason.QUESTION: Result.QUESTION,
+    EndReason.SCENE_LOST: Result.NO_SCENE,
+    EndReason.SKILLS_LOST: Result.SKILLS_LOST,
+}
+_STATES = {EndReason.DONE: PlanStatus.SUCCEEDED, EndReason.STOPPED: PlanStatus.STOPPED}
+
+
+@dataclass
+class Running:
+    """The plan under way; `state` is replaced by every event."""
+
+    goal: ServerGoalHandle
+    state: Execution
+    done: Future = field(default_factory=Future)
+
+    @property
+    def id(self) -> str:
+        return self.goal.request.plan.id
+
+
+class PlanExecutorNode(ShellNode):
+    """One plan at a time. Stopping takes one callback and waits for nothing."""
+
+    SETTINGS = (
+        Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
+        Setting("scene_timeout", 1.0, "wall time without a scene after which a plan is given up [s]", 0.2, 10.0),
+        Setting("journal", "", "file that records what is done; empty: llm_planner/journal.jsonl in ROS's folder"),
+    )
+
+    def configure(self) -> None:
+        self._viewpoint = viewpoint(self.setting("viewpoint"))
+        self._library = load_skills()
+        self._journal = Journal(journal_path(self.setting("journal")))
+        for left in unfinished(read_journal(self._journal.path)):
+            done = sum(status == StepStatus.DONE.value for status in left.steps.values())
+            self.get_logger().warning(f"left unfinished earlier: {left.command!r}, after {done} steps; say it again")
+            note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
+        self._running: Running | None = None
+        self._scene: Scene | None = None
+        self._scene_heard = 0.0
+        self._stop_mark = time.time_ns()
+        self._last = PlanStatus()
+        self._status = self.create_lifecycle_publisher(PlanStatus, "plan_status", LATCHED)
+        self._skills = SkillClient(self, self._on_skill_result, lambda: self._handle(SkillServerLost()))
+        self.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
+        self.create_service(StopRobot, "stop", self._on_stop)
+        self.every(0.25, self._on_watch)
+        self.every(0.5, self._publish_status)
+        self.every(1.0, self._on_diagnose)
+        ActionServer(
+            self, ExecutePlan, "execute_plan", self._execute,
+            goal_callback=self._on_goal, cancel_callback=self._on_cancel,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        if hasattr(self, "_journal"):
+            self._journal.close()
+
+    def _on_goal(self, goal: ExecutePlan.Goal) -> GoalResponse:
+        return GoalResponse.ACCEPT if self.is_active else GoalResponse.REJECT
+
+    def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
+        if self._running is not None and self._running.goal.goal_id == goal.goal_id:
+            self._handle(StopRequested("the command was canceled"))
+        return CancelResponse.ACCEPT
+
+    async def _execute(self, goal: ServerGoalHandle) -> Result:
+        refusal = self._begin(goal)
+        if refusal is not None:
+            goal.abort()
+            return refusal
+        running = self._running
+        await running.done
+        return self._result(running)
+
+    def _begin(self, goal: ServerGoalHandle) -> Result | None:
+        """Start the plan, or say why not."""
+        plan = goal.request.plan
+        if self._running is not None:
+            return Result(error_code=Result.BUSY, error_msg="another plan is running")
+        if plan.stop_mark != self._stop_mark:
+            return Result(error_code=Result.STOPPED, error_msg="Stopped before it began.")
+        if self._scene is None or self._scene_silence() > self.setting("scene_timeout"):
+            return Result(error_code=Result.NO_SCENE, error_msg=NO_SCENE)
+        try:
+            shown = plan_from_msg(plan)
+            planned = plan_program(shown.command, shown.program, self._scene, self._library.signatures, self._viewpoint)
+        except QuestionError as error:
+            return Result(error_code=Result.QUESTION, error_msg=str(error))
+        except LlmPlannerError as error:
+            return Result(error_code=Result.REFUSED, error_msg=outcome_of(error)[1])
+        note(self._journal, RecordKind.PLAN, plan.id, command=plan.command, program=plan.program)
+        state = start_execution(planned.plan, planned.interpreter, self._viewpoint)
+        self._running = Running(goal, state)
+        self._handle(SceneObserved(self._scene))
+        return None
+
+    def _result(self, running: Running) -> Result:
+        end = running.state.end
+        if running.goal.is_cancel_requested:
+            running.goal.canceled()
+            return Result(error_code=Result.CANCELED, error_msg=end.message)
+        if end.reason is EndReason.DONE:
+            running.goal.succeed()
+        else:
+            running.goal.abort()
+        return Result(error_code=_CODES[end.reason], error_msg=end.message)
+
+    def _scene_silence(self) -> float:
+        return time.monotonic() - self._scene_heard
+
+    def _on_scene(self, message: SceneMsg) -> None:
+        scene = scene_from_msg(message)
+        restarted = self._scene is not None and scene.time < self._scene.time
+        self._scene, self._scene_heard = scene, time.monotonic()
+        if restarted:
+            self._handle(StopRequested("the robot or its simulator was restarted"))
+        else:
+            self._handle(SceneObserved(scene))
+
+    def _on_skill_result(self, step_id: str, result: SkillResult) -> None:
+        self._handle(SkillFinished(step_id, result))
+
+    def _on_watch(self) -> None:
+        self._skills.watch()
+        if self._running is not None and self._scene_silence() > self.setting("scene_timeout"):
+            self._handle(SceneLost())
+
+    def _on_stop(self, request: StopRobot.Request, response: StopRobot.Response) -> StopRobot.Response:
+        self._stop_mark += 1
+        if self._running is None:
+            response.error_code = StopRobot.Response.NOTHING_TO_STOP
+            response.error_msg = "no plan was running"
+        self._handle(StopRequested(request.reason or "you said stop"))
+        self._publish_status()
+        return response
+
+    def _handle(self, event: Event) -> None:
+        """Let the state machine have the event, and do what it asks for."""
+        running = self._running
+        if running is None:
+            return
+        before = running.state
+        running.state, commands = advance(before, event)
+        for step in _changed(before.plan.steps, running.state.plan.steps):
+            note(self._journal, RecordKind.STEP, running.id, step_id=step.id, step=str(step), status=step.status.value)
+        for command in commands:
+            match command:
+                case StartSkill():
+                    self._skills.start(command)
+                case CancelSkill():
+                    self._skills.cancel()
+                case Finish(reason, message):
+                    note(self._journal, RecordKind.OUTCOME, running.id, outcome=reason.value, message=message)
+                    self._running = None
+        if running.state.plan is not before.plan or running.state.phase is not before.phase:
+            self._show(running)
+        if self._running is None:
+            running.done.set_result(None)
+
+    def _show(self, running: Running) -> None:
+        state = running.state
+        self._last = PlanStatus(
+            plan_id=running.id,
+            state=_number(state),
+            message=state.end.message if state.end else "",
+            steps=list(map(step_to_msg, state.plan.steps)),
+        )
+        self._publish_status()
+        if running.goal.is_active:
+            running.goal.publish_feedback(ExecutePlan.Feedback(status=self._last))
+
+    def _publish_status(self) -> None:
+        self._last.stop_mark = self._stop_mark
+        self._last.header.stamp = self.get_clock().now().to_msg()
+        self._status.publish(self._last)
+
+    def _on_diagnose(self) -> None:
+        if self._scene_silence() > self.setting("scene_timeout"):
+            self.report(WARN, "no scene arrives")
+        else:
+            self.report(OK, "running a plan" if self._running else "idle")
+
+
+NO_SCENE = "Nothing shows me the scene. Is the simulator, or the robot's perception, running?"
+
+
+def _number(state: Execution) -> int:
+    if state.end is not None:
+        return _STATES.get(state.end.reason, PlanStatus.FAILED)
+    return PlanStatus.PAUSED if state.phase is Phase.PAUSED else PlanStatus.RUNNING
+
+
+def _changed(before: tuple[PlanStep, ...], after: tuple[PlanStep, ...]) -> list[PlanStep]:
+    """The steps whose status is new, unless they are merely foreseen."""
+    known = {step.id: step.status for step in before}
+    return [step for step in after if known.get(step.id, StepStatus.PENDING) is not step.status]
+
+
+def main() -> None:
+    run_node(PlanExecutorNode, "plan_executor")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Runs skills through the action `execute_skill`, and notices when the skill server is gone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
+from rclpy.node import Node
+from rclpy.task import Future
+
+from llm_planner.nodes.message_conversions import arguments_to_msg
+from llm_planner.plan.events import StartSkill
+from llm_planner.skills.contract import SkillErrorCode, SkillResult
+from llm_planner_interfaces.action import ExecuteSkill
+
+SILENCE_MAX = 2.0  # wall seconds without any sign of the server while a skill runs; it gives four a second
+
+
+class SkillClient:
+    """One skill at a time. `on_result(step_id, result)` and `on_lost()` are called from the node's executor."""
+
+    def __init__(self, node: Node, on_result: Callable[[str, SkillResult], None], on_lost: Callable[[], None]) -> None:
+        self.phase = ""
+        self._client = ActionClient(node, ExecuteSkill, "execute_skill")
+        self._on_result, self._on_lost = on_result, on_lost
+        self._step_id = ""  # of the skill under way
+        self._handle: ClientGoalHandle | None = None
+        self._cancel_wanted = False
+        self._heard = 0.0
+
+    def start(self, command: StartSkill) -> None:
+        """Send the goal. A server that never answers is noticed by `watch`."""
+        self._step_id, self._handle, self._cancel_wanted = command.step_id, None, False
+        self._heard, self.phase = time.monotonic(), ""
+        goal = ExecuteSkill.Goal(
+            step_id=command.step_id, skill=command.skill, arguments=arguments_to_msg(command.arguments)
+        )
+        sent = self._client.send_goal_async(goal, feedback_callback=self._on_feedback)
+        sent.add_done_callback(lambda future: self._on_answer(command.step_id, future))
+
+    def cancel(self) -> None:
+        """Stop the skill under way, also when the server has not answered yet."""
+        self._cancel_wanted = True
+        if self._handle is not None:
+            self._handle.cancel_goal_async()
+        self._step_id = ""
+
+    def watch(self) -> None:
+        """To be called a few times a second."""
+        if self._step_id and time.monotonic() - self._heard > SILENCE_MAX:
+            self._step_id = ""
+            self._on_lost()
+
+    def _on_feedback(self, message: ExecuteSkill.Impl.FeedbackMessage) -> None:
+        self._heard, self.phase = time.monotonic(), message.feedback.phase
+
+    def _on_answer(self, step_id: str, future: Future) -> None:
+        handle = future.result()
+        self._heard = time.monotonic()
+        if not handle.accepted:
+            self._finish(step_id, SkillResult(SkillErrorCode.CONTROLLER_FAULT, "the skill server is not active"))
+            return
+        if self._cancel_wanted or step_id != self._step_id:
+            handle.cancel_goal_async()
+            return
+        self._handle = handle
+        handle.get_result_async().add_done_callback(lambda done: self._on_done(step_id, done))
+
+    def _on_done(self, step_id: str, future: Future) -> None:
+        result = future.result().result
+        self._finish(step_id, SkillResult(SkillErrorCode(result.error_code), result.error_msg))
+
+    def _finish(self, step_id: str, result: SkillResult) -> None:
+        if step_id == self._step_id:
+            self._step_id = ""
+            self._on_result(step_id, result)
