@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from llm_planner.control.limits import JointLimits
-from llm_planner.control.reference import Array
+from llm_planner.control.reference import Array, JointTrajectory
 from llm_planner.errors import InputError
 
 
@@ -104,21 +104,34 @@ class TrackingProblem:
 
     def bounds(self, start: StartState, reference: Array, velocity: Array, limits: JointLimits) -> Bounds:
         """Gradient and bounds for `start` and the reference at knots 1..N: `reference` [rad], `velocity`, (N, nq)."""
-        coast = start.qpos + self._times[:, None] * start.qvel  # (N, nq): where no acceleration would lead
+        coast = self.coast(start)
         gradient = self._position_gradient @ (coast - reference) + self._velocity_gradient @ (start.qvel - velocity)
         gradient[0] -= self._change * start.qacc
         ends = self._times[self._block_ends][:, None]
         # A start above the limit (a lowered speed) may take the time it needs to brake below it.
         room = np.maximum(limits.velocity, np.abs(start.qvel) - 0.8 * limits.acceleration * ends)
         room[-1] = 0.0
-        cap = np.broadcast_to(limits.acceleration, gradient.shape)
-        return Bounds(
-            f=np.ascontiguousarray(gradient.T),
-            lower=np.ascontiguousarray(np.concatenate([-cap, -room - start.qvel, limits.lower - coast]).T),
-            upper=np.ascontiguousarray(np.concatenate([cap, room - start.qvel, limits.upper - coast]).T),
-        )
+        n, nq = gradient.shape
+        lower, upper = np.empty((nq, 2 * n + len(coast))), np.empty((nq, 2 * n + len(coast)))
+        upper[:, :n] = limits.acceleration[:, None]
+        lower[:, :n] = -upper[:, :n]
+        upper[:, n : 2 * n] = (room - start.qvel).T
+        lower[:, n : 2 * n] = (-room - start.qvel).T
+        upper[:, 2 * n :] = (limits.upper - coast).T
+        lower[:, 2 * n :] = (limits.lower - coast).T
+        return Bounds(np.ascontiguousarray(gradient.T), lower, upper)
 
-    def stage_accelerations(self, x: Array) -> Array:
-        """Accelerations of all stages (N, nq) from those of the blocks, `x` (n, nq)."""
-        expanded: Array = x[self._block_of_stage]
-        return expanded
+    def coast(self, start: StartState) -> Array:
+        """Positions (N, nq) at knots 1..N when nothing accelerates."""
+        there: Array = start.qpos + self._times[:, None] * start.qvel
+        return there
+
+    def trajectory(self, start: StartState, x: Array, start_time: float, gripper_width: float) -> JointTrajectory:
+        """The plan from `start` under the block accelerations `x` (n, nq)."""
+        shape = (self.horizon.stages + 1, len(start.qpos))
+        qpos, qvel = np.empty(shape), np.empty(shape)
+        qpos[0], qvel[0] = start.qpos, start.qvel
+        qpos[1:] = self.coast(start) + self.position @ x
+        qvel[1:] = start.qvel + self.velocity @ x
+        qvel[-1] = 0.0  # the program says so up to its tolerance
+        return JointTrajectory(start_time, self.horizon.dt, qpos, qvel, x[self._block_of_stage], gripper_width)

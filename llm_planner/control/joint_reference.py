@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,8 +49,8 @@ class ReferenceTranslator:
 
     def __init__(self, inverse_kinematics: InverseKinematics) -> None:
         self._ik = inverse_kinematics
-        self._known: dict[Pose, IkSolution] = {}
         self._reference: MotionReference | None = None
+        self._solutions: tuple[IkSolution, ...] = ()  # of the poses of `_reference`
         self._translated: JointReference | None = None
 
     def translate(self, reference: MotionReference, start: Array) -> JointReference:
@@ -57,43 +58,60 @@ class ReferenceTranslator:
         if reference is self._reference and self._translated is not None:
             return self._translated
         check_reference(reference)
-        known: dict[Pose, IkSolution] = {}
-        qpos = start
-        for pose in reference.poses:
-            solution = known.get(pose) or self._known.get(pose) or self._ik.solve(pose, qpos)
-            known[pose] = solution
-            qpos = solution.qpos
-        self._known = known
-        self._reference = reference
+        solutions = list(self._overlap(reference.poses))
+        qpos = solutions[-1].qpos if solutions else start
+        new = reference.poses[len(solutions) :]
+        for pose in new:
+            check_pose(pose)
+        for pose in new:
+            solutions.append(self._ik.solve(pose, qpos))
+            qpos = solutions[-1].qpos
+        self._reference, self._solutions = reference, tuple(solutions)
         self._translated = JointReference(
             reference.start_time,
             reference.dt,
-            np.array([known[pose].qpos for pose in reference.poses]),
-            max(solution.position_error for solution in known.values()),
+            np.array([solution.qpos for solution in solutions]),
+            max(solution.position_error for solution in solutions),
         )
         return self._translated
 
+    def _overlap(self, poses: tuple[Pose, ...]) -> tuple[IkSolution, ...]:
+        """The solutions of the first of `poses`, where these continue the previous reference from somewhere in it."""
+        known = () if self._reference is None else self._reference.poses
+        if poses[0] not in known:
+            return ()
+        first = known.index(poses[0])
+        shared = min(len(known) - first, len(poses))
+        if known[first : first + shared] != poses[:shared]:
+            return ()
+        return self._solutions[first : first + shared]
+
     def forget(self) -> None:
         """Drop everything known; the next reference is searched afresh from where the arm is."""
-        self._known, self._reference, self._translated = {}, None, None
+        self._reference, self._solutions, self._translated = None, (), None
 
 
 def check_reference(reference: MotionReference) -> None:
-    """Raises InputError that says what is wrong with a reference; nothing may move on a wrong one."""
+    """Raises InputError that says what is wrong with a reference, its poses aside; nothing may move on a wrong one."""
     if not 1 <= len(reference.poses) <= MAX_POSES:
         raise InputError(f"a motion reference needs 1 to {MAX_POSES} poses, not {len(reference.poses)}")
-    numbers = [number for pose in reference.poses for number in (*pose.position, *pose.orientation)]
-    if len(numbers) != 7 * len(reference.poses):
-        raise InputError("every pose of a motion reference needs 3 numbers of position and 4 of orientation")
-    values = np.array([*numbers, reference.start_time, reference.gripper_width, reference.valid_for], dtype=float)
-    if not np.isfinite(values).all():
-        raise InputError("a motion reference holds a number that is not finite; send finite poses, times and width")
-    norms = np.linalg.norm(values[: len(numbers)].reshape(-1, 7)[:, 3:], axis=1)
-    if np.abs(norms - 1.0).max() > 0.01:
-        raise InputError(f"orientations must be unit quaternions (x, y, z, w); one has the norm {norms.max():.3g}")
+    for name in ("start_time", "dt", "gripper_width", "valid_for", "speed_scale"):
+        if not math.isfinite(getattr(reference, name)):
+            raise InputError(f"the motion reference's {name} is not a finite number: {getattr(reference, name)}")
     if not 0.001 <= reference.dt <= 10.0:
         raise InputError(f"a motion reference's dt must lie between 0.001 and 10 s, not {reference.dt}")
     if not 0.0 < reference.speed_scale <= 1.0:
         raise InputError(f"speed_scale must lie in (0, 1], not {reference.speed_scale}")
     if reference.gripper_width < 0.0:
         raise InputError(f"gripper_width must not be negative, not {reference.gripper_width} m")
+
+
+def check_pose(pose: Pose) -> None:
+    """Raises InputError for a pose of wrong size, with a number that is not finite, or that is no rotation."""
+    if len(pose.position) != 3 or len(pose.orientation) != 4:
+        raise InputError("every pose of a motion reference needs 3 numbers of position and 4 of orientation")
+    if not all(map(math.isfinite, (*pose.position, *pose.orientation))):
+        raise InputError(f"a pose of the motion reference holds a number that is not finite: {pose}")
+    norm = math.hypot(*pose.orientation)
+    if abs(norm - 1.0) > 0.01:
+        raise InputError(f"orientations must be unit quaternions (x, y, z, w); one has the norm {norm:.3g}")

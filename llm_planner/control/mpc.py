@@ -159,8 +159,7 @@ class MpcController:
                 Status.FALLBACK, self._clock() - began, unreached=joints.position_error, message=str(reason)
             )
         solve_time = self._clock() - began
-        qacc = self._problem.stage_accelerations(x)
-        plan = fallback.integrate(start, qacc, now, self.settings.horizon.dt, reference.gripper_width)
+        plan = self._problem.trajectory(start, x, now, reference.gripper_width)
         return plan, TickStatistics(Status.TRACKING, solve_time, unreached=joints.position_error)
 
     def _replay(self, start: StartState, now: float) -> JointTrajectory:

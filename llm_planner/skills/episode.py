@@ -28,7 +28,7 @@ class EpisodeSettings:
     """How often things happen in simulated time [s]; `control_period` divides `skill_period`."""
 
     skill_period: float = 0.1
-    control_period: float = 0.05
+    control_period: float = 0.1
     settle_time: float = 0.1  # after a skill, with no reference: the arm comes to rest and things stop moving
 
 
