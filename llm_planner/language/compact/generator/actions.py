@@ -41,6 +41,9 @@ def single_object(speaker: Speaker) -> tuple[Said, tuple[Thing, ...]]:
 def put_one(speaker: Speaker) -> Said:
     (item, words), moved = single_object(speaker)
     goal, where = target(speaker, moved)
+    if goal.step == "on" and chance(speaker.rng, 0.35):
+        verb = speaker.pick(("stack", "stack", "balance", "pile", "mount", "stack up"))
+        return leaf("put", item, goal), fill(speaker.pick(PUT_TEMPLATES[:9]), v=verb, o=words, t=where)
     return leaf("put", item, goal), _put_words(speaker, PUT_TEMPLATES, words, where)
 
 
@@ -116,6 +119,8 @@ def _ordered_tower(speaker: Speaker) -> Said:
     count = min(len(colors), int(speaker.rng.integers(2, 5)))
     order = [colors[int(i)] for i in speaker.rng.choice(len(colors), count, replace=False)]
     nodes = [leaf("the", speaker.kind_node(kind), speaker.color_node(c)) for c in order]
+    if count > 1 and chance(speaker.rng, 0.3):
+        return _chain(speaker, order, nodes, kind)
     shown = list(order)
     downwards = chance(speaker.rng, 0.3)
     words = [speaker.color_word(c) for c in (shown[::-1] if downwards else shown)]
@@ -136,6 +141,16 @@ def _ordered_tower(speaker: Speaker) -> Said:
                             "stack {n}", "stack the {n} like this", "stack the {n} in this order"))  # fmt: skip
     node = leaf("tower", leaf({2: "pair", 3: "triple", 4: "four"}[count], *nodes)) if count > 1 else leaf("pick", nodes[0])
     return node, fill(opening + speaker.pick((", ", " ", " with ", ": ")) + "{l}", n=noun, l=listed)
+
+
+def _chain(speaker: Speaker, order: list[str], nodes: list[Node], kind: str) -> Said:
+    """ "red on green on blue": said from the top down."""
+    noun = speaker.pick(("", f" {speaker.kind_word(kind)}", " one"))
+    the = speaker.pick(("", "the ", "the "))
+    words = [f"{the}{speaker.color_word(color)}{noun}" for color in order[::-1]]
+    joint = speaker.pick((" on ", " on top of ", " onto ", " on "))
+    opening = speaker.pick(("stack ", "put ", "", "place ", "i want ", "make a tower with ", "build "))
+    return leaf("tower", leaf({2: "pair", 3: "triple", 4: "four"}[len(order)], *nodes)), (Fragment(opening + joint.join(words)),)
 
 
 def match_colors(speaker: Speaker) -> Said:

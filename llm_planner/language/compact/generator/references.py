@@ -99,7 +99,7 @@ class Speaker:
         """ "the red one", where the kind is clear from what was said before."""
         if not thing.color or thing.name in self.specials:
             return self.describe(thing)
-        text = f"the {self.color_word(thing.color)} one"
+        text = f"{self.pick(('the', 'the', 'that', 'my'))} {self.color_word(thing.color)} {self.pick(('one', 'one', 'one', ''))}".strip()
         return leaf("the", self.kind_node(thing.kind), self.color_node(thing.color)), (Fragment(text),)
 
     def _absent_thing(self, like: Thing) -> Said:

@@ -34,6 +34,9 @@ def _landmark(speaker: Speaker, role: str, moved: tuple[Thing, ...]) -> Said:
         return related_object(speaker)
     if role == "surface" and chance(speaker.rng, 0.7):
         role = "mover"  # things are stacked on each other at least as often as they are put on a plate
+    alike = [t for t in speaker.things if moved and t.kind == moved[-1].kind and t not in moved and t.color]
+    if alike and (not role or alike[0].role == role) and chance(speaker.rng, 0.35):
+        return speaker.one_of_kind(alike[int(speaker.rng.integers(len(alike)))])
     return speaker.one(role, other_than=moved)[0]
 
 
