@@ -9,6 +9,9 @@ MAX_LITERALS = 16  # beyond that many possible values only the type is kept
 MAX_DEPTH = 4  # lists in lists in lists; deeper is anything
 
 
+_SPOKEN = {"any": "anything", "none": "nothing (None)", "object": "an object", "text": "a string"}
+
+
 @dataclass(frozen=True)
 class Type:
     """`name` is one of: number, bool, text, object, point, none, list, tuple, any.
@@ -26,7 +29,7 @@ class Type:
             return " or ".join(sorted(map(repr, self.literals)))
         if self.name == "list" and self.items:
             return f"a list of {self.items[0].name}s"
-        return {"any": "anything", "none": "nothing (None)"}.get(self.name, f"a {self.name}")
+        return _SPOKEN.get(self.name, f"a {self.name}")
 
     @property
     def element(self) -> Type:

@@ -190,9 +190,11 @@ class _Scan:
     def _check_call(self, node: ast.Call) -> None:
         if not isinstance(node.func, ast.Name):
             self._add(node, "only a function's name can be called")
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                self._add(node, "** is not allowed in a call")
+        names = [keyword.arg for keyword in node.keywords]
+        if None in names:
+            self._add(node, "** is not allowed in a call")
+        if len(set(names)) < len(names):
+            self._add(node, "an argument is given twice")
 
     def _check_assign(self, node: ast.Assign) -> None:
         if len(node.targets) != 1:
@@ -249,6 +251,9 @@ class _Scan:
         arguments = node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
             self._add(node, "a function may only have plain parameters")
+        names = [argument.arg for argument in arguments.args]
+        if len(set(names)) < len(names):
+            self._add(node, "two parameters have the same name")
         if node.returns is not None:
             self._add(node, "an annotation is not allowed in a policy program")
         for default in arguments.defaults:
