@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,6 +44,8 @@ STOPS_MAX = 1_000_000  # a stop mark that differs by more than this is of anothe
 _OUTCOMES = {Outcome.QUESTION: Result.QUESTION, Outcome.REFUSED: Result.REFUSED, Outcome.FAILED: Result.REFUSED}
 _EXECUTOR_LOST = "The plan executor does not answer; the arm stops by itself. Say the command again once it is back."
 
+_MISSING = {Result.NO_SCENE: NO_SCENE, Result.EXECUTOR_LOST: _EXECUTOR_LOST}
+
 
 @dataclass
 class Command:
@@ -64,6 +67,16 @@ class Command:
         return self.text if len(self.text) <= SHOWN else self.text[:SHOWN] + "…"
 
 
+@dataclass(frozen=True)
+class Wait:
+    """Something without which the present command cannot go on, until `deadline` [s, monotonic]."""
+
+    condition: Callable[[], bool]
+    proceed: Callable[[], None]
+    otherwise: int  # the code it ends with
+    deadline: float
+
+
 class LanguagePlannerNode(ShellNode):
     """Commands wait in a bounded queue; a person's stop waits for nothing and drops them all."""
 
@@ -72,6 +85,7 @@ class LanguagePlannerNode(ShellNode):
         Setting("model_script", "", "YAML file of the scripted model: command to program"),
         Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
         Setting("scene_timeout", 1.0, "wall time without a scene after which nothing is planned [s]", 0.2, 10.0),
+        Setting("patience", 3.0, "wall time that a command waits for the scene and the executor [s]", 0.0, 60.0),
         Setting("journal", "", "file that records commands; empty: llm_planner/journal.jsonl in ROS's folder"),
     )
 
@@ -84,6 +98,7 @@ class LanguagePlannerNode(ShellNode):
         self._executor_status = PlanStatus()
         self._waiting: deque[Command] = deque()
         self._current: Command | None = None
+        self._wait: Wait | None = None
         self._plan = self.create_lifecycle_publisher(Plan, "plan", LATCHED)
         self._status = self.create_lifecycle_publisher(CommandStatus, "command_status", RELIABLE)
         self._stop = self.create_client(StopRobot, "stop")
@@ -179,9 +194,19 @@ class LanguagePlannerNode(ShellNode):
         self._current = command
         command.state = CommandStatus.PLANNING
         self._tell(command, "planning")
-        if self._scene is None or time.monotonic() - self._scene_heard > self.setting("scene_timeout"):
-            self._end(command, Result.NO_SCENE, NO_SCENE)
-            return
+        self._once(
+            self._sees_scene,
+            lambda: self._once(self._hears_executor, lambda: self._ask_model(command), Result.EXECUTOR_LOST),
+            Result.NO_SCENE,
+        )
+
+    def _sees_scene(self) -> bool:
+        return self._scene is not None and time.monotonic() - self._scene_heard < self.setting("scene_timeout")
+
+    def _hears_executor(self) -> bool:
+        return self._executor_silence() < EXECUTOR_SILENCE and self._execute_plan.server_is_ready()
+
+    def _ask_model(self, command: Command) -> None:
         scene, stop_mark = self._scene, self._executor_status.stop_mark
         self._model.ask(
             lambda model: plan_command(command.text, scene, self._skills, model, self._viewpoint),
@@ -199,14 +224,11 @@ class LanguagePlannerNode(ShellNode):
         else:
             command.plan = plan_to_msg(answer.plan, command.id, stop_mark, self.now())
             self._plan.publish(command.plan)
-            self._hand_over(command)
+            self._once(self._hears_executor, lambda: self._hand_over(command), Result.EXECUTOR_LOST)
 
     # Execution
 
     def _hand_over(self, command: Command) -> None:
-        if not self._execute_plan.server_is_ready() or self._executor_silence() > EXECUTOR_SILENCE:
-            self._end(command, Result.EXECUTOR_LOST, _EXECUTOR_LOST)
-            return
         command.state = CommandStatus.EXECUTING
         self._tell(command, "executing")
         sent = self._execute_plan.send_goal_async(
@@ -242,7 +264,7 @@ class LanguagePlannerNode(ShellNode):
         self._tell(command, message)
         command.done.set_result(None)
         if command is self._current:
-            self._current = None
+            self._current = self._wait = None
             if self._waiting:
                 self._begin(self._waiting.popleft())
 
@@ -261,8 +283,24 @@ class LanguagePlannerNode(ShellNode):
 
     # Watching
 
+    def _once(self, condition: Callable[[], bool], proceed: Callable[[], None], otherwise: int) -> None:
+        """Go on with the present command when `condition` holds, or end it with a code when it does not in time."""
+        self._wait = Wait(condition, proceed, otherwise, time.monotonic() + self.setting("patience"))
+        self._look()
+
+    def _look(self) -> None:
+        wait = self._wait
+        if wait is None or self._current is None:
+            return
+        if wait.condition():
+            self._wait = None
+            wait.proceed()
+        elif time.monotonic() > wait.deadline:
+            self._end(self._current, wait.otherwise, _MISSING[wait.otherwise])
+
     def _on_scene(self, message: SceneMsg) -> None:
         self._scene, self._scene_heard = scene_from_msg(message), time.monotonic()
+        self._look()
 
     def _on_executor(self, status: PlanStatus) -> None:
         """A stop, by whatever way, drops what waits; a new executor knows nothing of the plan under way."""
@@ -274,6 +312,7 @@ class LanguagePlannerNode(ShellNode):
         elif changed and self._current is not None and self._current.state == CommandStatus.EXECUTING:
             message = "The plan executor was restarted under the plan; the arm has stopped. Say the command again."
             self._end(self._current, Result.EXECUTOR_LOST, message)
+        self._look()
 
     def _executor_silence(self) -> float:
         return time.monotonic() - self._executor_heard
@@ -282,6 +321,7 @@ class LanguagePlannerNode(ShellNode):
         executing = self._current is not None and self._current.state == CommandStatus.EXECUTING
         if executing and self._executor_silence() > EXECUTOR_SILENCE:
             self._end(self._current, Result.EXECUTOR_LOST, _EXECUTOR_LOST)
+        self._look()
 
     def _on_diagnose(self) -> None:
         waiting = [("waiting_commands", len(self._waiting))]

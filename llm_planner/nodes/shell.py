@@ -141,6 +141,10 @@ def run_node(node_class: type[ShellNode], name: str) -> None:
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass  # asked to end
+    except Exception:
+        if rclpy.ok():
+            raise
+        # Otherwise the interrupt came in the middle of rclpy's own work, which then fails in many ways.
     finally:
         node.close()
         node.destroy_node()

@@ -1,0 +1,113 @@
+"""`llm-planner demo [TEXT]`: the whole system as separate processes, one command carried out, and a film of it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llm_planner.cli.film import Recorder, write_film
+from llm_planner.cli.processes import NodeProcesses
+from llm_planner.cli.system_options import add_system_options, node_options
+from llm_planner.errors import InputError, SimulationError
+from llm_planner.nodes.node_table import NODES
+
+if TYPE_CHECKING:
+    from llm_planner.nodes.client import CommandResult
+
+DEFAULT_COMMAND = "put the red block in the green bowl"
+DEFAULT_OBJECTS = "red block, blue block, yellow block, green bowl, blue bowl, mug"
+START_TIMEOUT = 60.0  # [s] for the nodes to come up on a slow machine
+AFTERMATH = 0.6  # [s] filmed after the end
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="*", help=f"what the robot should do (default: {DEFAULT_COMMAND})")
+    add_system_options(parser)
+    parser.add_argument("--out", type=Path, help="folder for film and logs (default: runs/<date and time>)")
+    parser.add_argument("--no-film", action="store_true", help="write no film and no picture")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit status 0 only if the simulator's scene shows that the goal was reached."""
+    began = time.monotonic()
+    if args.objects is None:
+        args.objects = DEFAULT_OBJECTS
+    folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
+    folder.mkdir(parents=True, exist_ok=True)
+    options = node_options(args, journal=folder / "journal.jsonl")
+    os.environ.update(_own_network())
+    entries = [entry for entry in NODES if entry.name != "camera"]  # the film is drawn afterwards
+    recorder = Recorder(time.monotonic)
+    with ExitStack() as stack:
+        processes = stack.enter_context(NodeProcesses(entries, options, folder / "nodes.log"))
+        text = " ".join(args.text) or _ask(args.objects)
+        given = max(began, time.monotonic() - 0.05) if not args.text and sys.stdin.isatty() else began
+        result = _carry_out(text, processes, recorder, folder)
+    _tell(result, recorder, given, folder)
+    if not args.no_film:
+        _film(recorder, folder)
+    return 0 if result.succeeded else 1
+
+
+def _own_network() -> dict[str, str]:
+    """A network of our own, so that neither a second demo nor another robot hears us."""
+    return {"ROS_DOMAIN_ID": str(1 + os.getpid() % 100), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+
+
+def _ask(objects: str) -> str:
+    """The person's sentence, where there is a person."""
+    if not sys.stdin.isatty():
+        return DEFAULT_COMMAND
+    print(f"On the table: {objects}.")
+    return input(f"What should the robot do? (Enter: {DEFAULT_COMMAND}) ").strip() or DEFAULT_COMMAND
+
+
+def _carry_out(text: str, processes: NodeProcesses, recorder: Recorder, folder: Path) -> CommandResult:
+    from llm_planner.cli.progress_view import ProgressView
+    from llm_planner.nodes.client import SystemClient
+
+    def all_alive() -> None:
+        dead = processes.dead()
+        if dead:
+            raise InputError(f"{'; '.join(dead)}; its last words are in {folder / 'nodes.log'}")
+
+    client = SystemClient()
+    try:
+        client.watch_scene(recorder.on_scene)
+        client.watch_joints(recorder.on_joints)
+        with ProgressView(text) as view:
+            client.wait_for_system(START_TIMEOUT, all_alive)
+            client.wait_until(lambda: recorder.scene is not None, START_TIMEOUT, all_alive)
+            result = client.execute(text, view.update, all_alive)
+        client.spin_for(AFTERMATH)
+    finally:
+        client.close()
+    return result
+
+
+def _tell(result: CommandResult, recorder: Recorder, began: float, folder: Path) -> None:
+    if recorder.moved_at is not None:
+        print(f"The arm began to move {recorder.moved_at - began:.1f} s after the start.")
+    if result.succeeded:
+        print(f"Goal reached, as the simulator shows: {result.message}")
+    elif result.is_question:
+        print(f"Goal not reached; the robot asks: {result.message}")
+    else:
+        print(f"Goal not reached: {result.message}")
+    print(f"Logs: {folder / 'nodes.log'}, {folder / 'journal.jsonl'}")
+
+
+def _film(recorder: Recorder, folder: Path) -> None:
+    print("Drawing the film …", flush=True)
+    try:
+        video, picture = write_film(recorder.frames, folder)
+    except SimulationError as error:
+        print(f"No film: {error}")
+    else:
+        print(f"Film: {video}\nFinal scene: {picture}")

@@ -1,0 +1,83 @@
+"""Records what a robot does as plain values, and draws it afterwards: drawing while it moves would take its time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llm_planner.errors import SimulationError
+from llm_planner.world.scene import Scene
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from llm_planner.simulation.camera import SceneRenderer
+
+FPS = 12.5
+MOVING = 0.01  # [rad/s] from which a joint counts as moving
+STILLS = 8  # frames that the last picture stays
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One moment: joints qpos (7,) [rad], gripper width [m], and the scene last seen."""
+
+    time: float
+    qpos: tuple[float, ...]
+    width: float
+    scene: Scene
+
+
+class Recorder:
+    """Keeps a frame for every `1 / FPS` s of the robot's time.
+
+    `moved_at` is the time by `clock` when a joint was first seen moving, None until then.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.frames: list[Frame] = []
+        self.scene: Scene | None = None
+        self.moved_at: float | None = None
+        self._clock = clock
+
+    def on_scene(self, scene: Scene) -> None:
+        self.scene = scene
+
+    def on_joints(self, time: float, qpos: Sequence[float], qvel: Sequence[float], width: float) -> None:
+        if self.moved_at is None and max(map(abs, qvel)) > MOVING:
+            self.moved_at = self._clock()
+        if self.scene is None:
+            return
+        if not self.frames or time >= self.frames[-1].time + 1.0 / FPS:
+            self.frames.append(Frame(time, tuple(qpos), width, self.scene))
+
+
+def write_film(frames: Sequence[Frame], folder: Path) -> tuple[Path, Path]:
+    """Draw the frames into `demo.mp4` and the last one into `final.png` of `folder`; the paths.
+
+    Raises SimulationError where nothing can be drawn.
+    """
+    from llm_planner.simulation.camera import SceneRenderer
+    from llm_planner.simulation.objects import ObjectSpec
+    from llm_planner.simulation.recording import write_picture, write_video
+
+    if not frames:
+        raise SimulationError("there is nothing to film: the simulator has sent nothing")
+    things = [ObjectSpec(item.name, item.kind, item.color) for item in frames[-1].scene.objects]
+    video, picture = folder / "demo.mp4", folder / "final.png"
+    with SceneRenderer(things) as renderer:
+        write_video(video, _pictures(frames, renderer), FPS)
+        write_picture(picture, _draw(frames[-1], renderer))
+    return video, picture
+
+
+def _pictures(frames: Sequence[Frame], renderer: SceneRenderer) -> Iterator[NDArray[np.uint8]]:
+    for frame in [*frames, *[frames[-1]] * STILLS]:
+        yield _draw(frame, renderer)
+
+
+def _draw(frame: Frame, renderer: SceneRenderer) -> NDArray[np.uint8]:
+    return renderer.render(frame.qpos, frame.width, frame.scene)

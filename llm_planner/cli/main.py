@@ -1,0 +1,92 @@
+"""`llm-planner COMMAND`: finds the command in a table and imports only that one, so that help is instant."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from llm_planner import __version__
+from llm_planner.errors import InputError, LlmPlannerError
+
+COMMANDS = {
+    "demo": "carry a sentence out in the simulator, and film it",
+    "up": "start the nodes and keep them running until interrupted",
+    "say": "send a command to a running system and follow it to its result",
+    "stop": "stop the arm of a running system, now",
+    "plan": "check a command and show its plan; nothing moves",
+    "run": "plan and carry a command out in this process, faster than real time",
+    "train-language": "train the compact language model",
+    "doctor": "check the installation, and say how to mend what is missing",
+}
+INTERRUPTED = 130  # exit status, as shells have it
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit status. Errors are one readable paragraph on standard error."""
+    try:
+        return _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+    except LlmPlannerError as error:
+        print(f"llm-planner: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:
+        if os.environ.get("LLM_PLANNER_DEBUG"):
+            raise
+        print(
+            f"llm-planner: a fault of this program, not of yours: {type(error).__name__}: {error}. "
+            "Please report it, with what LLM_PLANNER_DEBUG=1 shows when you run the same again.",
+            file=sys.stderr,
+        )
+    return 1
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(_help())
+        return 0
+    if arguments[0] in ("-V", "--version"):
+        print(f"llm-planner {__version__}")
+        return 0
+    name, *rest = arguments
+    if name not in COMMANDS:
+        raise InputError(_unknown(name))
+    module = importlib.import_module(f"llm_planner.cli.{name.replace('-', '_')}")
+    parser = argparse.ArgumentParser(prog=f"llm-planner {name}", description=_sentence(COMMANDS[name]))
+    module.add_arguments(parser)
+    status: int = module.run(parser.parse_args(rest))
+    return status
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS)) + 2
+    listing = "\n".join(f"  {name:<{width}}{text}" for name, text in COMMANDS.items())
+    return (
+        "Command a robot in plain language.\n\n"
+        f"usage: llm-planner COMMAND [options]\n\n{listing}\n\n"
+        "`llm-planner COMMAND --help` tells what a command takes."
+    )
+
+
+def _unknown(name: str) -> str:
+    close = difflib.get_close_matches(name, COMMANDS, n=1)
+    if close:
+        return f"there is no command {name!r}; did you mean {close[0]!r}? The commands are: {', '.join(COMMANDS)}."
+    return (
+        f"there is no command {name!r}; the commands are: {', '.join(COMMANDS)}. "
+        f'To tell the robot something: llm-planner say "{name} …"'
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,105 @@
+"""Shows a command as it is carried out: the program, each step with its state, and a bar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from llm_planner.plan.plan import Plan, PlanStep, StepStatus
+
+MARKS = {
+    StepStatus.PENDING: ("·", "dim"),
+    StepStatus.RUNNING: ("▶", "bold cyan"),
+    StepStatus.DONE: ("✓", "green"),
+    StepStatus.FAILED: ("✗", "bold red"),
+    StepStatus.SKIPPED: ("–", "dim"),
+}
+_OVER = (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED)
+
+
+class Shown(Protocol):
+    """What the view needs to know; see `nodes.client.Progress`."""
+
+    @property
+    def message(self) -> str: ...
+    @property
+    def plan(self) -> Plan | None: ...
+    @property
+    def steps(self) -> tuple[PlanStep, ...]: ...
+
+
+class ProgressView:
+    """On a terminal a live display; elsewhere one line for each change."""
+
+    def __init__(self, command: str, console: Console | None = None) -> None:
+        self.console = console or Console(highlight=False)
+        self._command = command
+        self._program = ""
+        self._lines: set[str] = set()
+        self._live = Live(console=self.console, refresh_per_second=8) if self.console.is_terminal else None
+
+    def __enter__(self) -> ProgressView:
+        self.console.print(Text.assemble(("You: ", "bold"), self._command or "(nothing)"))
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def update(self, progress: Shown) -> None:
+        """Show how far it is now."""
+        if progress.plan is not None:
+            self._program = progress.plan.program.strip()
+        if self._live is not None:
+            self._live.update(self._display(progress))
+        else:
+            self._print_new(progress)
+
+    def _display(self, progress: Shown) -> RenderableType:
+        parts: list[RenderableType] = []
+        if self._program:
+            code = Syntax(self._program, "python", line_numbers=True, background_color="default")
+            parts += [Panel(code, title="program", title_align="left", border_style="dim"), steps_table(progress.steps)]
+            over = sum(step.status in _OVER for step in progress.steps)
+            parts.append(ProgressBar(total=max(1, len(progress.steps)), completed=over, width=50))
+        if not progress.steps or progress.message:
+            parts.append(Spinner("dots", Text(progress.message or "working")))
+        return Group(*parts)
+
+    def _print_new(self, progress: Shown) -> None:
+        lines = [] if progress.steps else [progress.message]
+        if self._program:
+            lines.append("program:\n" + "\n".join(f"  {line}" for line in self._program.splitlines()))
+        total = len(progress.steps)
+        for number, step in enumerate(progress.steps, start=1):
+            if step.status is not StepStatus.PENDING:
+                mark = MARKS[step.status][0]
+                reason = f": {step.message}" if step.message else ""
+                lines.append(f"[{number}/{total}] {mark} {step} {step.status.value}{reason}")
+        for line in lines:
+            if line and line not in self._lines:
+                self._lines.add(line)
+                self.console.print(Text(line))
+
+
+def steps_table(steps: Sequence[PlanStep]) -> Table:
+    """One row a step: mark, call, and what there is to say of it."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for step in steps:
+        mark, style = MARKS[step.status]
+        table.add_row(Text(mark, style=style), Text(str(step), style=style), Text(step.message, style="dim"))
+    return table

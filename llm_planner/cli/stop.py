@@ -1,0 +1,22 @@
+"""`llm-planner stop`: stop the arm of a running system. No language model is asked."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--namespace", default="", help="of the robot, where there are several")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit status 0 once the stop was taken."""
+    from llm_planner.nodes.client import SystemClient
+
+    client = SystemClient(args.namespace)
+    try:
+        result = client.stop("you ran llm-planner stop")
+    finally:
+        client.close()
+    print("Stopped." if result.succeeded else f"Nothing to stop: {result.message}.")
+    return 0

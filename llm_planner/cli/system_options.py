@@ -1,0 +1,58 @@
+"""What `up` and `demo` have in common: the options of the nodes, with the names of the launch file's arguments."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from llm_planner.cli.processes import NodeOptions
+from llm_planner.errors import InputError
+from llm_planner.share import share_folder
+
+ROBOTS = ("panda",)
+
+
+def add_system_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--world", default="tabletop", help="name of the simulated world (default tabletop)")
+    parser.add_argument("--robot", default="panda", help="name of the robot (default panda)")
+    parser.add_argument("--seed", type=int, default=0, help="lays the objects out (default 0)")
+    parser.add_argument("--objects", help='what is in the scene, e.g. "red block, green bowl, mug"')
+    parser.add_argument("--model", default="compact", help="language model: compact (default), openai or scripted")
+    parser.add_argument("--model-script", type=Path, help="YAML file of the scripted model: command to program")
+    parser.add_argument("--viewpoint", default="behind", help="where you stand: behind (default), facing, left, right")
+    parser.add_argument("--params-file", type=Path, help="parameters of the nodes (default: config/bringup.yaml)")
+    parser.add_argument("--log-level", default="info", choices=("debug", "info", "warn", "error", "fatal"))
+
+
+def node_options(args: argparse.Namespace, journal: Path | None = None, namespace: str = "") -> NodeOptions:
+    """The nodes' options; raises InputError for what can be seen to be wrong before anything starts."""
+    from llm_planner.language.factory import MODEL_NAMES
+    from llm_planner.simulation.objects import parse_objects
+    from llm_planner.world.places import viewpoint
+
+    if args.robot not in ROBOTS:
+        raise InputError(f"--robot: there is no robot {args.robot!r}; the robots are: {', '.join(ROBOTS)}")
+    if args.model not in MODEL_NAMES:
+        raise InputError(f"--model: there is no model {args.model!r}; choose one of: {', '.join(MODEL_NAMES)}")
+    if args.objects is not None:
+        parse_objects(args.objects)
+    viewpoint(args.viewpoint)
+    for option, path in (("--params-file", args.params_file), ("--model-script", args.model_script)):
+        if path is not None and not path.is_file():
+            raise InputError(f"{option}: there is no file {path}")
+    written = {} if journal is None else {"journal": str(journal)}
+    script = {} if args.model_script is None else {"model_script": str(args.model_script)}
+    simulator = {"world": args.world, "seed": str(args.seed)}
+    if args.objects is not None:
+        simulator["objects"] = args.objects
+    parameters = {
+        "simulator": simulator,
+        "plan_executor": {"viewpoint": args.viewpoint, **written},
+        "language_planner": {"model": args.model, "viewpoint": args.viewpoint, **script, **written},
+    }
+    return NodeOptions(
+        parameters=parameters,
+        params_file=args.params_file or share_folder("config") / "bringup.yaml",
+        namespace=namespace,
+        log_level=args.log_level,
+    )

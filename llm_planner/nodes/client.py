@@ -1,0 +1,150 @@
+"""Talks to a running system on behalf of the command line: sends a command and follows it, stops, records."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import rclpy
+from rclpy.action import ActionClient
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+from sensor_msgs.msg import JointState as JointStateMsg
+
+from llm_planner.errors import LlmPlannerError
+from llm_planner.nodes.message_conversions import joint_state_from_msg, plan_from_msg, scene_from_msg, step_from_msg
+from llm_planner.plan.plan import Plan, PlanStep
+from llm_planner.world.scene import Scene
+from llm_planner_interfaces.action import ExecuteCommand
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from llm_planner_interfaces.srv import StopRobot
+
+
+class SystemUnreachableError(LlmPlannerError):
+    """No running system answers, or it fell silent."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a command is: a message for a person, and the plan with its steps once there is one."""
+
+    message: str
+    plan: Plan | None
+    steps: tuple[PlanStep, ...]
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """How a command ended; `code` is a constant of `ExecuteCommand.action`."""
+
+    code: int
+    message: str
+
+    @property
+    def succeeded(self) -> bool:
+        return self.code == ExecuteCommand.Result.SUCCEEDED
+
+    @property
+    def is_question(self) -> bool:
+        return self.code == ExecuteCommand.Result.QUESTION
+
+
+class SystemClient:
+    """A node of its own; every method spins it, so nothing runs between calls."""
+
+    def __init__(self, namespace: str = "") -> None:
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)  # an interrupt stays Python's
+        self.node = rclpy.create_node("llm_planner_client", namespace=namespace or None)
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self.node)
+        self._commands = ActionClient(self.node, ExecuteCommand, "execute_command")
+        self._stop = self.node.create_client(StopRobot, "stop")
+
+    def close(self) -> None:
+        """Leave the network."""
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.try_shutdown()
+
+    def wait_for_system(self, timeout: float, still_hoping: Callable[[], None] = lambda: None) -> None:
+        """Return once commands are taken; raises SystemUnreachableError after `timeout` [s].
+
+        `still_hoping` is called a few times a second and may raise to end the wait.
+        """
+        self.wait_until(self._commands.server_is_ready, timeout, still_hoping)
+
+    def execute(
+        self, text: str, on_progress: Callable[[Progress], None], still_hoping: Callable[[], None] = lambda: None
+    ) -> CommandResult:
+        """Send a command and follow it to its end, however long it takes. An interrupt cancels it."""
+        sent = self._commands.send_goal_async(
+            ExecuteCommand.Goal(command=text),
+            feedback_callback=lambda message: on_progress(_progress(message.feedback)),
+        )
+        handle = self._result(sent, 10.0, still_hoping)
+        if not handle.accepted:
+            raise SystemUnreachableError("the language planner takes no commands: it is not active")
+        result = handle.get_result_async()
+        try:
+            done = self._result(result, float("inf"), still_hoping).result
+        except KeyboardInterrupt:
+            self._result(handle.cancel_goal_async(), 2.0)
+            done = self._result(result, 5.0).result
+        return CommandResult(done.error_code, done.error_msg)
+
+    def stop(self, reason: str) -> CommandResult:
+        """Stop the arm; raises SystemUnreachableError where nobody answers."""
+        self.wait_until(self._stop.service_is_ready, 5.0)
+        response = self._result(self._stop.call_async(StopRobot.Request(reason=reason)), 5.0)
+        return CommandResult(response.error_code, response.error_msg)
+
+    def watch_scene(self, on_scene: Callable[[Scene], None]) -> None:
+        """Call back with every scene from now on, while another method spins."""
+        self.node.create_subscription(
+            SceneMsg, "scene", lambda message: on_scene(scene_from_msg(message)), qos_profile_sensor_data
+        )
+
+    def watch_joints(self, on_joints: Callable[[float, list[float], list[float], float], None]) -> None:
+        """Call back with time [s], qpos [rad], qvel [rad/s] and gripper width [m] of every joint state."""
+
+        def convert(message: JointStateMsg) -> None:
+            state, width = joint_state_from_msg(message)
+            on_joints(state.time, state.qpos.tolist(), state.qvel.tolist(), width)
+
+        self.node.create_subscription(JointStateMsg, "joint_states", convert, qos_profile_sensor_data)
+
+    def spin_for(self, duration: float) -> None:
+        """Listen for `duration` wall seconds."""
+        deadline = time.monotonic() + duration
+        while (left := deadline - time.monotonic()) > 0:
+            self._executor.spin_once(timeout_sec=left)
+
+    def _result(self, future: Future, timeout: float, still_hoping: Callable[[], None] = lambda: None):
+        self.wait_until(future.done, timeout, still_hoping)
+        return future.result()
+
+    def wait_until(
+        self, condition: Callable[[], bool], timeout: float, still_hoping: Callable[[], None] = lambda: None
+    ) -> None:
+        """Listen until `condition` holds; raises SystemUnreachableError after `timeout` [s]."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            still_hoping()
+            if time.monotonic() > deadline:
+                raise SystemUnreachableError(
+                    "no running system answers. Start one with: llm-planner up   (the same ROS_DOMAIN_ID and "
+                    "ROS_AUTOMATIC_DISCOVERY_RANGE must be set here and there)"
+                )
+            try:
+                self._executor.spin_once(timeout_sec=0.1)
+            except ExternalShutdownException as error:
+                raise SystemUnreachableError("the connection to the system was shut down") from error
+
+
+def _progress(feedback: ExecuteCommand.Feedback) -> Progress:
+    plan = plan_from_msg(feedback.plan) if feedback.plan.id else None
+    steps = tuple(map(step_from_msg, feedback.status.steps)) or (plan.steps if plan else ())
+    return Progress(feedback.message, plan, steps)
