@@ -19,6 +19,9 @@ PUT_TEMPLATES = (
     "lift {o} and {v} it {t}", "see that {o} ends up {t}", "i want {o} to be {t}", "have {o} placed {t}", "{v} down {o} {t}",
     "{o} ought to be {t}", "find {o} and {v} it {t}", "{t} {v} {o}", "{t} i want {o}", "the place for {o} is {t}",
     "{t} is where {o} goes", "i want to see {o} {t}", "{o} is supposed to be {t}", "{o} gets moved {t}",
+    "{o} wants to be {t}", "{o} could go {t}", "{o} is to go {t}", "{o} may go {t}",
+    "{o} would look good {t}", "why don't you {v} {o} {t}", "how about {o} {t}", "{o} looks better {t}", "{o} shall be {t}",
+    "{v} {o} {t}", "{v} {o} {t}", "get hold of {o} and {v} it {t}", "{v} {o} for me {t}", "{o} is meant to be {t}",
 )  # fmt: skip
 PUT_GROUP = (
     "{v} {o} {t}", "{v} {o} {t}", "{v} {o} {t}", "{v} {o} {t}", "{o} go {t}", "{o} should be {t}", "{o} should go {t}",
@@ -39,12 +42,45 @@ def single_object(speaker: Speaker) -> tuple[Said, tuple[Thing, ...]]:
 
 
 def put_one(speaker: Speaker) -> Said:
+    if chance(speaker.rng, 0.06):
+        return _put_colors(speaker)
     (item, words), moved = single_object(speaker)
     goal, where = target(speaker, moved)
+    if moved and chance(speaker.rng, 0.05):
+        return leaf("put", item, goal), _contrasted(speaker, words, where, moved)
     if goal.step == "on" and chance(speaker.rng, 0.35):
         verb = speaker.pick(("stack", "stack", "balance", "pile", "mount", "stack up"))
         return leaf("put", item, goal), fill(speaker.pick(PUT_TEMPLATES[:9]), v=verb, o=words, t=where)
     return leaf("put", item, goal), _put_words(speaker, PUT_TEMPLATES, words, where)
+
+
+def _put_colors(speaker: Speaker) -> Said:
+    """ "blue in red": a mover by its colour alone, and what it goes in or on."""
+    movers = [t for t in speaker.things if t.role == "mover" and t.color]
+    holders = [t for t in speaker.things if t.role != "mover" and t.color]
+    if not movers:
+        return pick_one(speaker)
+    thing = movers[int(speaker.rng.integers(len(movers)))]
+    others = [t for t in movers if t.kind == thing.kind and t != thing]
+    inside = bool(holders) and (not others or chance(speaker.rng, 0.5))
+    pool = holders if inside else others
+    if not pool:
+        return pick_one(speaker)
+    place = pool[int(speaker.rng.integers(len(pool)))]
+    (item, words), (mark, of) = speaker.by_color(thing), speaker.by_color(place)
+    name = "in" if inside and place.role == "container" else "on"
+    where = speaker.pick(lexicon.IN if name == "in" else lexicon.ON)
+    template = speaker.pick(("{v} {a} {w} {b}", "{a} {w} {b}", "{a} goes {w} {b}", "{v} {a} {w} {b}"))
+    return leaf("put", item, leaf(name, mark)), fill(template, v=speaker.pick(lexicon.PUT[:6]), a=words, w=where, b=of)
+
+
+def _contrasted(speaker: Speaker, words: Phrase, where: Phrase, moved: tuple[Thing, ...]) -> Phrase:
+    """ "the mug, not the vase, on the plate": what is not meant is said as well."""
+    others = tuple(t for t in speaker.things if t not in moved) or speaker.things
+    wrong = speaker.describe(others[int(speaker.rng.integers(len(others)))])[1]
+    template = speaker.pick(("{v} {o}, not {w}, {t}", "not {w}, {o}: {v} it {t}", "{v} {o} {t}, not {w}", "{v} {o} and not {w} {t}",
+                             "i don't mean {w}, {v} {o} {t}", "{v} {o} {t} instead of {w}", "{v} {o} rather than {w} {t}"))  # fmt: skip
+    return fill(template, v=speaker.pick(lexicon.PUT[:8]), o=words, w=wrong, t=where)
 
 
 def _put_words(speaker: Speaker, templates: tuple[str, ...], item: Phrase, where: Phrase) -> Phrase:
@@ -55,7 +91,10 @@ def _put_words(speaker: Speaker, templates: tuple[str, ...], item: Phrase, where
 def put_group(speaker: Speaker) -> Said:
     items, words = related_group(speaker) if chance(speaker.rng, 0.4) else speaker.group()
     goal, where = target(speaker)
-    return for_each(items, goal), _put_words(speaker, PUT_GROUP, words, where)
+    phrase = _put_words(speaker, PUT_GROUP, words, where)
+    if chance(speaker.rng, 0.05):
+        phrase = fill(speaker.pick(("{p}, {e}", "{p} {e}", "{p}. {e}")), p=phrase, e=speaker.pick(lexicon.NOTHING_ELSE))
+    return for_each(items, goal), phrase
 
 
 def for_each(items: Node, goal: Node) -> Node:
@@ -189,11 +228,11 @@ def arrange(speaker: Speaker) -> Said:
     verb = speaker.pick(("put", "arrange", "place", "lay out", "set", "order", "align", "organize", "arrange"))
     if chance(speaker.rng, 0.3):
         templates = ("{v} {o} in a circle", "make a circle of {o}", "{v} {o} in a ring", "form a circle with {o}",
-                     "{v} {o} in a round", "{v} {o} around in a circle", "make a ring out of {o}")  # fmt: skip
+                     "{v} {o} in a round", "make {o} stand in a ring", "{v} {o} around in a circle", "make a ring out of {o}")  # fmt: skip
         return leaf("circle", items), fill(speaker.pick(templates), v=verb, o=words)
     axis = speaker.pick(("horizontal", "horizontal", "vertical"))
     lines = {
-        "horizontal": ("in a horizontal line", "in a row", "in a line", "in a row across", "in a horizontal row", "side by side",
+        "horizontal": ("in a horizontal line", "in a row", "in a line", "in a row across", "in a horizontal row", "side by side", "next to each other", "next to one another",
                        "in a line going left to right", "in a line", "in one row", "in a line across the table"),
         "vertical": ("in a vertical line", "in a column", "in a vertical row", "in a line front to back",
                      "in a line going away from you", "one behind the other", "in a line pointing away", "in one column"),

@@ -64,6 +64,8 @@ def _several(speaker: Speaker) -> Said:
         return _elliptical(speaker)
     count = int(speaker.rng.choice([2, 3, 4], p=[0.68, 0.25, 0.07]))
     said = [_short(speaker) for _ in range(count)]
+    if chance(speaker.rng, 0.1):
+        said[-1] = actions.gripper(speaker)
     template = speaker.pick(("{a0}", "{a0}", "first {a0}", "first of all {a0}", "start by: {a0}"))
     for i in range(1, count):
         last = i == count - 1
@@ -97,13 +99,22 @@ def _elliptical(speaker: Speaker) -> Said:
     for index in range(count):
         (item, words), thing = speaker.one("mover", other_than=moved)
         if index and chance(speaker.rng, 0.3):
-            item, words = speaker.one_of_kind(thing)
+            item, words = speaker.one_of_kind(thing) if chance(speaker.rng, 0.6) else speaker.by_color(thing)
         moved += (thing,)
+        if chance(speaker.rng, 0.1):
+            items, words = speaker.group()
+            goal, where = target(speaker, allow_offset=False)
+            nodes.append(actions.for_each(items, goal))
+            parts.append((items, fill("{o} {t}", o=words, t=where)))
+            continue
         goal, where = target(speaker, moved, allow_offset=False)
         nodes.append(leaf("put", item, goal))
+        if goal.step == "at" and chance(speaker.rng, 0.25):
+            where = (Fragment(where[0].text.split(" the ", 1)[-1]),)  # "orange block, top left corner"
+            words = fill("{o},", o=words) if chance(speaker.rng, 0.5) else words
         parts.append((item, fill(speaker.pick(("{o} {t}", "{o} {t}", "{o} goes {t}") if index else ("{o} {t}",)), o=words, t=where)))
     verb = speaker.pick((*lexicon.PUT[:10], "i want", "i need", "i'd like", ""))
-    joint = speaker.pick((" and ", ", ", " and then ", ", and ", ", then ", " and also ", " plus "))
+    joint = speaker.pick((" and ", ", ", " and then ", ", and ", ", then ", " and also ", " plus ", ". ", "; ", " "))
     template = (verb + " " if verb else "") + joint.join(f"{{p{i}}}" for i in range(count))
     slots = {f"p{i}": words for i, (_, words) in enumerate(parts)}
     return _program(nodes), fill(template, **slots)
@@ -232,17 +243,26 @@ def _question(speaker: Speaker) -> Said:
         return Node("unclear"), (Fragment(_gibberish(speaker)),)
     if draw < 0.55:
         return Node("unclear"), _truncated(speaker)
-    if draw < 0.68:
-        return Node("cannot"), (Fragment(speaker.pick(lexicon.CANNOT)),)
+    if draw < 0.7:
+        return Node("cannot"), _impossible(speaker)
     if draw < 0.76:  # a good request with an impossible one behind it
         template = speaker.pick(("{a} and {b}", "{a} and then {b}", "{a}, then {b}", "{b} and then {a}", "{b} and {a}"))
-        return Node("cannot"), fill(template, a=single(speaker)[1], b=speaker.pick(lexicon.CANNOT))
+        return Node("cannot"), fill(template, a=single(speaker)[1], b=_impossible(speaker))
+    if draw < 0.8:
+        template = speaker.pick(("{a} {b}", "{b} {a}", "{b}, {a}", "{a}, {b}"))
+        return Node("cannot"), fill(template, a=single(speaker)[1], b=speaker.pick(lexicon.CANNOT_WHEN))
     (_, words), _ = speaker.one()
     limit = fill(speaker.pick(lexicon.CONSTRAINTS), a=words)
     if chance(speaker.rng, 0.15):
         return Node("constraint"), limit
     template = speaker.pick(("{a} {c}", "{a}, {c}", "{a} {c}", "{c}, {a}", "{a}. {c}"))
     return Node("constraint"), fill(template, a=single(speaker)[1], c=limit)
+
+
+def _impossible(speaker: Speaker) -> Phrase:
+    (_, words), thing = speaker.one()
+    (_, others), _ = speaker.one(other_than=(thing,))
+    return fill(speaker.pick(lexicon.CANNOT), a=words, b=others)
 
 
 def _truncated(speaker: Speaker) -> Phrase:

@@ -29,7 +29,9 @@ THINGS = (
     "cookie cake bread bagel donut muffin cheese milk juice soda cereal sandwich burger pizza kettle teapot glass goblet "
     "pitcher thermos ladle spatula whisk grater peeler toy puzzle figurine peg domino token pawn rook tile marble"
 ).split()
-NOUNS_TWO = ("tool box", "coffee machine", "water bottle", "tennis ball", "soup can", "paint brush", "tape measure")
+NOUNS_TWO = ("tool box", "coffee machine", "water bottle", "tennis ball", "soup can", "paint brush", "tape measure", "teddy bear",
+             "toy truck", "tea cup", "cereal box", "hair brush", "phone charger", "pencil case", "salt shaker", "golf ball",
+             "toy train", "sticky tape", "baseball cap", "door key", "game card", "sugar cube", "egg carton")  # fmt: skip
 
 REGIONS = {
     "top_left_corner": ("top left corner", "upper left corner", "far left corner", "back left corner", "top left",
@@ -137,16 +139,33 @@ UNCLEAR = (
     "organize this", "something is missing", "where are we", "be careful", "move over", "turn around", "look at me",
 )  # fmt: skip
 CANNOT = (
-    "make coffee", "open the door", "turn on the light", "turn off the lights", "go to the kitchen",
-    "drive to the office", "call my mother", "send an email", "play some music", "cut the apple", "pour water into the mug",
-    "fill the mug with water", "paint the block red", "break the vase", "wash the dishes", "fold the towel", "write my name",
-    "throw the block at the wall", "throw it out of the window", "dance", "jump", "walk forward", "fly", "take a picture",
-    "screw the bolt in", "open the drawer", "open the bottle", "close the door", "plug in the cable", "stir the soup",
-    "bring me a beer", "bring it to me", "hand me the block", "give me the mug", "feed the cat", "vacuum the floor",
-    "rotate the block by ninety degrees", "flip the plate over", "turn the mug upside down", "shake the bottle", "spin around",
-    "look at the camera", "speak louder", "wave your hand", "shake my hand", "give me a high five", "drill a hole", "weld it",
-    "weigh the block", "buy some milk", "book a flight", "clean the window", "wipe the table", "mop the floor", "tie a knot",
-    "put the table in the bowl", "destroy the bowl", "burn it", "solder the wire", "cook dinner", "peel the banana",
+    "make coffee", "open the door", "turn on the light", "turn off the lights", "go to the kitchen", "drive to the office",
+    "call my mother", "send an email", "play some music", "cut {a}", "pour water into {a}", "fill {a} with water", "paint {a} black",
+    "break {a}", "wash {a}", "fold {a}", "write my name", "throw {a} at the wall", "throw it into the garden", "dance", "jump",
+    "walk forward", "fly", "take a picture", "screw {a} in", "open the drawer", "open {a}", "close the door", "plug in the cable",
+    "stir the soup", "bring me a beer", "bring it to me", "hand me {a}", "give me {a}", "give {a} to my friend", "feed the cat",
+    "vacuum the floor", "rotate {a} by ninety degrees", "flip {a} over", "turn {a} upside down", "shake {a}", "spin around",
+    "look at the camera", "speak louder", "wave your hand", "shake my hand", "give me a high five", "drill a hole into {a}",
+    "weld {a} to {b}", "weigh {a}", "buy {a}", "book a flight", "clean the window", "wipe the table", "wipe {a}", "mop the floor",
+    "tie a knot", "destroy {a}", "burn {a}", "solder the wire", "cook dinner", "peel {a}", "move the table", "turn the table around",
+    "glue {a} to {b}", "squash {a}", "hammer {a} into {b}", "juggle with {a} and {b}", "balance {a} on your head", "eat {a}",
+    "throw {a} to the moon", "kick {a}", "roll {a} off the table", "drop {a} on the floor", "throw {a} in the trash", "sell {a}",
+    "tell me how heavy {a} is", "make {a} bigger", "repair {a}", "clean {a}", "dry {a}", "heat {a}", "tilt {a}", "turn {a} around",
+    "bury {a} beneath {b}", "slide {a} underneath {b}", "connect {a} with {b}", "wrap {a}", "switch {a} on", "charge {a}",
+    "hand {a} over to me", "bring {a} to me", "carry {a} to the next room", "put {a} on the floor", "put {a} on the shelf",
+    "put {a} in my pocket", "put {a} on the chair", "put {a} in the fridge", "put {a} under {b}", "measure {a}", "draw {a}",
+    "stand {a} on its side", "spill {a}", "pour {a} out", "hide {a}", "paint {a} like {b}", "photograph {a}", "polish {a}",
+)  # fmt: skip
+CANNOT_WHEN = (
+    "if it is heavy", "when i say so", "every five minutes", "tomorrow", "at noon", "in ten minutes", "if it rains", "twice",
+    "if there are more than two things", "if there are at least four blocks", "when the bell rings", "if you like it",
+    "three times in a row", "for an hour", "if nobody is looking", "as soon as i come back", "unless it is broken", "with two fingers",
+    "without looking", "while singing", "with your eyes closed", "until i say stop", "if there are fewer than three bowls", "forever",
+)  # fmt: skip
+NOTHING_ELSE = (
+    "the rest can stay", "leave the others alone", "leave the rest where it is", "nothing else", "and nothing else", "that's all",
+    "and that is it", "the others stay where they are", "don't move the others", "only that", "leave everything else",
+    "everything else stays put", "the rest stays where it is", "just that",
 )  # fmt: skip
 CONSTRAINTS = (
     "never touch {a}", "but never touch {a}", "without touching {a}", "avoid {a}", "stay away from {a}", "and stay away from {a}",

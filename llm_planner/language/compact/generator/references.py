@@ -50,6 +50,8 @@ class Speaker:
         return Fragment(text, self.marks)
 
     def kind_word(self, kind: str) -> str:
+        if " " in kind and chance(self.rng, 0.4):
+            return kind.split()[-1]  # "the truck" for the toy truck
         synonyms = tuple(w for w in lexicon.KIND_WORDS.get(kind, (kind,)) if w == kind or w not in self.kinds)
         return self.pick(synonyms)
 
@@ -94,6 +96,13 @@ class Speaker:
         return leaf("the", self.kind_node(thing.kind), ANY_COLOR), (
             Fragment(f"{article} {self.kind_word(thing.kind)}".strip()),
         )
+
+    def by_color(self, thing: Thing) -> Said:
+        """ "blue": the colour alone, where the kind goes without saying."""
+        if not thing.color or thing.name in self.specials:
+            return self.describe(thing)
+        text = f"{self.pick(('', '', 'the '))}{self.color_word(thing.color)}"
+        return leaf("the", self.kind_node(thing.kind), self.color_node(thing.color)), (Fragment(text),)
 
     def one_of_kind(self, thing: Thing) -> Said:
         """ "the red one", where the kind is clear from what was said before."""

@@ -151,6 +151,15 @@ def _except(speaker: Speaker) -> Said:
         return leaf("except", items, other), fill(tail, g=words, o=left_out)
     but = speaker.pick(("except", "but", "except for", "other than", "apart from", "besides", "not including", "excluding",
                         "but not", "aside from", "with the exception of", "save for"))  # fmt: skip
+    rest = [t for t in inside if t != thing]
+    if rest and chance(speaker.rng, 0.2):
+        last = rest[int(speaker.rng.integers(len(rest)))]
+        one, two = speaker.describe(thing), speaker.describe(last)
+        if last.kind == thing.kind and kind != ANY_KIND and chance(speaker.rng, 0.6):
+            one = speaker.by_color(thing)
+            two = speaker.one_of_kind(last) if chance(speaker.rng, 0.5) else speaker.by_color(last)
+        node = leaf("except", leaf("except", items, one[0]), two[0])
+        return node, fill("{g} {b} {o} and {p}", g=words, b=but, o=one[1], p=two[1])
     return leaf("except", items, other), fill("{g} {b} {o}", g=words, b=but, o=left_out)
 
 

@@ -73,7 +73,7 @@ def _strange(rng: Generator) -> list[Spec]:
         noun = str(rng.choice(nouns))
         if chance(rng, 0.15):
             noun = _invented(rng)
-        elif chance(rng, 0.08):
+        elif chance(rng, 0.15):
             noun = choose(rng, lexicon.NOUNS_TWO)
         specs.append((noun, _colors(rng, 1)[0] if chance(rng, 0.5) else "", role))
     if chance(rng, 0.5):
