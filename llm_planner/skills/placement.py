@@ -181,10 +181,10 @@ def _spots_inside(held: Held, container: SceneObject, radius: float) -> Iterator
     fits = math.hypot(offset + min(held.shape.half), max(held.shape.half)) < radius + 0.004
     for yaw in _yaws(held, (x, y), ()):
         yaw = comfortable_yaw(x, y, yaw)
-        yield (x, y), yaw
-        if fits:
+        if fits:  # off the middle first: the next thing then finds room beside this one instead of on top
             for side in (offset, -offset):
                 yield (x + side * math.cos(yaw), y + side * math.sin(yaw)), yaw
+        yield (x, y), yaw
 
 
 def _surface(scene: Scene, held: Held, container: SceneObject, shape: Footprint) -> float:
