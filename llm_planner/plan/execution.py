@@ -39,7 +39,7 @@ from llm_planner.world.scene import Scene, Vector3
 
 SETTLE_TIME = 0.3  # [s] after a skill until things have come to rest: a block let go in a bowl rocks that long
 MAX_ATTEMPTS = 2  # of one step
-MAX_REPAIRS = 3  # of goals found broken at the end
+MAX_REPAIRS = 4  # of goals that came undone after they had been achieved
 
 # Trying again cannot help: the same call meets the same wall, or somebody wanted it to stop.
 _HOPELESS = frozenset({SkillErrorCode.INVALID_ARGUMENT, SkillErrorCode.NO_FREE_SPACE, SkillErrorCode.CANCELED})
@@ -279,21 +279,33 @@ def _missed(state: Execution, run: Run, scene: Scene, code: SkillErrorCode, reas
         step = replace(run.step, status=StepStatus.PENDING, message=f"trying again: {reason}")
         again = replace(task, step=step, attempt=task.attempt + 1, goals=run.goals)
         held = (run.held_at_start,) if run.held_at_start else ()
+        state, restored = _restored(_shown(state, step), scene, run.goals)
         recovery = pick_again(state.goals, again, scene, state.interpreter.program.skills, held)
-        state = _shown(state, step)
-        return _next(replace(state, queue=(*recovery, again, *state.queue)), scene)
+        return _next(replace(state, queue=(*restored, *recovery, again, *state.queue)), scene)
     state = _shown(state, replace(run.step, status=StepStatus.FAILED, message=reason))
     return _finish(state, Finish(EndReason.FAILED, f"Step {run.step.id}, {run.step}, failed: {reason}."))
 
 
+def _restored(state: Execution, scene: Scene, besides: tuple[Goal, ...] = ()) -> tuple[Execution, tuple[Task, ...]]:
+    """Steps that make true again what had been achieved and came undone, in the order of the plan: a tower is built
+    from below. `besides` are goals that are being seen to already."""
+    tasks: tuple[Task, ...] = ()
+    for goal in state.goals:
+        if goal not in besides and not goal.holds(scene) and state.repairs < MAX_REPAIRS:
+            more = redo(goal, state.plan, state.repairs + 1, scene, state.interpreter.program.skills)
+            state = replace(state, repairs=state.repairs + bool(more))
+            tasks += more
+    return state, tasks
+
+
 def _concluded(state: Execution, scene: Scene) -> Transition:
-    """The program has ended: done if the scene shows the goals, else what came undone is done again."""
+    """The program has ended: done if the scene shows every goal, else what came undone is done again."""
     broken = [goal for goal in state.goals if not goal.holds(scene)]
     if not broken:
         told = "; ".join(goal.sentence() for goal in state.goals) or "every step is done"
         return _finish(state, Finish(EndReason.DONE, f"{told[0].upper()}{told[1:]}."))
-    tasks = redo(broken[0], state.plan, state.repairs + 1, scene, state.interpreter.program.skills)
-    if tasks and state.repairs < MAX_REPAIRS:
-        return _next(replace(state, queue=tasks, repairs=state.repairs + 1, phase=Phase.READY), scene)
+    state, tasks = _restored(state, scene)
+    if tasks:
+        return _next(replace(state, queue=tasks, phase=Phase.READY), scene)
     told = "; ".join(goal.sentence() for goal in broken)
     return _finish(state, Finish(EndReason.FAILED, f"Every step is done, but the scene does not show that {told}."))
