@@ -6,6 +6,7 @@ continuous), unless the measured joints have left the plan. The plan always ends
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.control.joint_reference import ReferenceTranslator
 from llm_planner.control.limits import LimitShare
 from llm_planner.control.reference import Array, JointState, JointTrajectory, MotionReference
-from llm_planner.control.solver import JointwiseSolver, NoSolution
+from llm_planner.control.solver import JointwiseSolver, NoSolution, Solver
 from llm_planner.errors import InputError
 from llm_planner.simulation.panda import PANDA_LIMITS, ArmKinematics, RobotLimits
 
@@ -43,7 +44,8 @@ class MpcSettings:
     weights: Weights = field(default_factory=Weights)
     share: LimitShare = field(default_factory=LimitShare)
     ik: IkSettings = field(default_factory=IkSettings)
-    time_limit: float = 0.005  # of the solver, for one tick [s]
+    # Of the solver, for one tick [s]. Without one, runs in simulation do not depend on how busy the machine is.
+    time_limit: float = math.inf
     resync_position: float = 0.1  # measured this far from the plan, the plan starts again from the measurement [rad]
 
 
@@ -68,6 +70,7 @@ class MpcController:
         robot: RobotLimits = PANDA_LIMITS,
         kinematics: ArmKinematics | None = None,
         clock: Callable[[], float] = time.perf_counter,
+        solver: Solver | None = None,
     ) -> None:
         self.settings = settings or MpcSettings()
         self.limits = self.settings.share.tracking(robot)
@@ -75,7 +78,7 @@ class MpcController:
         self._robot = robot
         self._stopping = self.settings.share.stopping(robot)
         self._problem = TrackingProblem(self.settings.horizon, self.settings.weights)
-        self._solver = JointwiseSolver(self._problem, self.limits.nq, self.settings.time_limit)
+        self._solver = solver or JointwiseSolver(self._problem, self.limits.nq, self.settings.time_limit, clock)
         ik = InverseKinematics(kinematics or ArmKinematics(), self.limits, self.settings.ik)
         self._translator = ReferenceTranslator(ik)
         self._clock = clock
@@ -84,7 +87,7 @@ class MpcController:
         self._knots: Array = self.settings.horizon.dt * np.arange(1.0, self.settings.horizon.stages + 1)
 
     def step(self, state: JointState, reference: MotionReference | None, now: float) -> JointTrajectory:
-        """The joint trajectory to follow from `now` [s], ending at rest.
+        """The joint trajectory to follow from `now` [s], ending at rest; `now` may lie a little after `state.time`.
 
         With no reference, or a void one, the arm brakes to rest and holds. Raises InputError on a state or reference
         that holds numbers which are not finite, or of wrong size; the robot then follows what it has to its end.
@@ -123,10 +126,9 @@ class MpcController:
 
     def _start(self, state: JointState, now: float) -> tuple[StartState, float]:
         if self._plan is not None:
-            planned = fallback.sample(self._plan, now)
-            error = float(np.abs(state.qpos - planned.qpos).max())
+            error = float(np.abs(state.qpos - fallback.sample(self._plan, state.time).qpos).max())
             if error <= self.settings.resync_position:
-                return planned, error
+                return fallback.sample(self._plan, now), error
         self.reset()
         velocity = np.clip(state.qvel, -self._robot.qvel_max, self._robot.qvel_max)
         return StartState(state.qpos, velocity, np.zeros_like(velocity)), 0.0

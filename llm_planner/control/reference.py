@@ -43,7 +43,8 @@ class JointTrajectory:
     """What the controller commands: knots at `start_time + k * dt` [s], ending at rest.
 
     `qpos` (n+1, nq) [rad], `qvel` (n+1, nq) [rad/s], `qacc` (n, nq) [rad/s^2], constant between knots.
-    `gripper_width` [m]. A robot that hears nothing more can follow it to its end and stand still.
+    `gripper_width` [m]; not a number (NaN) before any reference: the fingers stay as they are. A robot that hears
+    nothing more can follow it to its end and stand still.
     """
 
     start_time: float

@@ -8,7 +8,7 @@ import numpy as np
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from llm_planner.control.mpc import MpcController, Status
+from llm_planner.control.mpc import MpcController, MpcSettings, Status
 from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.message_conversions import joint_state_from_msg, reference_from_msg, trajectory_to_msg
 from llm_planner.nodes.settings import Setting
@@ -30,7 +30,7 @@ class MpcControllerNode(ShellNode):
     def configure(self) -> None:
         self._period = 1.0 / self.setting("rate")
         self._lead = self.setting("lead")
-        self._controller = MpcController()
+        self._controller = MpcController(MpcSettings(time_limit=0.5 * self._period))
         self._reference = None
         self._last_tick = self._last_sent = -np.inf
         self._solve_times: list[float] = []

@@ -163,6 +163,8 @@ class World:
 
     def _gripper_ramp(self, width: float, ahead: Array) -> Array:
         """The commanded width `ahead` (n,) [s]: at the gripper's speed, no farther than its full force asks for."""
+        if width != width:  # not a number: as told before
+            width = self._gripper_command
         measured = self.gripper_width()
         start = min(max(self._gripper_command, measured - self._gripper_lead), measured + self._gripper_lead)
         change = min(max(width, 0.0), GRIPPER_WIDTH_MAX) - start

@@ -1,0 +1,68 @@
+"""A controller and a robot that follows it exactly."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from llm_planner.control import fallback
+from llm_planner.control.inverse_kinematics import InverseKinematics
+from llm_planner.control.limits import LimitShare
+from llm_planner.control.mpc import MpcController, MpcSettings
+from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
+from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+
+PERIOD = 0.01  # [s] of the controller
+
+
+class SteppedClock:
+    """Every reading is a millisecond after the one before."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 0.001
+        return self.now
+
+
+class ExactRobot:
+    """Follows each plan exactly for one period, and keeps what it went through."""
+
+    def __init__(self, controller: MpcController) -> None:
+        self.controller = controller
+        self.now = 0.0
+        self.qpos, self.qvel = np.array(HOME_QPOS), np.zeros(7)
+        self.plans: list[JointTrajectory] = []
+        self.velocities: list[np.ndarray] = []
+        self.accelerations: list[np.ndarray] = []
+
+    def tick(self, reference: MotionReference | None) -> JointTrajectory:
+        plan = self.controller.step(JointState(self.now, self.qpos, self.qvel), reference, self.now)
+        before = self.qvel
+        self.now = round(self.now + PERIOD, 9)
+        state = fallback.sample(plan, self.now)
+        self.qpos, self.qvel = state.qpos, state.qvel
+        self.plans.append(plan)
+        self.velocities.append(np.abs(self.qvel) / PANDA_LIMITS.qvel_max)
+        self.accelerations.append(np.abs(self.qvel - before) / PERIOD / PANDA_LIMITS.qacc_max)
+        return plan
+
+    def run(self, reference: Callable[[float], MotionReference | None], seconds: float) -> None:
+        for _ in range(round(seconds / PERIOD)):
+            self.tick(reference(self.now))
+
+
+@pytest.fixture(scope="session")
+def arm() -> ArmKinematics:
+    return ArmKinematics()
+
+
+@pytest.fixture(scope="session")
+def inverse_kinematics(arm: ArmKinematics) -> InverseKinematics:
+    return InverseKinematics(arm, LimitShare().tracking(PANDA_LIMITS))
+
+
+@pytest.fixture
+def robot(arm: ArmKinematics) -> ExactRobot:
+    return ExactRobot(MpcController(MpcSettings(), kinematics=arm, clock=SteppedClock()))

@@ -1,0 +1,108 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from llm_planner.control.inverse_kinematics import InverseKinematics
+from llm_planner.control.joint_reference import JointReference, ReferenceTranslator, check_pose, check_reference
+from llm_planner.control.reference import MotionReference
+from llm_planner.errors import InputError
+from llm_planner.simulation.panda import HOME_QPOS
+from llm_planner.skills.gripper_shape import Grip
+from llm_planner.world.scene import Pose
+
+HOME = np.array(HOME_QPOS)
+POSES = tuple(Grip(0.4 + 0.005 * k, 0.0, 0.2, 0.0).pose() for k in range(20))
+REFERENCE = MotionReference(start_time=1.0, dt=0.05, poses=POSES[:10], gripper_width=0.04)
+
+
+class CountingIk:
+    """Counts what it is asked for."""
+
+    def __init__(self, inner: InverseKinematics) -> None:
+        self.inner, self.calls = inner, 0
+
+    def solve(self, target: Pose, start: np.ndarray) -> object:
+        self.calls += 1
+        return self.inner.solve(target, start)
+
+
+@pytest.fixture
+def counting(inverse_kinematics: InverseKinematics) -> CountingIk:
+    return CountingIk(inverse_kinematics)
+
+
+def test_only_poses_that_are_new_are_searched(counting: CountingIk) -> None:
+    translator = ReferenceTranslator(counting)  # type: ignore[arg-type]
+    first = translator.translate(REFERENCE, HOME)
+    second = translator.translate(replace(REFERENCE, start_time=1.1, poses=POSES[2:12]), HOME)
+
+    assert counting.calls == 12
+    assert second.qpos[:8] == pytest.approx(first.qpos[2:])
+
+
+def test_the_same_reference_is_translated_once(counting: CountingIk) -> None:
+    translator = ReferenceTranslator(counting)  # type: ignore[arg-type]
+    assert translator.translate(REFERENCE, HOME) is translator.translate(REFERENCE, HOME)
+
+
+def test_a_path_that_only_begins_like_the_last_one_is_searched_afresh(counting: CountingIk) -> None:
+    translator = ReferenceTranslator(counting)  # type: ignore[arg-type]
+    translator.translate(REFERENCE, HOME)
+    elsewhere = (*POSES[:3], Grip(0.4, 0.1, 0.2, 0.0).pose())
+    translator.translate(replace(REFERENCE, poses=elsewhere), HOME)
+
+    assert counting.calls == 14
+
+
+def test_forgetting_searches_everything_again(counting: CountingIk) -> None:
+    translator = ReferenceTranslator(counting)  # type: ignore[arg-type]
+    translator.translate(REFERENCE, HOME)
+    translator.forget()
+    translator.translate(REFERENCE, HOME)
+
+    assert counting.calls == 20
+
+
+def test_a_reference_is_sampled_linearly_and_held_outside() -> None:
+    reference = JointReference(1.0, 0.1, np.array([[0.0], [1.0], [3.0]]), 0.0)
+    qpos, qvel = reference.sample(np.array([0.5, 1.05, 1.15, 9.0]))
+
+    assert qpos[:, 0] == pytest.approx([0.0, 0.5, 2.0, 3.0])
+    assert qvel[:, 0] == pytest.approx([0.0, 10.0, 20.0, 0.0])
+
+
+def test_a_single_pose_is_held() -> None:
+    qpos, qvel = JointReference(1.0, 0.1, np.array([[2.0]]), 0.0).sample(np.array([0.0, 5.0]))
+    assert qpos[:, 0] == pytest.approx([2.0, 2.0])
+    assert not qvel.any()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"poses": ()}, "needs 1 to 1000 poses, not 0"),
+        ({"start_time": math.nan}, "start_time is not a finite number: nan"),
+        ({"gripper_width": math.inf}, "gripper_width is not a finite number: inf"),
+        ({"dt": 0.0}, "dt must lie between 0.001 and 10 s, not 0.0"),
+        ({"speed_scale": 1.5}, r"speed_scale must lie in \(0, 1\], not 1.5"),
+        ({"gripper_width": -0.01}, "gripper_width must not be negative, not -0.01 m"),
+    ],
+)
+def test_a_wrong_reference_is_told_apart(change: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        check_reference(replace(REFERENCE, **change))
+
+
+@pytest.mark.parametrize(
+    ("pose", "message"),
+    [
+        (Pose((0.4, 0.0), (1.0, 0.0, 0.0, 0.0)), "needs 3 numbers of position and 4 of orientation"),  # type: ignore[arg-type]
+        (Pose((0.4, math.nan, 0.0), (1.0, 0.0, 0.0, 0.0)), "holds a number that is not finite"),
+        (Pose((0.4, 0.0, 0.2), (1.0, 1.0, 0.0, 0.0)), "must be unit quaternions .* has the norm 1.41"),
+    ],
+)
+def test_a_wrong_pose_is_told_apart(pose: Pose, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        check_pose(pose)
