@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import rclpy
 from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
+from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
@@ -21,6 +23,8 @@ from llm_planner.world.scene import Scene
 from llm_planner_interfaces.action import ExecuteCommand
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.srv import StopRobot
+
+SILENCE_MAX = 5.0  # wall seconds without a word of the planner
 
 
 class SystemUnreachableError(LlmPlannerError):
@@ -52,13 +56,64 @@ class CommandResult:
         return self.code == ExecuteCommand.Result.QUESTION
 
 
+class Submission:
+    """A command that was sent: `result` is there once `is_done`."""
+
+    def __init__(self, client: ActionClient, text: str, on_progress: Callable[[Progress], None]) -> None:
+        self.is_answered = False
+        self.is_done = False
+        self._result = CommandResult(ExecuteCommand.Result.EXECUTOR_LOST, "")
+        self._handle: ClientGoalHandle | None = None
+        self._on_progress = on_progress
+        self._heard = time.monotonic()
+        sent = client.send_goal_async(ExecuteCommand.Goal(command=text), feedback_callback=self._on_feedback)
+        sent.add_done_callback(self._on_answer)
+
+    @property
+    def result(self) -> CommandResult:
+        """How it ended; raises SystemUnreachableError where the planner did not take it."""
+        if self._handle is None or not self._handle.accepted:
+            raise SystemUnreachableError("the language planner takes no commands: it is not active")
+        return self._result
+
+    def cancel(self) -> None:
+        """Ask for its end; `is_done` tells when it has come."""
+        if self._handle is not None:
+            self._handle.cancel_goal_async()
+
+    def check_alive(self) -> None:
+        """Raises SystemUnreachableError when the planner, which speaks every second, has fallen silent."""
+        if not self.is_done and time.monotonic() - self._heard > SILENCE_MAX:
+            raise SystemUnreachableError(
+                "the language planner fell silent, so nobody can tell what became of the command; the arm stops when "
+                "its skill ends. Look at what the nodes print, and say it again once the system is up"
+            )
+
+    def _on_feedback(self, message: ExecuteCommand.Impl.FeedbackMessage) -> None:
+        self._heard = time.monotonic()
+        self._on_progress(_progress(message.feedback))
+
+    def _on_answer(self, future: Future) -> None:
+        self._handle, self.is_answered, self._heard = future.result(), True, time.monotonic()
+        if self._handle.accepted:
+            self._handle.get_result_async().add_done_callback(self._on_done)
+        else:
+            self.is_done = True
+
+    def _on_done(self, future: Future) -> None:
+        done = future.result().result
+        self._result, self.is_done = CommandResult(done.error_code, done.error_msg), True
+
+
 class SystemClient:
     """A node of its own; every method spins it, so nothing runs between calls."""
 
-    def __init__(self, namespace: str = "") -> None:
-        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)  # an interrupt stays Python's
-        self.node = rclpy.create_node("llm_planner_client", namespace=namespace or None)
-        self._executor = SingleThreadedExecutor()
+    def __init__(self, namespace: str = "", domain_id: int | None = None) -> None:
+        self._context = Context()
+        no_handlers = SignalHandlerOptions.NO  # an interrupt stays Python's
+        rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=no_handlers)
+        self.node = rclpy.create_node("llm_planner_client", namespace=namespace or None, context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._commands = ActionClient(self.node, ExecuteCommand, "execute_command")
         self._stop = self.node.create_client(StopRobot, "stop")
@@ -67,7 +122,7 @@ class SystemClient:
         """Leave the network."""
         self._executor.shutdown()
         self.node.destroy_node()
-        rclpy.try_shutdown()
+        rclpy.try_shutdown(context=self._context)
 
     def wait_for_system(self, timeout: float, still_hoping: Callable[[], None] = lambda: None) -> None:
         """Return once commands are taken; raises SystemUnreachableError after `timeout` [s].
@@ -76,24 +131,30 @@ class SystemClient:
         """
         self.wait_until(self._commands.server_is_ready, timeout, still_hoping)
 
+    def submit(self, text: str, on_progress: Callable[[Progress], None] = lambda progress: None) -> Submission:
+        """Send a command; it is followed while a method of this client spins."""
+        return Submission(self._commands, text, on_progress)
+
     def execute(
         self, text: str, on_progress: Callable[[Progress], None], still_hoping: Callable[[], None] = lambda: None
     ) -> CommandResult:
-        """Send a command and follow it to its end, however long it takes. An interrupt cancels it."""
-        sent = self._commands.send_goal_async(
-            ExecuteCommand.Goal(command=text),
-            feedback_callback=lambda message: on_progress(_progress(message.feedback)),
-        )
-        handle = self._result(sent, 10.0, still_hoping)
-        if not handle.accepted:
-            raise SystemUnreachableError("the language planner takes no commands: it is not active")
-        result = handle.get_result_async()
+        """Send a command and follow it to its end, however long it takes. An interrupt cancels it.
+
+        Raises SystemUnreachableError when the planner does not take it.
+        """
+        submission = self.submit(text, on_progress)
+        self.wait_until(lambda: submission.is_answered, 10.0, still_hoping)
+
+        def check() -> None:
+            submission.check_alive()
+            still_hoping()
+
         try:
-            done = self._result(result, float("inf"), still_hoping).result
+            self.wait_until(lambda: submission.is_done, float("inf"), check)
         except KeyboardInterrupt:
-            self._result(handle.cancel_goal_async(), 2.0)
-            done = self._result(result, 5.0).result
-        return CommandResult(done.error_code, done.error_msg)
+            submission.cancel()
+            self.wait_until(lambda: submission.is_done, 5.0)
+        return submission.result
 
     def stop(self, reason: str) -> CommandResult:
         """Stop the arm; raises SystemUnreachableError where nobody answers."""

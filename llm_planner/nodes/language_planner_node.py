@@ -58,6 +58,7 @@ class Command:
     plan: Plan = field(default_factory=Plan)
     execution: ClientGoalHandle | None = None
     cancel_wanted: bool = False
+    feedback: ExecuteCommand.Feedback = field(default_factory=ExecuteCommand.Feedback)
     code: int = Result.SUCCEEDED
     message: str = ""
     done: Future = field(default_factory=Future)
@@ -111,7 +112,7 @@ class LanguagePlannerNode(ShellNode):
             goal_callback=self._on_goal, cancel_callback=self._on_cancel,
         )  # fmt: skip
         self.every(0.25, self._on_watch)
-        self.every(1.0, self._on_diagnose)
+        self.every(1.0, self._on_second)
         name, script = self.setting("model"), self.setting("model_script")
         self._model = ModelThread(self, lambda: _opened(name, script))
 
@@ -171,11 +172,13 @@ class LanguagePlannerNode(ShellNode):
             self._end(self._current, Result.STOPPED, "Stopped before anything moved.")
 
     def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
-        known = [*self._waiting, *([self._current] if self._current else [])]
-        for command in known:
+        for command in self._known():
             if command.goal is not None and command.goal.goal_id == goal.goal_id:
                 self._cancel(command)
         return CancelResponse.ACCEPT
+
+    def _known(self) -> list[Command]:
+        return [*([self._current] if self._current else []), *self._waiting]
 
     def _cancel(self, command: Command) -> None:
         command.cancel_wanted = True
@@ -277,9 +280,15 @@ class LanguagePlannerNode(ShellNode):
             self._feed_back(command, message, PlanStatus())
 
     def _feed_back(self, command: Command, message: str, status: PlanStatus) -> None:
+        command.feedback = ExecuteCommand.Feedback(
+            state=command.state, message=message, plan=command.plan, status=status
+        )
+        self._repeat_feedback(command)
+
+    def _repeat_feedback(self, command: Command) -> None:
+        """Whoever sent the command sees by it that we live."""
         if command.goal is not None and command.goal.is_active:
-            feedback = ExecuteCommand.Feedback(state=command.state, message=message, plan=command.plan, status=status)
-            command.goal.publish_feedback(feedback)
+            command.goal.publish_feedback(command.feedback)
 
     # Watching
 
@@ -323,7 +332,9 @@ class LanguagePlannerNode(ShellNode):
             self._end(self._current, Result.EXECUTOR_LOST, _EXECUTOR_LOST)
         self._look()
 
-    def _on_diagnose(self) -> None:
+    def _on_second(self) -> None:
+        for command in self._known():
+            self._repeat_feedback(command)
         waiting = [("waiting_commands", len(self._waiting))]
         if not self._model.is_ready:
             self.report(WARN, "the language model is not ready", waiting)

@@ -1,0 +1,127 @@
+"""The whole system as real processes over real DDS, once for each test module, with a language model from a table."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
+
+from llm_planner.cli.processes import NodeOptions, NodeProcesses
+from llm_planner.nodes.client import CommandResult, Progress, Submission, SystemClient
+from llm_planner.nodes.node_table import NODES
+from llm_planner.world.scene import Scene
+from llm_planner_interfaces.srv import ResetWorld
+
+OBJECTS = "red block, blue block, green bowl, mug"
+PROGRAMS = """
+put the red block in the green bowl: |
+  pick("red block")
+  place_in("green bowl")
+tour: |
+  for block in objects("block"):
+      pick(block)
+      place_beside("mug", "left", 0.05)
+pick up the purple vase: pick("purple vase")
+delete everything: |
+  import os
+  os.system("rm -rf /")
+climb out: |
+  pick.__class__.__bases__[0].__subclasses__()
+wave: go_home()
+"""
+TIMEOUT = 60.0  # [s] of wall time: generous, because the machine may be busy
+SPEED = 2.0  # simulated seconds a wall second
+_domains = count(1 + os.getpid() % 50)
+
+
+@dataclass
+class System:
+    """The running nodes, a client, and what it has seen last."""
+
+    processes: NodeProcesses
+    client: SystemClient
+    environment: dict[str, str]
+    notices: list[str]
+    scene: Scene = field(default_factory=lambda: Scene(0.0, ()))
+    time: float = 0.0
+    qpos: tuple[float, ...] = ()
+    speed: float = 0.0  # of the fastest joint [rad/s]
+
+    def on_scene(self, scene: Scene) -> None:
+        self.scene = scene
+
+    def on_joints(self, time: float, qpos: list[float], qvel: list[float], width: float) -> None:
+        self.time, self.qpos, self.speed = time, tuple(qpos), max(map(abs, qvel))
+
+    def wait(self, condition: Callable[[], bool], timeout: float = TIMEOUT) -> None:
+        self.client.wait_until(condition, timeout)
+
+    def say(self, text: str) -> CommandResult:
+        return self.client.execute(text, lambda progress: None)
+
+    def start(self, text: str) -> Submission:
+        """Send a command and return when the arm moves for it."""
+        submission = self.client.submit(text)
+        self.wait(lambda: self.speed > 0.1)
+        return submission
+
+    def finish(self, submission: Submission) -> CommandResult:
+        self.wait(lambda: submission.is_done)
+        return submission.result
+
+    def reset(self, seed: int = 1) -> None:
+        """A fresh table with the arm at home, once everybody has seen it."""
+        before = self.time
+        client = self.client.node.create_client(ResetWorld, "reset_world")
+        self.wait(client.service_is_ready)
+        future = client.call_async(ResetWorld.Request(seed=seed, objects=OBJECTS.split(", ")))
+        self.wait(future.done)
+        self.client.node.destroy_client(client)
+        self.wait(lambda: self.time < before or before == 0.0)
+        self.wait(lambda: self.time > 0.3)
+
+
+Follow = Callable[[str], tuple[CommandResult, list[Progress]]]
+
+
+@pytest.fixture
+def fresh(system: System) -> System:
+    """The module's system with a fresh table."""
+    system.reset()
+    return system
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    """All nodes, supervised as `llm-planner up` does."""
+    folder = tmp_path_factory.mktemp("system")
+    script = folder / "programs.yaml"
+    script.write_text(PROGRAMS, encoding="utf-8")
+    domain = next(_domains)
+    journal = {"journal": str(folder / "journal.jsonl")}
+    options = NodeOptions(
+        {
+            "simulator": {"objects": OBJECTS, "seed": "1", "real_time_factor": str(SPEED)},
+            "plan_executor": journal,
+            "language_planner": {"model": "scripted", "model_script": str(script), **journal},
+        }
+    )
+    environment = {"ROS_DOMAIN_ID": str(domain)}
+    notices: list[str] = []
+    with NodeProcesses(NODES, options, folder / "nodes.log", environment) as processes:
+        threading.Thread(target=processes.supervise, args=(notices.append,), daemon=True).start()
+        client = SystemClient(domain_id=domain)
+        running = System(processes, client, environment, notices)
+        client.watch_scene(running.on_scene)
+        client.watch_joints(running.on_joints)
+        client.wait_for_system(TIMEOUT)
+        running.wait(lambda: running.time > 0.3)
+        yield running
+        client.close()

@@ -1,0 +1,70 @@
+"""What happens when a process is killed under a running plan. Nodes are started again as by `llm-planner up`."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from llm_planner_interfaces.action import ExecuteCommand
+
+Code = ExecuteCommand.Result
+
+
+def kill(system, name: str) -> None:
+    os.kill(system.processes.pid(name), signal.SIGKILL)
+
+
+def works_again(system) -> None:
+    """The next commands, until one succeeds: the killed node needs a moment to come back."""
+    for _ in range(20):
+        if system.say("wave").succeeded:
+            return
+    pytest.fail("no command works any more")
+
+
+def test_when_the_skill_server_dies_the_arm_stops_by_itself(fresh):
+    running = fresh.start("put the red block in the green bowl")
+    killed = fresh.time
+    kill(fresh, "skill_server")
+    fresh.wait(lambda: fresh.speed < 0.01)
+    assert fresh.time - killed < 2.0
+    result = fresh.finish(running)
+    assert result.code == Code.SKILLS_LOST
+    assert "skills is gone" in result.message
+    works_again(fresh)
+    assert any("skill_server ended (by SIGKILL); starting it again" in notice for notice in fresh.notices)
+
+
+def test_when_the_controller_dies_the_arm_follows_its_last_plan_to_rest(fresh):
+    running = fresh.start("put the red block in the green bowl")
+    killed = fresh.time
+    kill(fresh, "mpc_controller")
+    fresh.wait(lambda: fresh.speed < 0.01)
+    assert fresh.time - killed < 2.5
+    fresh.client.stop("test")
+    fresh.finish(running)
+    works_again(fresh)
+
+
+def test_when_the_simulator_is_restarted_the_plan_ends_and_the_arm_stays_still(fresh):
+    running = fresh.start("put the red block in the green bowl")
+    before = fresh.time
+    kill(fresh, "simulator")
+    result = fresh.finish(running)
+    assert result.code in (Code.STOPPED, Code.NO_SCENE, Code.SKILL_FAILED)
+    assert result.message
+    fresh.wait(lambda: fresh.time < before)
+    at_home = fresh.qpos
+    fresh.wait(lambda: fresh.time > 0.6)
+    assert fresh.qpos == pytest.approx(at_home, abs=0.02)
+    works_again(fresh)
+
+
+def test_when_the_executor_dies_the_command_ends_and_the_next_one_works(fresh):
+    running = fresh.start("put the red block in the green bowl")
+    kill(fresh, "plan_executor")
+    result = fresh.finish(running)
+    assert result.code == Code.EXECUTOR_LOST
+    works_again(fresh)
