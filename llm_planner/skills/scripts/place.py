@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from llm_planner.skills.arm import Arm, Script, hanging
 from llm_planner.skills.contract import Argument, SkillErrorCode
@@ -23,11 +23,11 @@ from llm_planner.skills.placement import (
 )
 from llm_planner.skills.reach import reachable
 from llm_planner.world.places import direction_vector, region
-from llm_planner.world.predicates import contents, is_container
+from llm_planner.world.predicates import at, beside, contents, in_, is_container, on
+from llm_planner.world.scene import Scene
 
 NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the exact place when that is taken
 TIGHT = (0.004,)  # [m] of free table is enough where the place is given exactly
-FELL = 0.03  # [m] from where it was let go, at which a thing has not stayed put
 
 
 def place_on(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
@@ -35,21 +35,24 @@ def place_on(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     target = arm.find(str(arguments["object"]))
     held = _held(arm)
     if is_container(target):
-        yield from _put_down(arm, held, inside(arm.scene, held, target))
-        return
-    standing = contents(arm.scene, target.name)
-    if standing:
-        raise SkillError(
-            SkillErrorCode.PRECONDITION_FAILED,
-            f"the {standing[0]} already stands on the {target.name}; put it on that, or move that away first",
-        )
-    yield from _put_down(arm, held, on_top(arm.scene, held, target))
+        release = inside(arm.scene, held, target)
+    else:
+        standing = contents(arm.scene, target.name)
+        if standing:
+            raise SkillError(
+                SkillErrorCode.PRECONDITION_FAILED,
+                f"the {standing[0]} already stands on the {target.name}; put it on that, or move that away first",
+            )
+        release = on_top(arm.scene, held, target)
+    yield from _put_down(arm, held, release, lambda scene: on(scene, held.item.name, target.name))
 
 
 def place_in(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Into the container `object`."""
     held = _held(arm)
-    yield from _put_down(arm, held, inside(arm.scene, held, arm.find(str(arguments["object"]))))
+    container = arm.find(str(arguments["object"]))
+    release = inside(arm.scene, held, container)
+    yield from _put_down(arm, held, release, lambda scene: in_(scene, held.item.name, container.name))
 
 
 def place_beside(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
@@ -57,12 +60,12 @@ def place_beside(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     other = str(arguments["object"])
     direction, distance = str(arguments["direction"]), _number(arguments["distance"])
     held = _held(arm)
-    shape = footprint(arm.find(other))
+    name, shape = held.item.name, footprint(arm.find(other))
     for nudge in NUDGES:
         for center, yaw in _beside(held, shape, direction_vector(direction), distance, nudge):
             release = on_table(arm.scene, held, [center], (yaw,), TIGHT)
             if release is not None:
-                yield from _put_down(arm, held, release)
+                yield from _put_down(arm, held, release, lambda scene: beside(scene, name, other, direction, distance))
                 return
     raise _no_space(arm, held, center, f"{distance:.2f} m to the {direction} of the {other}")
 
@@ -71,16 +74,14 @@ def place_at(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """At `place`: the free spot of a region nearest to its middle, or a point."""
     place = arguments["place"]
     held = _held(arm)
-    if isinstance(place, str):
-        area = region(place)
-        release = on_table(arm.scene, held, spread(area.area, area.anchor), ())
-        if release is None:
-            raise _no_space(arm, held, area.anchor, f"in the {place}")
-        yield from _put_down(arm, held, release)
+    if isinstance(place, tuple):
+        yield from _put_at(arm, held, (place[0], place[1]))
         return
-    if not isinstance(place, tuple):
-        raise SkillError(SkillErrorCode.INVALID_ARGUMENT, f"place must be a region or a point, not {place!r}")
-    yield from _put_at(arm, held, (place[0], place[1]))
+    area = region(str(place))
+    release = on_table(arm.scene, held, spread(area.area, area.anchor), ())
+    if release is None:
+        raise _no_space(arm, held, area.anchor, f"in the {place}")
+    yield from _put_down(arm, held, release, lambda scene: at(scene, held.item.name, area.name))
 
 
 def place_offset(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
@@ -104,10 +105,11 @@ def _put_at(arm: Arm, held: Held, point: Point2) -> Script:
     release = on_table(arm.scene, held, centers, (), TIGHT)
     if release is None:
         raise _no_space(arm, held, point, f"at ({point[0]:.2f}, {point[1]:.2f})")
-    yield from _put_down(arm, held, release)
+    yield from _put_down(arm, held, release, lambda scene: at(scene, held.item.name, point))
 
 
-def _put_down(arm: Arm, held: Held, release: Release) -> Script:
+def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene], bool]) -> Script:
+    """Carry it there, let go, move away; raises SkillError when it slips on the way or does not stay there."""
     name = held.item.name
     cruise = arm.cruise_height(hanging(arm, name), ignore=name)
     yield from arm.move("carry", arm.travel(release.grip, cruise), stop_early=True)
@@ -115,16 +117,13 @@ def _put_down(arm: Arm, held: Held, release: Release) -> Script:
     yield from arm.fingers("release", release.opening)
     clear_of = max(arm.grip.z + 0.08, arm.grip.z - held.below + held.item.size[2] + 0.03)
     yield from arm.move("retreat", [arm.rise(min(clear_of, arm.settings.cruise_max))])
-    _check(arm, name, release)
-
-
-def _check(arm: Arm, name: str, release: Release) -> None:
     if arm.scene.held == name:
         raise SkillError(SkillErrorCode.EFFECT_MISSING, f"the {name} did not leave the fingers")
-    item = arm.find(name)
-    away = math.dist(item.position[:2], release.center)
-    if away > FELL and release.surface > 0.0 and item.position[2] < release.surface:
-        raise SkillError(SkillErrorCode.EFFECT_MISSING, f"the {name} fell: it lies {away * 100:.0f} cm away")
+    if not achieved(arm.scene):
+        x, y, _ = arm.find(name).position
+        raise SkillError(
+            SkillErrorCode.EFFECT_MISSING, f"the {name} did not stay where it was put; it lies at ({x:.2f}, {y:.2f})"
+        )
 
 
 def _held(arm: Arm) -> Held:

@@ -1,0 +1,121 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from llm_planner.errors import InputError
+from llm_planner.program.signatures import REQUIRED
+from llm_planner.skills.library import load_skills
+from llm_planner.skills.manifest import Manifest, parse_manifest, read_manifest
+
+PATH = Path("skills/place_beside/skill.yaml")
+GOOD: dict[str, Any] = {
+    "name": "place_beside",
+    "description": "Put it next to another thing.",
+    "script": "place_beside",
+    "timeout": 20.0,
+    "parameters": [
+        {"name": "object", "type": "object", "description": "the other thing"},
+        {"name": "direction", "type": "direction", "default": "left", "description": "the side"},
+        {
+            "name": "distance", "type": "number", "unit": "m", "minimum": 0.02, "maximum": 0.3, "default": 0.04,
+            "description": "the gap",
+        },
+    ],
+    "preconditions": [{"atom": "holding()", "otherwise": "nothing is held, so {object} gets no neighbour"}],
+    "effects": ["beside(held, object, direction, distance)"],
+}  # fmt: skip
+
+
+def parse(**changes: Any) -> Manifest:
+    return parse_manifest({**GOOD, **changes}, PATH)
+
+
+def parameter(**changes: Any) -> list[dict[str, Any]]:
+    return [{"name": "distance", "type": "number", "description": "the gap", **changes}]
+
+
+def test_a_manifest_gives_the_signature_that_programs_are_checked_against() -> None:
+    signature = parse().signature
+
+    assert str(signature) == "place_beside(object, direction='left', distance=0.04)"
+    assert signature.is_skill
+    assert [p.type for p in signature.parameters] == ["object", "direction", "number"]
+    assert signature.parameters[0].default is REQUIRED
+    assert (signature.parameters[2].minimum, signature.parameters[2].maximum) == (0.02, 0.3)
+    assert [str(atom) for atom in signature.effects] == ["beside(held, object, direction, distance)"]
+
+
+def test_the_library_holds_exactly_the_documented_skills() -> None:
+    assert sorted(skill.name for skill in load_skills()) == sorted(
+        ["pick", "place_on", "place_in", "place_beside", "place_at", "place_offset", "push", "open_gripper",
+         "close_gripper", "go_home"]
+    )  # fmt: skip
+
+
+def test_every_shipped_skill_describes_itself_and_its_parameters() -> None:
+    for skill in load_skills():
+        assert skill.manifest.description.endswith(".")
+        assert set(skill.manifest.parameter_descriptions) == {p.name for p in skill.manifest.parameters}
+        assert 0 < skill.manifest.timeout <= 30
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"color": "red"}, "the manifest has the unknown key 'color'; the keys are: name, description"),
+        ({"name": "place"}, "name is 'place' but the folder is called 'place_beside'; make them agree"),
+        ({"script": "dance"}, "script is 'dance'; the scripted skills are: pick, place_on"),
+        ({"description": ""}, "description of the manifest must be a text, not ''"),
+        ({"timeout": -1}, r"timeout of the manifest must be a number of seconds above 0, not -1\.0"),
+        ({"timeout": "long"}, "timeout of the manifest must be a number, not 'long'"),
+        ({"parameters": None}, r"parameters of the manifest must be a list \(possibly empty: \[\]\), not None"),
+        ({"parameters": ["object"]}, "a parameter must be a mapping with the keys name, type"),
+        ({"parameters": parameter(type="colour")}, "the type of 'distance' is 'colour'; the types are: object, point"),
+        ({"parameters": parameter() + parameter()}, "two parameters have the same name: distance, distance"),
+        ({"parameters": parameter(type="direction", minimum=1)}, "'distance' has bounds but is a direction"),
+        ({"parameters": parameter(minimum=2, maximum=1)}, "the minimum of 'distance', 2, is above its maximum, 1"),
+        ({"parameters": parameter(minimum="2")}, "minimum of a parameter must be a number, not '2'"),
+        ({"parameters": parameter(maximum=1, default=2)}, "default of 'distance' must be a number within its bounds"),
+        ({"parameters": parameter(default=True)}, "must be a number within its bounds, not True"),
+        ({"parameters": parameter(type="direction", default="up")}, "is 'up'; a direction's default may be: top, left"),
+        ({"parameters": parameter(type="object", default="mug")}, "a object's default may be: none, since it must"),
+        ({"preconditions": ["holding()"]}, "a precondition must be a mapping with the keys atom, otherwise"),
+        ({"preconditions": [{"atom": "holding()", "otherwise": "no {color}"}]}, r"otherwise names \{color\}; it may"),
+        ({"preconditions": [{"atom": "flying()", "otherwise": "no"}]}, "preconditions: 'flying\\(\\)' uses the"),
+        ({"effects": ["on(held, table)"]}, "effects: 'on\\(held, table\\)' names 'table'; an atom may name: object"),
+    ],
+)
+def test_a_wrong_manifest_says_file_key_value_and_choices(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=rf"place_beside/skill\.yaml: .*{message}"):
+        parse(**changes)
+
+
+def test_a_manifest_that_is_no_mapping_is_rejected() -> None:
+    with pytest.raises(InputError, match=r"the manifest must be a mapping with the keys name, .*, not \['pick'\]"):
+        parse_manifest(["pick"], PATH)
+
+
+def test_a_file_that_is_no_yaml_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "skill.yaml"
+    path.write_text("name: [unclosed")
+    with pytest.raises(InputError, match=r"skill\.yaml: cannot be read as YAML"):
+        read_manifest(path)
+
+
+def test_a_library_is_read_from_any_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "place_beside"
+    folder.mkdir()
+    (folder / "skill.yaml").write_text(yaml.safe_dump(GOOD))
+
+    library = load_skills(tmp_path)
+
+    assert [skill.name for skill in library] == ["place_beside"]
+    with pytest.raises(InputError, match="there is no skill 'pick'; the skills are: place_beside"):
+        library.find("pick")
+
+
+def test_an_empty_folder_is_no_library(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"holds no skill; a skill is a folder with a skill\.yaml"):
+        load_skills(tmp_path)
