@@ -82,8 +82,7 @@ def read_journal(path: Path) -> tuple[Record, ...]:
     records = []
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            values = json.loads(line)
-            records.append(_record(values))
+            records.append(_record(dict(json.loads(line))))
         except (ValueError, KeyError, TypeError):
             continue
     return tuple(records)

@@ -11,9 +11,9 @@ from llm_planner.plan.plan import Outcome, Plan
 from llm_planner.plan.unroll import make_plan
 from llm_planner.program.checker import CheckedProgram, check_program
 from llm_planner.program.interpreter import Interpreter
-from llm_planner.program.problems import NothingFoundError, ProgramError
+from llm_planner.program.problems import ProgramError
 from llm_planner.program.signatures import Signature
-from llm_planner.program.synthesis import Synthesis, clean_command, write_program
+from llm_planner.program.synthesis import Synthesis, as_question, clean_command, write_program
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
@@ -52,11 +52,11 @@ def plan_program(
     command: str, text: str, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint = BEHIND
 ) -> Planned:
     """The plan for a program written by hand, or received from elsewhere; raises as `plan_command`."""
-    interpreter = Interpreter(check_program(text, skills, scene), viewpoint)
     try:
+        interpreter = Interpreter(check_program(text, skills, scene), viewpoint)
         return Planned(make_plan(command, interpreter, scene, viewpoint), interpreter)
-    except NothingFoundError as error:
-        raise QuestionError(f"{error.problems[0].message}. What should I do instead?") from error
+    except ProgramError as error:
+        raise as_question(error) from error
 
 
 def outcome_of(error: LlmPlannerError) -> tuple[Outcome, str]:

@@ -158,6 +158,7 @@ class _Walk:
 
     def _if(self, node: ast.If) -> None:
         self._inference.infer(node.test, self._state.variables)
+        self._ask_about_gripper(node.test)
         before = self._state.copy()
         self._block(node.body)
         taken = self._state.copy()
@@ -177,7 +178,17 @@ class _Walk:
         leaves = any(isinstance(part, (ast.Break, ast.Return)) for part in ast.walk(node))
         if endless and not leaves:
             self._inference.add(node, "this loop never ends; give it a condition or a break")
-        self._loop(node, lambda: self._inference.infer(node.test, self._state.variables))
+
+        def enter() -> None:
+            self._inference.infer(node.test, self._state.variables)
+            self._ask_about_gripper(node.test)
+
+        self._loop(node, enter)
+
+    def _ask_about_gripper(self, test: ast.expr) -> None:
+        """A program that asks what is in the gripper need not be told."""
+        if called_names(test) & {"held", "is_held"}:
+            self._state.holding = None
 
     def _loop(self, node: ast.For | ast.While, enter: Callable[[], object]) -> None:
         for walked in range(_MAX_PASSES):

@@ -70,7 +70,7 @@ def write_program(
         except ProgramError as error:
             refused = (*refused, Attempt(reply.program, tuple(map(str, error.problems))))
             if len(refused) > REPAIR_ROUNDS:
-                raise _as_question(error) from error
+                raise as_question(error) from error
         else:
             return Synthesis(program, reply.confidence, usage, refused)
 
@@ -81,7 +81,7 @@ def _checked(reply: ProgramReply, scene: Scene, skills: Sequence[Signature], rev
     return program
 
 
-def _as_question(error: ProgramError) -> ProgramError | QuestionError:
+def as_question(error: ProgramError) -> ProgramError | QuestionError:
     """What only a person can mend is a question, in words that do not speak of lines and skills."""
     if not error.person_can_answer:
         return error

@@ -322,3 +322,24 @@ def test_a_state_is_a_value_and_events_do_not_change_it(play):
     run.robot.scene = replace(scene, time=99.0)
     (command,) = run.observe()
     assert command == StartSkill("2", "place_on", {"object": "red block"})
+
+
+def test_a_goal_that_nothing_simple_restores_is_admitted(play):
+    def knocks(before, promised):
+        return put(promised, "red block", 0.4, 0.3), OK
+
+    run = play('push("red block", "right", 0.1)\ngo_home()', {2: knocks}).to_the_end()
+    assert run.state.end == Finish(
+        EndReason.FAILED,
+        "Every step is done, but the scene does not show that the red block is 0.1 m to the right of where it was.",
+    )
+
+
+def test_a_step_that_cannot_start_ends_the_plan_with_the_manifests_words(play):
+    def falls_on_green(before, promised):
+        return put(promised, "red block", 0.45, 0.0, bottom=0.04), OK
+
+    run = play('go_home()\npick("green block")\nplace_in("red bowl")', {1: falls_on_green}).to_the_end()
+    assert run.state.end.message == (
+        "Step 2 failed: pick cannot start: something stands on or in the green block; move that away first."
+    )

@@ -171,6 +171,11 @@ def test_a_branch_that_may_leave_the_gripper_full_or_empty_is_given_the_benefit_
     check('if len(objects()) > 3:\n    pick("red block")\nelse:\n    go_home()\nplace_on("blue block")')
 
 
+def test_a_program_that_asks_what_is_in_the_gripper_is_not_told_what_is(check):
+    check('if is_held("red block"):\n    place_at("middle")\npick("red block")')
+    check('pick("red block")\nwhile held() is None:\n    pick("red block")')
+
+
 def test_a_program_too_entangled_to_check_is_refused(check):
     def loop(k):  # each one starts the count of the next one afresh
         indent = "  " * k

@@ -1,0 +1,138 @@
+"""`llm-planner plan` and `llm-planner run`: the real simulator, skills and controller, in one process."""
+
+import argparse
+import json
+
+import pytest
+
+from llm_planner.cli import plan as plan_command
+from llm_planner.cli import run as run_command
+
+OBJECTS = "red block, blue block, green bowl"
+SCRIPT = """\
+put the red block in the green bowl: |
+  pick("red block")
+  place_in("green bowl")
+lift the vase: pick("vase")
+break out: import os
+"""
+
+
+@pytest.fixture
+def call(tmp_path, capsys):
+    """Calls a command as from the shell; gives its exit status and what it wrote to standard output."""
+    script = tmp_path / "script.yaml"
+    script.write_text(SCRIPT, encoding="utf-8")
+
+    def run(command, *arguments):
+        parser = argparse.ArgumentParser()
+        command.add_arguments(parser)
+        scripted = ["--model", "scripted", "--model-script", str(script), "--objects", OBJECTS]
+        status = command.run(parser.parse_args([*scripted, *arguments]))
+        return status, capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def call_json(call):
+    def run(command, *arguments):
+        status, out = call(command, "--json", *arguments)
+        assert out.count("\n") == 1  # nothing but the one object
+        return status, json.loads(out)
+
+    return run
+
+
+def position(scene, name):
+    return next(item["position"] for item in scene["objects"] if item["name"] == name)
+
+
+def test_run_moves_the_block_into_the_bowl(call_json):
+    status, report = call_json(run_command, "put", "the red block in the green bowl")
+    assert (status, report["outcome"]) == (0, "done")
+    assert report["message"] == "The red block is in the green bowl."
+    assert [(step["skill"], step["status"]) for step in report["steps"]] == [("pick", "done"), ("place_in", "done")]
+    block, bowl = position(report["scene_after"], "red block"), position(report["scene_after"], "green bowl")
+    assert abs(block[0] - bowl[0]) < 0.05
+    assert abs(block[1] - bowl[1]) < 0.05
+    assert report["duration"] > 2.0
+    assert report["scene_before"] != report["scene_after"]
+
+
+def test_the_same_seed_gives_the_same_run(call_json):
+    runs = [call_json(run_command, "--seed", "3", "put the red block in the green bowl")[1] for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+def test_plan_shows_the_steps_and_moves_nothing(call_json):
+    status, report = call_json(plan_command, "put the red block in the green bowl")
+    assert (status, report["outcome"]) == (0, "done")
+    assert report["message"] == "The plan may run: 2 steps. Nothing has moved."
+    assert [step["status"] for step in report["steps"]] == ["pending", "pending"]
+    assert report["scene_before"] == report["scene_after"]
+    assert report["duration"] == 0.0
+
+
+@pytest.mark.parametrize("command", [plan_command, run_command])
+@pytest.mark.parametrize(
+    ("arguments", "outcome", "message"),
+    [
+        (["lift the vase"], "question", 'There is no "vase" here'),
+        ([], "question", "What should I do?"),
+        (["break out"], "refused", "an import is not allowed"),
+        (["x" * 3000], "refused", "the command has 3000 characters"),
+        (["dance"], "failed", "the scripted model has no answer to 'dance'"),
+        (["--world", "moon", "go"], "refused", "there is no world 'moon'"),
+        (["--objects", "elephant", "go"], "refused", "there is no object kind 'elephant'"),
+        (["--seed", "-1", "go"], "refused", "--seed must be 0 or more, not -1"),
+        (["--viewpoint", "above", "go"], "refused", "'above' is no viewpoint"),
+        (["--model", "oracle", "go"], "refused", "there is no language model 'oracle'"),
+        (["--program", "/nowhere.py"], "refused", "the program /nowhere.py cannot be read"),
+    ],
+)
+def test_whatever_goes_wrong_is_one_json_object_too(call_json, command, arguments, outcome, message):
+    status, report = call_json(command, *arguments)
+    assert (status, report["outcome"]) == (1, outcome)
+    assert message in report["message"]
+    assert report["steps"] == []
+
+
+def test_a_program_of_ones_own_can_be_run(call_json, tmp_path):
+    program = tmp_path / "stack.py"
+    program.write_text('pick("red block")\nplace_on("blue block")\n', encoding="utf-8")
+    status, report = call_json(run_command, "--program", str(program))
+    assert (status, report["message"]) == (0, "The red block is on the blue block.")
+    assert report["confidence"] is None
+
+
+def test_a_failed_run_says_why_and_exits_with_1(call_json, tmp_path):
+    program = tmp_path / "far.py"
+    program.write_text('pick("red block")\nplace_offset("top", 0.6)\n', encoding="utf-8")
+    status, report = call_json(run_command, "--program", str(program))
+    assert (status, report["outcome"]) == (1, "failed")
+    assert [step["status"] for step in report["steps"]] == ["done", "failed"]
+    assert "Step 2" in report["message"]
+
+
+def test_a_person_sees_the_program_the_steps_and_the_outcome(call):
+    status, out = call(plan_command, "put the red block in the green bowl")
+    assert status == 0
+    for part in ("program", '1 pick("red block")', '2  place_in("green bowl")', "done: The plan may run: 2 steps."):
+        assert part in out
+
+
+def test_a_person_is_asked_in_one_plain_line(call):
+    status, out = call(run_command, "lift the vase")
+    assert status == 1
+    assert out.startswith('question: There is no "vase" here; the scene holds: red block, blue block, green bowl.')
+    assert out.count("\n") == 1
+
+
+def test_a_picture_and_a_video_of_the_run_are_written(call, tmp_path):
+    picture, video, program = tmp_path / "end.png", tmp_path / "run.mp4", tmp_path / "home.py"
+    program.write_text("go_home()", encoding="utf-8")
+    status, _ = call(run_command, "--program", str(program), "--picture", str(picture), "--video", str(video))
+    assert status == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert b"ftyp" in video.read_bytes()[:16]

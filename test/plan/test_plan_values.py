@@ -1,0 +1,97 @@
+"""Plans, goals and reports as values."""
+
+import json
+
+import pytest
+
+from llm_planner.plan.plan import Goal, Outcome, Plan, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
+from llm_planner.plan.report import Report
+from llm_planner.world.atoms import parse_atom
+from llm_planner.world.places import viewpoint
+
+STEP = PlanStep("1", "place_at", {"place": (0.4, 0.1, 0.0)}, 2, StepStatus.DONE)
+
+
+def goal(text, held="red block", **values):
+    return Goal("1", parse_atom(text, list(values)), values, held, {})
+
+
+def test_a_step_is_shown_as_it_is_called():
+    assert str(STEP) == "place_at(point(0.40, 0.10))"
+    assert str(PlanStep("1", "push", {"object": "red block", "distance": 0.05}, 1)) == 'push("red block", 0.05)'
+
+
+SENTENCES = {
+    "the red block is on the bowl": goal("on(held, object)", object="bowl"),
+    "the red block is in the bowl": goal("in(held, object)", object="bowl"),
+    "the red block is at the middle": goal("at(held, place)", place="middle"),
+    "the red block is at the point (0.40, 0.10)": goal("at(held, place)", place=(0.4, 0.1, 0.0)),
+    "the red block is 0.1 m to the left of where it was": goal(
+        "moved(held, direction, distance)", direction="left", distance=0.1
+    ),
+    "not held(mug)": goal("not held(object)", object="mug"),
+}
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_a_goal_is_told_in_words(sentence):
+    assert SENTENCES[sentence].sentence() == sentence
+
+
+def test_a_later_step_supersedes_what_it_moves_and_leaves_the_rest(skills):
+    into = goals_of(skills["place_in"], "2", {"object": "red bowl"}, "red block", {})
+    pick_other = goals_of(skills["pick"], "3", {"object": "green block"}, "", {})
+    pick_same = goals_of(skills["pick"], "3", {"object": "red block"}, "", {})
+    move_bowl = goals_of(skills["pick"], "3", {"object": "red bowl"}, "", {})
+    assert still_wanted(into, pick_other) == (*into, *pick_other)
+    assert still_wanted(into, pick_same) == pick_same
+    assert still_wanted(into, move_bowl) == move_bowl
+    assert still_wanted(pick_same, into) == into
+
+
+def test_only_spatial_words_are_turned_to_the_base(skills):
+    facing = viewpoint("facing")
+    given = {"object": "left", "direction": "left", "distance": 0.1}  # a thing may be called "left"
+    assert in_base_words(skills["push"], given, facing) == {"object": "left", "direction": "right", "distance": 0.1}
+
+
+def test_a_report_without_a_plan_has_every_key():
+    values = Report("go", Outcome.REFUSED, "no").to_json()
+    assert values == {
+        "version": 1,
+        "command": "go",
+        "outcome": "refused",
+        "message": "no",
+        "program": "",
+        "steps": [],
+        "constraints": [],
+        "scene_before": None,
+        "scene_after": None,
+        "duration": 0.0,
+        "confidence": None,
+    }
+
+
+def test_a_report_is_plain_json(scene):
+    plan = Plan("go", "go_home()", (STEP,))
+    report = Report("go", Outcome.DONE, "ok", plan, scene, scene, 1.23456, 0.98765)
+    values = json.loads(json.dumps(report.to_json()))
+    assert values["steps"] == [
+        {
+            "id": "1",
+            "skill": "place_at",
+            "arguments": {"place": [0.4, 0.1, 0.0]},
+            "line": 2,
+            "status": "done",
+            "message": "",
+        }
+    ]
+    assert values["scene_after"]["objects"][0] == {
+        "name": "red block",
+        "kind": "block",
+        "color": "red",
+        "position": [0.55, 0.25, 0.02],
+        "orientation": [0.0, 0.0, 0.0, 1.0],
+        "size": [0.04, 0.04, 0.04],
+    }
+    assert (values["duration"], values["confidence"]) == (1.235, 0.9877)

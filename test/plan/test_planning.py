@@ -1,0 +1,145 @@
+"""From words to a plan: looking ahead, rehearsing, and what a person is told when there is none."""
+
+from dataclasses import replace
+
+import pytest
+
+from llm_planner.errors import InputError, LanguageModelError, QuestionError
+from llm_planner.language.model import ProgramReply
+from llm_planner.language.scripted import ScriptedLanguageModel
+from llm_planner.plan.plan import Outcome
+from llm_planner.plan.planning import outcome_of, plan_command, plan_program
+from llm_planner.program.problems import Problem, ProgramError
+
+
+@pytest.fixture
+def plan(scene, skills):
+    def make(text, where=scene):
+        return plan_program("do it", text, where, tuple(skills.values())).plan
+
+    return make
+
+
+def shown(plan):
+    return [f"{step.id} {step} line {step.line}" for step in plan.steps]
+
+
+def test_every_step_is_shown_before_anything_moves(plan):
+    made = plan(
+        'for block in objects("block"):\n    for bowl in objects("bowl", color=color(block)):\n'
+        "        pick(block)\n        place_in(bowl)"
+    )
+    assert shown(made) == [
+        '1 pick("red block") line 3',
+        '2 place_in("red bowl") line 4',
+        '3 pick("green block") line 3',
+        '4 place_in("green bowl") line 4',
+        '5 pick("blue block") line 3',
+        '6 place_in("blue bowl") line 4',
+    ]
+    assert made.complete
+    assert [str(goal) for goal in made.goals] == [
+        "in(red block, red bowl)",
+        "in(green block, green bowl)",
+        "in(blue block, blue bowl)",
+    ]
+
+
+def test_later_questions_are_answered_by_the_scene_as_it_will_be(plan):
+    made = plan(
+        'pick("red block")\nplace_on("blue block")\n'
+        'if is_on("red block", "blue block"):\n    push("green block", "left", 0.1)\n'
+        "while is_held(contents('blue block')[0]):\n    go_home()"
+    )
+    assert shown(made)[-1] == '3 push("green block", "left", 0.1) line 4'
+
+
+PREDICTED = {
+    'pick("red block")\nplace_in("red bowl")\npick("green block")\nplace_in("red bowl")': (
+        "is_in('red block', 'red bowl') and is_in('green block', 'red bowl')"
+    ),
+    'pick("red block")\nplace_on("red bowl")': "is_on('red block', 'red bowl')",
+    'pick("red block")\nplace_on("blue block")': "is_on('red block', 'blue block') and not is_clear('blue block')",
+    'pick("red block")\nplace_at("top right corner")': "is_at('red block', 'top right corner')",
+    'pick("red block")\nplace_at(point(0.4, -0.1))': "is_at('red block', point(0.4, -0.1))",
+    'pick("red block")\nplace_offset("right", 0.1)': "0.09 < distance('red block', point(0.55, 0.25)) < 0.11",
+    'pick("red block")\nplace_beside("green block", "left", 0.1)': "is_at('red block', point(0.45, 0.14))",
+    'push("red block", "right", 0.1)': "is_at('red block', point(0.55, 0.15))",
+    'pick("red block")': "held() == 'red block'",
+    'pick("red block")\nopen_gripper()': "held() == None",
+}
+
+
+@pytest.mark.parametrize("text", PREDICTED)
+def test_what_each_skill_promises_is_foreseen(plan, text):
+    assert plan(f"{text}\nif {PREDICTED[text]}:\n    go_home()").steps[-1].skill == "go_home"
+
+
+def test_a_plan_that_cannot_work_is_told_before_anything_moves(plan):
+    with pytest.raises(
+        ProgramError, match="line 3, column 1: pick cannot start: something stands on or in the green block"
+    ):
+        plan('pick("red block")\nplace_on("green block")\npick("green block")\nplace_at("middle")')
+
+
+def test_a_thing_cannot_be_put_into_itself_or_into_a_block(plan):
+    with pytest.raises(ProgramError, match="place_in cannot start: the red block cannot be put into itself"):
+        plan('pick("red block")\nplace_in("red block")')
+    with pytest.raises(ProgramError, match="place_in cannot start: the blue block is no container"):
+        plan('pick("red block")\nplace_in("blue block")')
+
+
+def test_a_plan_without_end_is_told(plan):
+    with pytest.raises(ProgramError, match="the program takes more than 200 steps"):
+        plan('while not is_on("red block", "blue block"):\n    go_home()')
+
+
+def test_a_plan_that_would_do_nothing_becomes_a_question(plan):
+    with pytest.raises(QuestionError, match=r"There is nothing to do: there is no vase here. What did you mean\?"):
+        plan('for vase in objects("vase"):\n    pick(vase)\n    place_at("middle")')
+    with pytest.raises(QuestionError, match="There is nothing to do: everything is already as you ask"):
+        plan('if is_held("red block"):\n    place_at("middle")')
+
+
+def test_what_cannot_be_found_becomes_a_question(plan):
+    with pytest.raises(QuestionError, match=r"^There is no block to the left of the red block. What should I do inste"):
+        plan('pick(on_side(objects("block"), "left", of="red block")[0])')
+
+
+def model(*programs):
+    return ScriptedLanguageModel({"go": [ProgramReply(program=text, confidence=0.8) for text in programs]})
+
+
+def test_a_command_becomes_a_plan_with_the_models_confidence(scene, skills):
+    planned = plan_command(" go ", scene, tuple(skills.values()), model("go_home()"))
+    assert (planned.plan.command, planned.confidence) == ("go", 0.8)
+    assert shown(planned.plan) == ["1 go_home() line 1"]
+    assert planned.interpreter.line == 0
+
+
+def test_what_the_rehearsal_finds_goes_back_to_the_model(scene, skills):
+    asked = model('pick("red block")\nplace_in("blue block")', 'pick("red block")\nplace_on("blue block")')
+    planned = plan_command("go", scene, tuple(skills.values()), asked)
+    assert planned.plan.steps[-1].skill == "place_on"
+    assert "the blue block is no container" in asked.requests[1].attempts[0].problems[0]
+
+
+def test_an_object_in_the_gripper_from_the_start_is_reckoned_with(plan, scene):
+    assert shown(plan('place_at("middle")', replace(scene, held="red block"))) == ['1 place_at("middle") line 1']
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "message"),
+    [
+        (QuestionError("Which one?"), Outcome.QUESTION, "Which one?"),
+        (InputError("too long"), Outcome.REFUSED, "too long"),
+        (LanguageModelError("no answer"), Outcome.FAILED, "no answer"),
+        (
+            ProgramError([Problem(1, 2, "no good")]),
+            Outcome.REFUSED,
+            "I found no program for this that may run: line 1, column 2: no good",
+        ),
+    ],
+)
+def test_every_reason_for_having_no_plan_has_an_outcome(error, outcome, message):
+    assert outcome_of(error) == (outcome, message)
