@@ -9,6 +9,7 @@ the simulator shows before and after: by geometry written here, not by the plann
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 from collections.abc import Callable
@@ -78,27 +79,34 @@ def is_at(scene: Scene, block: str, place: str) -> bool:
 
 def only(before: Scene, after: Scene, moved: set[str]) -> bool:
     """Nothing else was moved by more than 3 cm."""
-    return all(math.dist(o.position[:2], after.find(o.name).position[:2]) < 0.03 for o in before.objects if o.name not in moved)
+    return all(
+        math.dist(o.position[:2], after.find(o.name).position[:2]) < 0.03 for o in before.objects if o.name not in moved
+    )
 
 
 def pick_and_place(scene: Scene, rng: np.random.Generator) -> Trial:
     block = blocks(scene)[0].name
     target = str(rng.choice([item.name for item in scene.objects if item.name != block]))
     check = is_in if target.endswith("bowl") else is_on
-    return Trial(f"Pick up the {block} and place it on the {target}", lambda b, a: check(a, block, target) and only(b, a, {block}))
+    return Trial(
+        f"Pick up the {block} and place it on the {target}",
+        lambda b, a: check(a, block, target) and only(b, a, {block}),
+    )
 
 
 def stack_all(scene: Scene, rng: np.random.Generator) -> Trial:
     def tower(before: Scene, after: Scene) -> bool:
         rising = sorted(blocks(after), key=lambda item: item.position[2])
-        return all(is_on(after, upper.name, lower.name) for lower, upper in zip(rising, rising[1:], strict=False))
+        return all(is_on(after, upper.name, lower.name) for lower, upper in itertools.pairwise(rising))
 
     return Trial("Stack all the blocks", tower)
 
 
 def all_to_place(scene: Scene, rng: np.random.Generator) -> Trial:
     place = str(rng.choice(CORNER_SIDES))
-    return Trial(f"Put all the blocks on the {place}", lambda b, a: all(is_at(a, item.name, place) for item in blocks(a)))
+    return Trial(
+        f"Put all the blocks on the {place}", lambda b, a: all(is_at(a, item.name, place) for item in blocks(a))
+    )
 
 
 def all_in_bowl(scene: Scene, rng: np.random.Generator) -> Trial:
@@ -115,7 +123,7 @@ def matching_colors(scene: Scene, rng: np.random.Generator) -> Trial:
 
 
 def _one_of(scene: Scene, instruction: str, candidates: list[str], place: str) -> Trial | None:
-    """One of the candidates gets there and nothing else moves; no trial where there are none, or one is there already."""
+    """One of the candidates gets there and nothing else moves; no trial without any, or where one is there already."""
     if not candidates or any(is_at(scene, name, place) for name in candidates):
         return None
     check: Check = lambda b, a: any(is_at(a, name, place) and only(b, a, {name}) for name in candidates)  # noqa: E731
@@ -165,7 +173,9 @@ TASKS: tuple[tuple[str, str, Callable[[Scene, np.random.Generator], Trial | None
 
 def draw_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
     """Three or four blocks and as many bowls, of the five seen colours."""
-    chosen = [(str(c), kind) for kind in ("block", "bowl") for c in rng.choice(COLORS, int(rng.integers(3, 5)), replace=False)]
+    chosen = [
+        (str(c), kind) for kind in ("block", "bowl") for c in rng.choice(COLORS, int(rng.integers(3, 5)), replace=False)
+    ]
     return named(chosen)
 
 
@@ -194,7 +204,11 @@ def run_trial(task: int, seed: int, model: LanguageModel) -> Result:
         if trial is not None:
             break
     before = world.scene()
-    report = run_command(trial.instruction, Workcell(world, library), lambda scene: plan_command(trial.instruction, scene, library.signatures, model))
+    report = run_command(
+        trial.instruction,
+        Workcell(world, library),
+        lambda scene: plan_command(trial.instruction, scene, library.signatures, model),
+    )
     success = trial.done(before, world.scene())
     program = report.plan.program if report.plan else ""
     limits = (float(world.limit_watch.qvel_ratio.max()), float(world.limit_watch.qacc_ratio.max()))
@@ -207,7 +221,9 @@ def main(arguments: list[str] | None = None) -> dict:
     parser.add_argument("--trials", type=int, default=20, help="scenes for each instruction")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--model", default="compact")
-    parser.add_argument("--weights", type=Path, help="a folder of compact weights to measure in place of the shipped ones")
+    parser.add_argument(
+        "--weights", type=Path, help="a folder of compact weights to measure in place of the shipped ones"
+    )
     parser.add_argument("--task", type=int, help="only this instruction, 0 to 7")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print every failure")
@@ -225,7 +241,11 @@ def main(arguments: list[str] | None = None) -> dict:
             print(f"{name:38} {shares[name]:6.1%} of {len(trials)}", flush=True)
         for trial in trials if args.show else []:
             if not trial.success:
-                print(f"   seed {trial.seed}: {trial.instruction}\n      {trial.outcome}: {trial.message}\n      " + trial.program.strip().replace("\n", "\n      "), flush=True)
+                print(
+                    f"   seed {trial.seed}: {trial.instruction}\n      {trial.outcome}: {trial.message}\n      "
+                    + trial.program.strip().replace("\n", "\n      "),
+                    flush=True,
+                )
     figures = {
         "success": shares,
         "mean": float(np.mean(list(shares.values()))),
@@ -235,7 +255,11 @@ def main(arguments: list[str] | None = None) -> dict:
         "max qacc / limit": max(r.limits[1] for r in results),
         "published per cent": PUBLISHED,
     }
-    print(json.dumps(figures) if args.json else "\n".join(f"{key:38} {value}" for key, value in figures.items() if key != "success"))
+    print(
+        json.dumps(figures)
+        if args.json
+        else "\n".join(f"{key:38} {value}" for key, value in figures.items() if key != "success")
+    )
     return figures
 
 

@@ -68,7 +68,9 @@ def outcome_of(program: str, scene: Scene, library: SkillLibrary) -> Counter[str
     checked = check_program(program, library.signatures, scene)
     forecast = look_ahead(Interpreter(checked, VIEW), scene, VIEW, rehearse=True)
     goals = Counter(str(goal) for goal in forecast.goals)
-    return goals + Counter(step.skill for step in forecast.steps if step.skill in ("go_home", "open_gripper", "close_gripper"))
+    return goals + Counter(
+        step.skill for step in forecast.steps if step.skill in ("go_home", "open_gripper", "close_gripper")
+    )
 
 
 def expected_outcomes(right: object, scene: Scene, library: SkillLibrary) -> list[Counter[str]]:
@@ -122,7 +124,9 @@ def main(arguments: list[str] | None = None) -> dict:
     """Run and print; returns the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="compact")
-    parser.add_argument("--weights", type=Path, help="a folder of compact weights to measure in place of the shipped ones")
+    parser.add_argument(
+        "--weights", type=Path, help="a folder of compact weights to measure in place of the shipped ones"
+    )
     parser.add_argument("--layouts", type=int, default=3)
     parser.add_argument("--file", type=Path, default=SENTENCES)
     parser.add_argument("--limit", type=int, default=0, help="only the first so many sentences")
@@ -137,7 +141,10 @@ def main(arguments: list[str] | None = None) -> dict:
     if args.show:
         for verdict in verdicts:
             if verdict.verdict != "right":
-                print(f"{verdict.verdict.upper():9} {verdict.confidence:.2f} {verdict.say}\n    " + verdict.answer.strip().replace("\n", "\n    "))
+                print(
+                    f"{verdict.verdict.upper():9} {verdict.confidence:.2f} {verdict.say}\n    "
+                    + verdict.answer.strip().replace("\n", "\n    ")
+                )
     print(json.dumps(figures) if args.json else "\n".join(f"{name:36} {value}" for name, value in figures.items()))
     return figures
 

@@ -1,4 +1,4 @@
-"""What a server model is told: the policy language, the scene, the command, and what was wrong with earlier programs."""
+"""What a server model is told: the policy language, the scene, the command, and the faults of earlier programs."""
 
 from __future__ import annotations
 

@@ -45,7 +45,9 @@ def read_script(path: Path) -> ScriptedLanguageModel:
     except (OSError, yaml.YAMLError) as error:
         raise InputError(f"cannot read the model script {path}: {error}") from error
     if not isinstance(table, dict):
-        raise InputError(f"the model script {path} must map commands to programs, but it holds a {type(table).__name__}")
+        raise InputError(
+            f"the model script {path} must map commands to programs, but it holds a {type(table).__name__}"
+        )
     return ScriptedLanguageModel({str(command): _replies(programs) for command, programs in table.items()})
 
 

@@ -47,7 +47,9 @@ def settings_from_environment(environment: Mapping[str, str] | None = None) -> S
     if not model:
         raise InputError("the openai model needs a name: set LLM_PLANNER_OPENAI_MODEL to one that your server offers")
     if not env.get("OPENAI_API_KEY") and not base_url:
-        raise InputError("set OPENAI_API_KEY, or OPENAI_BASE_URL to a server of your own (such as http://localhost:8000/v1)")
+        raise InputError(
+            "set OPENAI_API_KEY, or OPENAI_BASE_URL to a server of your own (such as http://localhost:8000/v1)"
+        )
     seconds = env.get("LLM_PLANNER_TIMEOUT", "30")
     try:
         timeout = float(seconds)
@@ -77,11 +79,17 @@ class ServerModel:
         except openai.APITimeoutError as error:
             raise LanguageModelError(f"{self._where()} did not answer within {self._settings.timeout:g} s") from error
         except openai.APIConnectionError as error:
-            raise LanguageModelError(f"{self._where()} cannot be reached; is it running, and is OPENAI_BASE_URL right?") from error
+            raise LanguageModelError(
+                f"{self._where()} cannot be reached; is it running, and is OPENAI_BASE_URL right?"
+            ) from error
         except openai.APIStatusError as error:
-            raise LanguageModelError(f"{self._where()} refused the request ({error.status_code}): {_brief(error.message)}") from error
+            raise LanguageModelError(
+                f"{self._where()} refused the request ({error.status_code}): {_brief(error.message)}"
+            ) from error
         except openai.OpenAIError as error:
-            raise LanguageModelError(f"{self._where()} gave an answer that cannot be used: {_brief(str(error))}") from error
+            raise LanguageModelError(
+                f"{self._where()} gave an answer that cannot be used: {_brief(str(error))}"
+            ) from error
         return self._read(completion, requests)
 
     def _where(self) -> str:
@@ -128,7 +136,9 @@ class ServerModel:
         usage = Usage(spent.prompt_tokens if spent else 0, spent.completion_tokens if spent else 0, requests)
         program, question = read_answer(choice.message.content or "")
         if not program and not question:
-            raise LanguageModelError(f"{self._where()} answered neither a program nor a question: {_brief(choice.message.content or '')!r}")
+            raise LanguageModelError(
+                f"{self._where()} answered neither a program nor a question: {_brief(choice.message.content or '')!r}"
+            )
         return ProgramReply(program, "" if program else question, usage=usage)
 
 

@@ -97,5 +97,5 @@ def test_the_learning_rate_rises_then_falls_to_nothing() -> None:
 
 
 def test_missing_weights_are_an_error_that_says_how_to_get_them(tmp_path: Path) -> None:
-    with pytest.raises(LanguageModelError, match="weights cannot be read.*train-language"):
+    with pytest.raises(LanguageModelError, match=r"weights cannot be read.*train-language"):
         load_weights(tmp_path)

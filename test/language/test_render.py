@@ -43,7 +43,7 @@ def test_a_description_that_fits_several_things_asks_which() -> None:
 
 
 def test_a_description_that_fits_nothing_says_what_there_is() -> None:
-    with pytest.raises(QuestionError, match="I see no purple block here.*red block, blue block, red bowl"):
+    with pytest.raises(QuestionError, match=r"I see no purple block here.*red block, blue block, red bowl"):
         rendered(node("pick", node("the", BLOCK, Pointer("word", 2))), TABLE, "grab the purple block")
 
 

@@ -44,7 +44,7 @@ def test_a_script_that_is_no_mapping_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_script_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot read the model script .*missing.yaml"):
+    with pytest.raises(InputError, match=r"cannot read the model script .*missing\.yaml"):
         read_script(tmp_path / "missing.yaml")
 
 

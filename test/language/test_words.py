@@ -29,7 +29,14 @@ def test_a_quantity_becomes_one_word_that_carries_its_length(said: str, metres: 
 
 
 def test_a_number_without_a_unit_stays_a_word() -> None:
-    assert [word.text for word in split_words("put two blocks on a plate")] == "put two blocks on a plate".split()
+    assert [word.text for word in split_words("put two blocks on a plate")] == [
+        "put",
+        "two",
+        "blocks",
+        "on",
+        "a",
+        "plate",
+    ]
 
 
 def test_case_and_punctuation_are_split_off() -> None:

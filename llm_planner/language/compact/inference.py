@@ -37,7 +37,7 @@ def load_weights(folder: Path) -> tuple[Weights, dict[str, int]]:
 
 @dataclass(frozen=True)
 class Cache:
-    """What decoding keeps of the steps so far: keys and values (n, t, width) of each decoder layer, for n hypotheses."""
+    """What decoding keeps of the steps so far: each layer's keys and values (n, t, width), for n hypotheses."""
 
     keys: tuple[Array, ...]
     values: tuple[Array, ...]

@@ -92,13 +92,17 @@ def _refusal(tree: Node, request: ProgramRequest) -> str:
 
 def _unsure_question(request: ProgramRequest) -> str:
     seen = ", ".join(request.scene.names) or "nothing"
-    return f'I am not sure what you mean by "{request.command.strip()}". Please say it another way. On the table: {seen}.'
+    return (
+        f'I am not sure what you mean by "{request.command.strip()}". Please say it another way. On the table: {seen}.'
+    )
 
 
 def _length_question(count: int) -> str:
     if count == 0:
         return f"I heard no words. What should I do? {EXAMPLES}"
-    return f"That was {count} words; I can follow at most {MAX_WORDS}. Please say it in shorter parts, one after another."
+    return (
+        f"That was {count} words; I can follow at most {MAX_WORDS}. Please say it in shorter parts, one after another."
+    )
 
 
 @lru_cache(maxsize=1)

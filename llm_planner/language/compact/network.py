@@ -91,7 +91,7 @@ class DecoderLayer(nn.Module):
 class Network(nn.Module):
     """Scores for every step of a derivation, given the steps before it."""
 
-    def __init__(self, size: NetworkSize = NetworkSize(), dropout: float = 0.1) -> None:  # noqa: B008  (frozen value)
+    def __init__(self, size: NetworkSize = NetworkSize(), dropout: float = 0.1) -> None:
         super().__init__()
         self.dropout = dropout
         self.grams = nn.EmbeddingBag(BUCKETS, size.width, mode="mean")
@@ -111,14 +111,18 @@ class Network(nn.Module):
         for module in (self.grams, self.segment, self.position, self.previous, self.symbol, self.loops, self.step):
             nn.init.normal_(module.weight, std=0.5 if module is self.grams else 0.1)
 
-    def encode(self, grams: Tensor, offsets: Tensor, segment: Tensor, position: Tensor, match: Tensor, padding: Tensor) -> Tensor:
+    def encode(
+        self, grams: Tensor, offsets: Tensor, segment: Tensor, position: Tensor, match: Tensor, padding: Tensor
+    ) -> Tensor:
         """Memory (B, S, width) from flattened n-grams; padding (B, S) is 0 or -inf."""
         x = self.grams(grams, offsets).view(*segment.shape, -1) + self.segment(segment) + self.position(position)
         for layer in self.encoder:
             x = layer(x, padding, match, self.dropout)
         return self.encoded(x)
 
-    def decode(self, memory: Tensor, padding: Tensor, previous: Tensor, pointed: Tensor, symbol: Tensor, loops: Tensor) -> Tensor:
+    def decode(
+        self, memory: Tensor, padding: Tensor, previous: Tensor, pointed: Tensor, symbol: Tensor, loops: Tensor
+    ) -> Tensor:
         """Logits (B, T, productions + S); previous (B, T) productions, pointed (B, T) positions or -1."""
         index = pointed.clamp(min=0)[..., None].expand(-1, -1, memory.shape[-1])
         copied = self.pointed(memory.gather(1, index)) * (pointed >= 0)[..., None]

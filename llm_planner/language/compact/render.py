@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from llm_planner.errors import QuestionError
 from llm_planner.language.compact.entries import Entries
 from llm_planner.language.compact.grammar import Node, Pointer
+from llm_planner.language.compact.grounding import Grounding
 from llm_planner.language.compact.words import Word
-from llm_planner.world.scene import Scene, SceneObject
+from llm_planner.world.scene import Scene
 
 LITTLE, USUAL, MUCH = 0.05, 0.1, 0.2  # [m] "a little", no amount given, "a lot"
 
@@ -20,7 +21,7 @@ def render_program(tree: Node, words: list[Word], scene: Scene, entries: Entries
 
     Raises `QuestionError` where the words name something that is not in the scene, or more than one thing.
     """
-    writer = _Writer(words, scene, entries)
+    writer = _Writer(Grounding(words, scene, entries))
     writer.statements(tree.children[0])
     return "\n".join(writer.lines) + "\n"
 
@@ -32,9 +33,7 @@ def is_simple(node: Node) -> bool:
 
 @dataclass
 class _Writer:
-    words: list[Word]
-    scene: Scene
-    entries: Entries
+    ground: Grounding
     lines: list[str] = field(default_factory=list)
     loops: list[str] = field(default_factory=list)  # loop variables, outermost first
     depth: int = 0
@@ -89,7 +88,8 @@ class _Writer:
         if step == "at":
             return f"place_at({self.region(children[0])})"
         if step == "between":
-            return f"place_at({self._settled_text('spot', f'midpoint({self.object(children[0])}, {self.object(children[1])})')})"
+            middle = f"midpoint({self.object(children[0])}, {self.object(children[1])})"
+            return f"place_at({self._settled_text('spot', middle)})"
         return f"place_offset({self.direction(children[0])}, {self.amount(children[1])})"
 
     def _settled(self, node: Node) -> str:
@@ -159,11 +159,11 @@ class _Writer:
     def object(self, node: Node) -> str:
         step, children = node.step, node.children
         if isinstance(step, Pointer):
-            return _quoted(self.entries.objects[step.index])
+            return _quoted(self.ground.entries.objects[step.index])
         if step == "the" and children[1].step == "same_color":
             return f"{self._objects(*children)}[0]"
         if step == "the":
-            return _quoted(self._resolve(children[0], children[1]))
+            return _quoted(self.ground.the(*children))
         if step in ("item", "outer"):
             return self.loops[-1 if step == "item" else -2]
         if step == "atop":
@@ -188,9 +188,11 @@ class _Writer:
         if step == "except":
             return self._filtered(self.set(children[0]), "{} != " + self.object(children[1]))
         if step == "not_color":
-            return self._filtered(self._objects(children[0]), "color({}) != " + _quoted(self._color(children[1])))
+            return self._filtered(
+                self._objects(children[0], Node("any_color")), "color({}) != " + _quoted(self.ground.color(children[1]))
+            )
         if step == "not_kind":
-            return self._filtered("objects()", "kind({}) != " + _quoted(self._kind(children[0])))
+            return self._filtered("objects()", "kind({}) != " + _quoted(self.ground.kind(children[0])))
         if step in ("pair", "triple", "four"):
             return "[" + ", ".join(self.object(child) for child in children) + "]"
         if step == "take":
@@ -200,6 +202,23 @@ class _Writer:
         if step == "contents":
             return f"contents({self.object(children[0])})"
         return self._filtered(self.set(children[0]), "is_at({}, " + self.region(children[1]) + ")")
+
+    def _objects(self, kind: Node, color: Node) -> str:
+        if color.step != "same_color":
+            self.ground.any(kind, color)
+        arguments = [] if kind.step == "any_kind" else [_quoted(self.ground.kind(kind))]
+        if color.step == "same_color":
+            arguments.append(f"color=color({self.loops[-1]})")
+        elif color.step != "any_color":
+            arguments.append(f"color={_quoted(self.ground.color(color))}")
+        return f"objects({', '.join(arguments)})"
+
+    def _existing(self, items: Node) -> str:
+        """A set that may be empty: asking whether there is any must not itself be a question."""
+        try:
+            return self.set(items)
+        except QuestionError:
+            return "[]"
 
     def condition(self, node: Node) -> str:
         step, children = node.step, node.children
@@ -221,83 +240,15 @@ class _Writer:
 
     def amount(self, node: Node) -> str:
         if isinstance(node.step, Pointer):
-            return f"{self.words[node.step.index].metres:.3g}"
+            return f"{self.ground.words[node.step.index].metres:.3g}"
         return str({"little": LITTLE, "usual": USUAL, "much": MUCH}[node.step])
-
-    # references to the scene
-
-    def _objects(self, kind: Node, color: Node | None = None) -> str:
-        same = color is not None and color.step == "same_color"
-        if not same and not self._matching(kind, color):
-            raise QuestionError(self._absent(f"no {self._described(kind, color)}"))
-        arguments = []
-        if kind.step != "any_kind":
-            arguments.append(_quoted(self._kind(kind)))
-        if same:
-            arguments.append(f"color=color({self.loops[-1]})")
-        elif color is not None and color.step != "any_color":
-            arguments.append(f"color={_quoted(self._color(color))}")
-        return f"objects({', '.join(arguments)})"
-
-    def _existing(self, items: Node) -> str:
-        """A set that may be empty: asking whether there is any must not itself be a question."""
-        try:
-            return self.set(items)
-        except QuestionError:
-            return "[]"
-
-    def _resolve(self, kind: Node, color: Node) -> str:
-        found = self._matching(kind, color)
-        if len(found) == 1:
-            return found[0].name
-        described = self._described(kind, color)
-        if not found:
-            raise QuestionError(self._absent(f"no {described}"))
-        listed = ", ".join(f"the {item.name}" for item in found[:-1]) + f" or the {found[-1].name}"
-        raise QuestionError(f"Which {described} do you mean: {listed}?")
-
-    def _matching(self, kind: Node, color: Node | None) -> list[SceneObject]:
-        wanted_kind = "" if kind.step == "any_kind" else self._text(kind, self.entries.kinds)
-        unrestricted = color is None or color.step == "any_color"
-        wanted_color = "" if unrestricted or color is None else self._text(color, self.entries.colors)
-        return [
-            item
-            for item in self.scene.objects
-            if (not wanted_kind or item.kind == wanted_kind) and (unrestricted or item.color == wanted_color)
-        ]
-
-    def _described(self, kind: Node, color: Node | None) -> str:
-        plain = color is None or color.step in ("any_color", "same_color")
-        shade = "" if plain or color is None else self._text(color, self.entries.colors) + " "
-        return shade + ("object" if kind.step == "any_kind" else self._text(kind, self.entries.kinds))
-
-    def _kind(self, node: Node) -> str:
-        return self._known(node, self.entries.kinds)
-
-    def _color(self, node: Node) -> str:
-        return self._known(node, self.entries.colors)
-
-    def _known(self, node: Node, names: tuple[str, ...]) -> str:
-        text = self._text(node, names)
-        if text not in names:
-            raise QuestionError(self._absent(f"nothing that is {text!r}"))
-        return text
-
-    def _text(self, node: Node, names: tuple[str, ...]) -> str:
-        """The scene's word a pointer names, or the person's own word when the scene has none for it."""
-        assert isinstance(node.step, Pointer)
-        return self.words[node.step.index].text if node.step.kind == "word" else names[node.step.index]
-
-    def _absent(self, what: str) -> str:
-        seen = ", ".join(self.scene.names) or "nothing"
-        return f"I see {what} here. What do you mean? On the table: {seen}."
 
     # text
 
     def _noun(self, items: Node) -> str:
         """A readable loop variable: the kind of the things in the set."""
         if items.step in ("objects", "not_color") and isinstance(items.children[0].step, Pointer):
-            kind = self._text(items.children[0], self.entries.kinds).split()[-1]
+            kind = self.ground.noun(items.children[0])
             return kind if kind.isascii() and kind.isidentifier() else "item"
         inner = [child for child in items.children if child.step in ("objects", "not_color", "except", "take")]
         return self._noun(inner[0]) if inner else "item"
@@ -328,11 +279,33 @@ class _Writer:
         self.depth -= 1
 
 
-_TAKEN = frozenset("color kind height width push pick point line held for if in is not and or each pairs objects".split())
+_TAKEN = frozenset(
+    [
+        "color",
+        "kind",
+        "height",
+        "width",
+        "push",
+        "pick",
+        "point",
+        "line",
+        "held",
+        "for",
+        "if",
+        "in",
+        "is",
+        "not",
+        "and",
+        "or",
+        "each",
+        "pairs",
+        "objects",
+    ]
+)
 
 
 def _without_targets(items: Node, body: Node) -> Node:
-    """"Everything into the bowl" does not mean the bowl itself."""
+    """ "Everything into the bowl" does not mean the bowl itself."""
     first = body.children[0]
     if first.step != "put" or first.children[1].step not in ("on", "in", "near", "beside"):
         return items

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.language.compact.encoding import MAX_LOOPS, PRODUCTION_INDEX, SYMBOL_INDEX, Encoded
-from llm_planner.language.compact.grammar import MAX_STEPS, PRODUCTIONS, START, Pointer, Stack, Step, advance
+from llm_planner.language.compact.grammar import MAX_STEPS, PRODUCTIONS, START, Stack, Step, advance
 from llm_planner.language.compact.inference import NumpyNetwork
 
 

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
-from llm_planner.language.compact.encoding import MAX_LOOPS, PRODUCTION_INDEX, SYMBOL_INDEX, Encoded, encode
+from llm_planner.language.compact.encoding import MAX_LOOPS, PRODUCTION_INDEX, SYMBOL_INDEX, encode
 from llm_planner.language.compact.entries import scene_entries
 from llm_planner.language.compact.generator.examples import Example, draw_example
 from llm_planner.language.compact.grammar import PRODUCTIONS, START, Pointer, advance
@@ -74,13 +74,28 @@ def collate(examples: list[Example]) -> Batch:
         stack, last, at = START, wide, -1
         for t, step in enumerate(example.steps):
             symbol, loops = stack[-1]
-            rows["previous"][b, t], rows["symbol"][b, t], rows["loops"][b, t] = last, SYMBOL_INDEX[symbol], min(loops, MAX_LOOPS)
+            rows["previous"][b, t], rows["symbol"][b, t], rows["loops"][b, t] = (
+                last,
+                SYMBOL_INDEX[symbol],
+                min(loops, MAX_LOOPS),
+            )
             pointed[b, t], target[b, t] = at, item.choice(step)
             legal[b, t] = False
             legal[b, t, : wide + n] = item.legal(symbol, loops)
             stack = advance(stack, step)
             last, at = (wide, item.locate(step)) if isinstance(step, Pointer) else (PRODUCTION_INDEX[step], -1)
-    arrays = (segment, position, match, padding, rows["previous"], pointed, rows["symbol"], rows["loops"], legal, target)
+    arrays = (
+        segment,
+        position,
+        match,
+        padding,
+        rows["previous"],
+        pointed,
+        rows["symbol"],
+        rows["loops"],
+        legal,
+        target,
+    )
     return Batch(torch.tensor(grams), torch.tensor(offsets), *(torch.from_numpy(array) for array in arrays))
 
 
@@ -160,13 +175,20 @@ def exact_share(network: Network, seed: int, count: int) -> float:
     network.eval()
     rng = np.random.default_rng([seed, 99])
     with torch.no_grad():
-        scores = [log_probabilities(network, collate([draw_example(rng) for _ in range(64)])) for _ in range(count // 64)]
+        scores = [
+            log_probabilities(network, collate([draw_example(rng) for _ in range(64)])) for _ in range(count // 64)
+        ]
     return float(np.mean([(row.sum(-1) > math.log(0.5)).float().mean().item() for row in scores]))
 
 
-def _save(network: Network, size: NetworkSize, settings: TrainingSettings, folder: Path, step: int, seconds: float) -> None:
+def _save(
+    network: Network, size: NetworkSize, settings: TrainingSettings, folder: Path, step: int, seconds: float
+) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    save_file({name: value.half().contiguous() for name, value in network.state_dict().items()}, folder / "weights.safetensors")
+    save_file(
+        {name: value.half().contiguous() for name, value in network.state_dict().items()},
+        folder / "weights.safetensors",
+    )
     facts = {"size": asdict(size), "training": asdict(settings), "step": step, "seconds": round(seconds)}
     facts["exact"] = exact_share(network, settings.seed + 1, 1024)
     (folder / "report.json").write_text(json.dumps(facts, indent=1) + "\n")

@@ -21,7 +21,9 @@ METRES = {
     **dict.fromkeys(("inch", "inches"), 0.0254),
     **dict.fromkeys(("foot", "feet", "ft"), 0.3048),
 }
-_SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+)
 NUMBERS = {word: float(value) for value, word in enumerate(f"{_SMALL} eighteen nineteen".split())}
 NUMBERS |= {"twenty": 20.0, "thirty": 30.0, "forty": 40.0, "fifty": 50.0, "half": 0.5, "a": 1.0, "an": 1.0}
 

@@ -69,12 +69,15 @@ def _several(speaker: Speaker) -> Said:
     template = speaker.pick(("{a0}", "{a0}", "first {a0}", "first of all {a0}", "start by: {a0}"))
     for i in range(1, count):
         last = i == count - 1
-        joint = (" and then ", ", then ", " then ", " and ", ", and ", ". then ", ", after that ", ". ", ", afterwards ", "; ",
+        joint = (" and then ", ", then ", " then ", " and ", ", and ", ". then ", ", after that ", ". ",
+                 ", afterwards ", "; ",
                  ". after that ", ", and then ", ". next ", " and after that ", ", next ")  # fmt: skip
         final = (" and finally ", ", finally ", ". lastly ", ". finally ") if last and count > 2 else ()
         template += speaker.pick(joint + final) + f"{{a{i}}}"
     if count == 2 and chance(speaker.rng, 0.08):
-        reverse = speaker.pick(("before you {a1}, {a0}", "before that {a0}: {a1}", "after you {a0}, {a1}", "once you {a0}, {a1}"))
+        reverse = speaker.pick(
+            ("before you {a1}, {a0}", "before that {a0}: {a1}", "after you {a0}, {a1}", "once you {a0}, {a1}")
+        )
         template = template if reverse.startswith("before that") else reverse
     slots = {f"a{i}": words for i, (_, words) in enumerate(said)}
     return _program([node for node, _ in said]), fill(template, **slots)
@@ -112,7 +115,12 @@ def _elliptical(speaker: Speaker) -> Said:
         if goal.step == "at" and chance(speaker.rng, 0.25):
             where = (Fragment(where[0].text.split(" the ", 1)[-1]),)  # "orange block, top left corner"
             words = fill("{o},", o=words) if chance(speaker.rng, 0.5) else words
-        parts.append((item, fill(speaker.pick(("{o} {t}", "{o} {t}", "{o} goes {t}") if index else ("{o} {t}",)), o=words, t=where)))
+        parts.append(
+            (
+                item,
+                fill(speaker.pick(("{o} {t}", "{o} {t}", "{o} goes {t}") if index else ("{o} {t}",)), o=words, t=where),
+            )
+        )
     verb = speaker.pick((*lexicon.PUT[:10], "i want", "i need", "i'd like", ""))
     joint = speaker.pick((" and ", ", ", " and then ", ", and ", ", then ", " and also ", " plus ", ". ", "; ", " "))
     template = (verb + " " if verb else "") + joint.join(f"{{p{i}}}" for i in range(count))
@@ -130,15 +138,20 @@ def _mentioned_again(speaker: Speaker) -> Said:
         goal, where = target(speaker, (thing, third), allow_offset=False)
         onto = speaker.pick(("on it", "on top of it", "on top", "on that", "on top of that", "onto it", "on that one"))
         nodes = [leaf("put", item, goal), leaf("put", second, leaf("on", item))]
-        template = speaker.pick(("{v} {a} {t} then {w} {b} {s}", "{v} {a} {t} and {w} {b} {s}", "{v} {a} {t} and {b} {s}",
+        template = speaker.pick(("{v} {a} {t} then {w} {b} {s}", "{v} {a} {t} and {w} {b} {s}",
+                                 "{v} {a} {t} and {b} {s}",
                                  "{v} {a} {t}, then {b} {s}"))  # fmt: skip
-        return _program(nodes), fill(template, t=where, s=onto, w=speaker.pick(("put", "place", "stack", "set")), **slots)
+        return _program(nodes), fill(
+            template, t=where, s=onto, w=speaker.pick(("put", "place", "stack", "set")), **slots
+        )
     if draw < 0.75:  # landmarks: a left of it and b right of it
         (mark, of), landmark = speaker.one(other_than=(thing, third))
         (one, side), (two, other_side) = (_side(speaker) for _ in range(2))
         again = speaker.pick(("it", "it", "that", "it"))
         nodes = [leaf("put", item, _by(one, mark)), leaf("put", second, _by(two, mark))]
-        template = speaker.pick(("{v} {a} {d} {o} and {b} {e} {i}", "{v} {a} {d} {o} and {v} {b} {e} {i}", "{v} {a} {d} {o}, {b} {e} {i}"))
+        template = speaker.pick(
+            ("{v} {a} {d} {o} and {b} {e} {i}", "{v} {a} {d} {o} and {v} {b} {e} {i}", "{v} {a} {d} {o}, {b} {e} {i}")
+        )
         return _program(nodes), fill(template, d=side, o=of, e=other_side, i=again, **slots)
     if draw < 0.82:
         return _the_others(speaker)
@@ -152,7 +165,9 @@ def _mentioned_again(speaker: Speaker) -> Said:
     (mark, of), first = speaker.one("container", other_than=(thing, third))
     (more, of_other), last = speaker.one("container", other_than=(thing, third, first))
     nodes = [leaf("put", item, _into(first.role, mark)), leaf("put", second, _into(last.role, more))]
-    template = speaker.pick(("{o} gets {a}, {p} gets {b}", "{o} gets {a} and {p} {b}", "{o} is for {a} and {p} is for {b}"))
+    template = speaker.pick(
+        ("{o} gets {a}, {p} gets {b}", "{o} gets {a} and {p} {b}", "{o} is for {a} and {p} is for {b}")
+    )
     return _program(nodes), fill(template, o=of, p=of_other, a=slots["a"], b=slots["b"])
 
 
@@ -163,9 +178,11 @@ def _the_others(speaker: Speaker) -> Said:
     rest, there = target(speaker, (thing,), allow_offset=False)
     alike = [t for t in speaker.things if t.kind == thing.kind]
     if len(alike) < 2:
-        return _program([leaf("put", item, goal)]), fill("{v} {a} {t}", v=speaker.pick(lexicon.PUT[:8]), a=words, t=where)
+        phrase = fill("{v} {a} {t}", v=speaker.pick(lexicon.PUT[:8]), a=words, t=where)
+        return _program([leaf("put", item, goal)]), phrase
     node, nouns = speaker.plural(thing.kind)
-    others = speaker.pick(("the other {n}", "the others", "all the other {n}", "the rest of the {n}", "the rest", "all others",
+    others = speaker.pick(("the other {n}", "the others", "all the other {n}", "the rest of the {n}", "the rest",
+                           "all others",
                            "the remaining {n}", "every other {n}", "the other ones"))  # fmt: skip
     template = speaker.pick(("{v} {a} {t} and {o} {s}", "{v} {a} {t} and then {v} {o} {s}", "{v} {a} {t}, {o} {s}",
                              "{a} goes {t}, {o} go {s}", "{a} {t} and {o} {s}"))  # fmt: skip
@@ -198,7 +215,8 @@ def _conditional(speaker: Speaker) -> Said:
                                  "if {c}, {a}. if not, {b}"))  # fmt: skip
         node = leaf("when_else", condition, statements([action]), statements([other]))
         return _program([node]), fill(template, c=words, a=done, b=instead)
-    template = speaker.pick(("if {c}, {a}", "if {c} then {a}", "if {c} {a}", "when {c}, {a}", "{a} if {c}", "in case {c}, {a}",
+    template = speaker.pick(("if {c}, {a}", "if {c} then {a}", "if {c} {a}", "when {c}, {a}", "{a} if {c}",
+                             "in case {c}, {a}",
                              "{a} but only if {c}", "only if {c} {a}", "{a} provided that {c}"))  # fmt: skip
     return _program([leaf("when", condition, statements([action]))]), fill(template, c=words, a=done)
 
@@ -217,7 +235,9 @@ def _condition(speaker: Speaker) -> Said:
     if draw < 0.6:
         name, where = ("is_in", lexicon.IN) if place.role == "container" else ("is_on", lexicon.ON)
         negated = chance(speaker.rng, 0.35)
-        text = speaker.pick(("{a} is not {w} {o}", "{a} isn't {w} {o}", "{a} is not yet {w} {o}") if negated else ("{a} is {w} {o}",))
+        text = speaker.pick(
+            ("{a} is not {w} {o}", "{a} isn't {w} {o}", "{a} is not yet {w} {o}") if negated else ("{a} is {w} {o}",)
+        )
         node = leaf(name, item, other)
         return leaf("not", node) if negated else node, fill(text, a=words, w=speaker.pick(where), o=more)
     if draw < 0.75:
@@ -225,7 +245,9 @@ def _condition(speaker: Speaker) -> Said:
         return leaf("is_at", item, region), fill("{a} is {p}", a=words, p=where)
     if draw < 0.9:
         items, noun = speaker.plural(thing.kind, thing.color if chance(speaker.rng, 0.6) else "", one=True)
-        return leaf("exists", items), fill(speaker.pick(("there is a {n}", "there's a {n}", "you see a {n}", "you can see a {n}")), n=noun)
+        return leaf("exists", items), fill(
+            speaker.pick(("there is a {n}", "there's a {n}", "you see a {n}", "you can see a {n}")), n=noun
+        )
     missing = [c for c in lexicon.COLORS if c not in speaker.colors]
     if not missing:
         return leaf("empty", other), fill("{o} is empty", o=more)
@@ -269,22 +291,29 @@ def _truncated(speaker: Speaker) -> Phrase:
     """A command that leaves out what matters: where to, or what, or which corner."""
     (_, words), thing = speaker.one("mover")
     if chance(speaker.rng, 0.35):
-        noun = speaker.pick(("place", "spot", "position", "thing", "stuff", "somewhere", "corner", "side", "other place"))
-        return fill(speaker.pick(("{v} {o} in the right {n}", "{v} {o} in a {n}", "{v} {o} to some {n}", "{v} {o} elsewhere",
-                                  "{v} {o} in the corner", "{v} {o} somewhere else", "{v} {o} over there", "{v} {o} here",
+        noun = speaker.pick(
+            ("place", "spot", "position", "thing", "stuff", "somewhere", "corner", "side", "other place")
+        )
+        return fill(speaker.pick(("{v} {o} in the right {n}", "{v} {o} in a {n}", "{v} {o} to some {n}",
+                                  "{v} {o} elsewhere",
+                                  "{v} {o} in the corner", "{v} {o} somewhere else", "{v} {o} over there",
+                                  "{v} {o} here",
                                   "{v} {o} into the corners", "{v} {o} where it belongs", "{v} {o} away")),
                     v=speaker.pick(lexicon.PUT[:8]), o=words, n=noun)  # fmt: skip
     if chance(speaker.rng, 0.5):
-        return fill(speaker.pick(("put {o}", "place {o}", "move {o}", "put {o} in the", "move {o} to", "stack {o}", "{o} on",
+        return fill(speaker.pick(("put {o}", "place {o}", "move {o}", "put {o} in the", "move {o} to", "stack {o}",
+                                  "{o} on",
                                   "bring {o} over", "do something with {o}", "what about {o}", "i like {o}", "{o}",
-                                  "look at {o}", "is {o} there", "where is {o}", "you see {o}", "remove {o}")), o=words)  # fmt: skip
+                                  "look at {o}", "is {o} there", "where is {o}", "you see {o}",
+                                  "remove {o}")), o=words)  # fmt: skip
     _, where = target(speaker, allow_offset=False)
-    return fill(speaker.pick(("put {t}", "{t}", "place something nice {t}", "is it {t}", "what is {t}", "go {t}", "point {t}")), t=where)
+    return fill(
+        speaker.pick(("put {t}", "{t}", "place something nice {t}", "is it {t}", "what is {t}", "go {t}", "point {t}")),
+        t=where,
+    )
 
 
 def _gibberish(speaker: Speaker) -> str:
     letters = tuple("abcdefghijklmnopqrstuvwxyz")
-    words = ("".join(speaker.pick(letters) for _ in range(int(speaker.rng.integers(1, 9)))) for _ in range(int(speaker.rng.integers(1, 7))))
-    return " ".join(words)
-
-
+    lengths = speaker.rng.integers(1, 9, size=int(speaker.rng.integers(1, 7)))
+    return " ".join("".join(speaker.pick(letters) for _ in range(length)) for length in lengths)

@@ -108,7 +108,8 @@ class Speaker:
         """ "the red one", where the kind is clear from what was said before."""
         if not thing.color or thing.name in self.specials:
             return self.describe(thing)
-        text = f"{self.pick(('the', 'the', 'that', 'my'))} {self.color_word(thing.color)} {self.pick(('one', 'one', 'one', ''))}".strip()
+        article, noun = self.pick(("the", "the", "that", "my")), self.pick(("one", "one", "one", ""))
+        text = f"{article} {self.color_word(thing.color)} {noun}".strip()
         return leaf("the", self.kind_node(thing.kind), self.color_node(thing.color)), (Fragment(text),)
 
     def _absent_thing(self, like: Thing) -> Said:
@@ -119,13 +120,16 @@ class Speaker:
             return node, (Fragment("the"), word, Fragment(self.kind_word(like.kind)))
         known = {w for kind in self.kinds for w in lexicon.KIND_WORDS.get(kind, (kind,))}
         known |= {part for word in known for part in word.split()}
-        pool = lexicon.THINGS + ["bowl", "block", "mug", "vase", "plate", *lexicon.CONTAINERS]
+        pool = [*lexicon.THINGS, "bowl", "block", "mug", "vase", "plate", *lexicon.CONTAINERS]
         noun = self.mark(str(self.rng.choice([n for n in pool if n not in known])))
         if self.colors and chance(self.rng, 0.5):
             color = self.pick(self.colors)
             node = leaf("the", Node(Pointer("word", noun.mark)), self.color_node(color))
             return node, (Fragment(f"the {self.color_word(color)}"), noun)
-        return leaf("the", Node(Pointer("word", noun.mark)), ANY_COLOR), (Fragment(self.pick(("the", "the", "a"))), noun)
+        return leaf("the", Node(Pointer("word", noun.mark)), ANY_COLOR), (
+            Fragment(self.pick(("the", "the", "a"))),
+            noun,
+        )
 
     # sets
 
@@ -186,11 +190,17 @@ class Speaker:
         value = int(self.rng.integers(1, 31))
         number = str(value)
         if chance(self.rng, 0.3):
-            number = self.pick(("two", "three", "four", "five", "six", "seven", "eight", "ten", "twelve", "fifteen", "twenty"))
+            number = self.pick(
+                ("two", "three", "four", "five", "six", "seven", "eight", "ten", "twelve", "fifteen", "twenty")
+            )
         unit = self.pick(("cm", "centimeters", "centimetres", " cm", "cm", "inches", "centimeter"))
-        text = f"{number} {unit.strip()}" if not number.isdigit() or unit != "cm" else f"{number}{self.pick((' ', ''))}cm"
+        text = (
+            f"{number} {unit.strip()}" if not number.isdigit() or unit != "cm" else f"{number}{self.pick((' ', ''))}cm"
+        )
         if chance(self.rng, 0.1):
-            text = self.pick(("0.1 m", "0.05 meters", "100 mm", "50 millimeters", "half a meter", "an inch", "half a foot"))
+            text = self.pick(
+                ("0.1 m", "0.05 meters", "100 mm", "50 millimeters", "half a meter", "an inch", "half a foot")
+            )
         fragment = self.mark(text)
         return Node(Pointer("quantity", fragment.mark)), (fragment,)
 

@@ -80,11 +80,26 @@ def _extreme(speaker: Speaker) -> Said:
     name = str(direction.step)
     templates = ["the {d} {n}"] * 3
     if name in ("left", "right"):
-        templates += ["the {n} furthest to the " + name, "the {n} on the far " + name, "the {n} that is most to the " + name]
+        templates += [
+            "the {n} furthest to the " + name,
+            "the {n} on the far " + name,
+            "the {n} that is most to the " + name,
+        ]
         templates += ["the {n} farthest to the " + name, "the {n} at the very " + name]
-        templates += [f"the {name} {{n}}", f"the {{n}} on the {name}", f"the {{n}} to the {name}", f"the {name} hand {{n}}"]
+        templates += [
+            f"the {name} {{n}}",
+            f"the {{n}} on the {name}",
+            f"the {{n}} to the {name}",
+            f"the {name} hand {{n}}",
+        ]
     elif name == "top":
-        templates += ["the {n} at the back", "the rear {n}", "the {n} at the far end", "the back {n}", "the {n} furthest from you"]
+        templates += [
+            "the {n} at the back",
+            "the rear {n}",
+            "the {n} at the far end",
+            "the back {n}",
+            "the {n} furthest from you",
+        ]
     else:
         templates += ["the {n} at the front", "the front {n}", "the {n} nearest to you", "the {n} closest to you"]
     return leaf("nth", items, direction, Node("n1")), fill(speaker.pick(tuple(templates)), d=words, n=noun)
@@ -103,7 +118,16 @@ def _any_one(speaker: Speaker) -> Said:
     items, noun = _candidates(speaker)
     if items.children[0] == ANY_KIND:
         return leaf("first", items), fill(speaker.pick(("something", "any {n}", "some {n}", "an {n}")), n=noun)
-    templates = ("a {n}", "any {n}", "some {n}", "one {n}", "a random {n}", "any one {n}", "just one {n}", "a single {n}")
+    templates = (
+        "a {n}",
+        "any {n}",
+        "some {n}",
+        "one {n}",
+        "a random {n}",
+        "any one {n}",
+        "just one {n}",
+        "a single {n}",
+    )
     if len(items.children) == 2 and items.children[1] == ANY_COLOR and chance(speaker.rng, 0.3):
         templates = ("one of the {n}s", "any of the {n}s")
     return leaf("first", items), fill(speaker.pick(templates), n=noun)
@@ -120,7 +144,9 @@ def _atop(speaker: Speaker) -> Said:
     (other, words), thing = speaker.one()
     noun = speaker.pick(("thing", "object", "block", "one", "item"))
     where = speaker.pick(lexicon.IN if thing.role == "container" else lexicon.ON)
-    phrase = fill(speaker.pick(("the {n} {w} {o}", "the {n} that is {w} {o}", "what is {w} {o}")), n=noun, w=where, o=words)
+    phrase = fill(
+        speaker.pick(("the {n} {w} {o}", "the {n} that is {w} {o}", "what is {w} {o}")), n=noun, w=where, o=words
+    )
     return leaf("atop", other), phrase
 
 
@@ -147,9 +173,12 @@ def _except(speaker: Speaker) -> Said:
     plain = kind == ANY_KIND or chance(speaker.rng, 0.4)
     other, left_out = speaker.describe(thing) if plain else speaker.one_of_kind(thing)
     if chance(speaker.rng, 0.15):
-        tail = speaker.pick(("{g} but leave {o}", "{g} but keep {o} where it is", "{g} but leave {o} alone", "{g}, not {o}"))
+        tail = speaker.pick(
+            ("{g} but leave {o}", "{g} but keep {o} where it is", "{g} but leave {o} alone", "{g}, not {o}")
+        )
         return leaf("except", items, other), fill(tail, g=words, o=left_out)
-    but = speaker.pick(("except", "but", "except for", "other than", "apart from", "besides", "not including", "excluding",
+    but = speaker.pick(("except", "but", "except for", "other than", "apart from", "besides", "not including",
+                        "excluding",
                         "but not", "aside from", "with the exception of", "save for"))  # fmt: skip
     rest = [t for t in inside if t != thing]
     if rest and chance(speaker.rng, 0.2):
@@ -171,7 +200,8 @@ def _not_color(speaker: Speaker) -> Said:
     noun = speaker.plural(thing.kind)[1]
     color = speaker.color_word(thing.color)
     templates = ("all the {n} that are not {c}", "the {n} that aren't {c}", "every non-{c} {n}", "the non {c} {n}",
-                 "all {n} which are not {c}", "any {n} that are not {c}", "the {n} that are any color but {c}")  # fmt: skip
+                 "all {n} which are not {c}", "any {n} that are not {c}",
+                 "the {n} that are any color but {c}")  # fmt: skip
     node = leaf("not_color", speaker.kind_node(thing.kind), speaker.color_node(thing.color))
     return node, fill(speaker.pick(templates), n=noun, c=color)
 
@@ -179,8 +209,10 @@ def _not_color(speaker: Speaker) -> Said:
 def _not_kind(speaker: Speaker) -> Said:
     kind = speaker.pick(speaker.kinds)
     noun, nouns = speaker.kind_word(kind), speaker.plural(kind)[1]
-    templates = ("everything that is not a {n}", "everything that isn't a {n}", "all things that are not {m}", "all the non-{n} things",
-                 "anything that's not a {n}", "whatever is not a {n}", "everything but the {m}", "everything except the {m}",
+    templates = ("everything that is not a {n}", "everything that isn't a {n}", "all things that are not {m}",
+                 "all the non-{n} things",
+                 "anything that's not a {n}", "whatever is not a {n}", "everything but the {m}",
+                 "everything except the {m}",
                  "all objects other than {m}", "everything which isn't a {n}")  # fmt: skip
     return leaf("not_kind", speaker.kind_node(kind)), fill(speaker.pick(templates), n=noun, m=nouns)
 
@@ -225,10 +257,19 @@ def _take(speaker: Speaker) -> Said:
     items, noun = speaker.plural(str(speaker.rng.choice(kinds)))
     count = int(speaker.rng.integers(2, 6))
     word = lexicon.COUNTS[count - 1] if chance(speaker.rng, 0.7) else str(count)
-    templates = ("{k} {n}", "{k} of the {n}", "any {k} {n}", "any {k} of the {n}", "just {k} {n}", "only {k} of the {n}")
+    templates = (
+        "{k} {n}",
+        "{k} of the {n}",
+        "any {k} {n}",
+        "any {k} of the {n}",
+        "just {k} {n}",
+        "only {k} of the {n}",
+    )
     if count == 2 and chance(speaker.rng, 0.1):
         word = "a couple of"
-    return leaf("take", Node(f"n{count}"), items), fill(speaker.pick(templates[:1] if " " in word else templates), k=word, n=noun)
+    return leaf("take", Node(f"n{count}"), items), fill(
+        speaker.pick(templates[:1] if " " in word else templates), k=word, n=noun
+    )
 
 
 def _side_all(speaker: Speaker) -> Said:

@@ -84,9 +84,9 @@ def _strange(rng: Generator) -> list[Spec]:
 def _invented(rng: Generator) -> str:
     """A pronounceable word that no dictionary has, so that copying is learnt rather than vocabulary."""
     syllables = int(rng.integers(2, 4))
-    return "".join(choose(rng, tuple("bdfgklmnprstvz")) + choose(rng, tuple("aeiou")) for _ in range(syllables)) + choose(
-        rng, ("", "n", "r", "x", "t")
-    )
+    return "".join(
+        choose(rng, tuple("bdfgklmnprstvz")) + choose(rng, tuple("aeiou")) for _ in range(syllables)
+    ) + choose(rng, ("", "n", "r", "x", "t"))
 
 
 def _named(specs: list[Spec], rng: Generator) -> tuple[Thing, ...]:
