@@ -57,5 +57,6 @@ def _report(args: argparse.Namespace) -> Report:
         outcome, message = outcome_of(error)
         return Report(command, outcome, message, scene_before=scene, scene_after=scene)
     count = len(planned.plan.steps)
-    message = f"The plan may run: {count} {'step' if count == 1 else 'steps'}. Nothing has moved."
+    steps = "1 step" if count == 1 else f"{count} steps" if count else "nothing has to be done"
+    message = f"The plan may run: {steps}. Nothing has moved."
     return Report(command, Outcome.DONE, message, planned.plan, scene, scene, confidence=planned.confidence)

@@ -302,7 +302,9 @@ def _concluded(state: Execution, scene: Scene) -> Transition:
     """The program has ended: done if the scene shows every goal, else what came undone is done again."""
     broken = [goal for goal in state.goals if not goal.holds(scene)]
     if not broken:
-        told = "; ".join(goal.sentence() for goal in state.goals) or "every step is done"
+        told = "; ".join(goal.sentence() for goal in state.goals) or (
+            "every step is done" if state.plan.steps else "nothing had to be done"
+        )
         return _finish(state, Finish(EndReason.DONE, f"{told[0].upper()}{told[1:]}."))
     state, tasks = _restored(state, scene)
     if tasks:

@@ -38,19 +38,14 @@ def make_plan(command: str, interpreter: Interpreter, scene: Scene, viewpoint: V
     """The plan as it looks before the first step.
 
     Raises ProgramError when it cannot work (RunError when the program itself stops), QuestionError when it would do
-    nothing. The interpreter is left where it is.
+    nothing for want of things to do it with. The interpreter is left where it is.
     """
     forecast = look_ahead(interpreter, scene, viewpoint, rehearse=True)
-    if not forecast.steps:
-        raise QuestionError(_nothing_to_do(forecast.not_found))
+    if not forecast.steps and forecast.not_found:
+        missing = " and no ".join(forecast.not_found)
+        raise QuestionError(f"There is nothing to do: there is no {missing} here. What did you mean?")
     program = interpreter.program
     return Plan(command, program.text, forecast.steps, forecast.complete, goals=forecast.goals)
-
-
-def _nothing_to_do(not_found: tuple[str, ...]) -> str:
-    if not not_found:
-        return "There is nothing to do: everything is already as you ask. What should I do?"
-    return f"There is nothing to do: there is no {' and no '.join(not_found)} here. What did you mean?"
 
 
 def look_ahead(

@@ -54,7 +54,10 @@ def _round(number: Value, digits: Value = None) -> Value:
 
 
 def _zip(*lists: Sequence[Value]) -> list[tuple[Value, ...]]:
-    return list(zip(*lists, strict=False))
+    """As Python's; where a list that was found is empty, so is the result, and for the same reason."""
+    zipped = list(zip(*lists, strict=False))
+    missing = [items.what for items in lists if isinstance(items, Found) and not items]
+    return Found(zipped, missing[0]) if missing else zipped
 
 
 def _sorted(items: Sequence[Value], reverse: bool = False) -> list[Value]:
@@ -72,7 +75,7 @@ BUILTINS: dict[str, tuple[Callable[..., Any], int, int, Type]] = {
     "sum": (sum, 1, 1, NUMBER),
     "sorted": (_sorted, 1, 1, ANY),
     "reversed": (lambda items: same_list(items, items[::-1]), 1, 1, ANY),
-    "enumerate": (lambda items: list(enumerate(items)), 1, 1, ANY),
+    "enumerate": (lambda items: same_list(items, list(enumerate(items))), 1, 1, ANY),
     "zip": (_zip, 1, 5, ANY),
     "abs": (abs, 1, 1, NUMBER),
     "round": (_round, 1, 2, NUMBER),

@@ -136,7 +136,10 @@ def _circle_points(view: View, n: int) -> list[Point]:
 
 
 def _pairs(view: View, items: Sequence[Value]) -> list[tuple[Value, Value]]:
-    return list(itertools.pairwise(items))
+    pairs = list(itertools.pairwise(items))
+    if pairs or not isinstance(items, Found):
+        return pairs
+    return Found(pairs, f"second {items.what}" if items else items.what)
 
 
 def _height(view: View, item: str) -> float:
@@ -167,7 +170,7 @@ _OBJECT = _parameter("object", "object")
 _A, _B = _parameter("a", "object"), _parameter("b", "object")
 _CANDIDATES = _parameter("candidates", "objects")
 _DIRECTION = _parameter("direction", "direction")
-_COUNT = Parameter("n", "integer", minimum=1, maximum=12)
+_COUNT = Parameter("n", "integer", minimum=0, maximum=16)
 _LINE = Parameter("direction", "text", "horizontal", choices=("horizontal", "vertical"))
 
 QUERIES: dict[str, Query] = {

@@ -65,6 +65,8 @@ def _freest(scene: Scene, shape: Sequence[Point2]) -> tuple[Point2, ...]:
         enough = BLOCK_RADIUS + FINGER_ROOM
         return min(enough, *(clearance(scene, point) for point in place(center)))
 
+    if not shape:
+        return ()
     centers = [c for c in _grid(WORKSPACE) if all(WORKSPACE.contains(*p) for p in place(c))] or [WORKSPACE.center]
     centers.sort(key=lambda center: distance_in_plane(center, WORKSPACE.center))
     return place(max(centers, key=room))

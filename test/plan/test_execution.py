@@ -124,6 +124,11 @@ def test_a_skill_that_reports_failure_but_shows_its_effect_has_done_its_work(pla
     assert run.to_the_end().state.end.reason is EndReason.DONE
 
 
+def test_a_plan_without_steps_is_done_at_once(play):
+    run = play('if is_held("red block"):\n    place_at("middle")').to_the_end()
+    assert run.commands == [Finish(EndReason.DONE, "Nothing had to be done.")]
+
+
 def test_a_skill_without_effects_is_believed(play):
     assert play("go_home()").to_the_end().state.end.reason is EndReason.DONE
     stuck = fails(SkillErrorCode.CONTROLLER_FAULT, "the arm does not follow")

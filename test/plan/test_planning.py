@@ -97,8 +97,16 @@ def test_a_plan_without_end_is_told(plan):
 def test_a_plan_that_would_do_nothing_becomes_a_question(plan):
     with pytest.raises(QuestionError, match=r"There is nothing to do: there is no vase here. What did you mean\?"):
         plan('for vase in objects("vase"):\n    pick(vase)\n    place_at("middle")')
-    with pytest.raises(QuestionError, match="There is nothing to do: everything is already as you ask"):
-        plan('if is_held("red block"):\n    place_at("middle")')
+    with pytest.raises(QuestionError, match=r"There is nothing to do: there is no pink block here"):
+        plan('for below, block in pairs(objects("block", "pink")):\n    pick(block)\n    place_on(below)')
+    with pytest.raises(QuestionError, match=r"There is nothing to do: there is no second red block here"):
+        plan('for below, block in pairs(objects("block", "red")):\n    pick(block)\n    place_on(below)')
+    with pytest.raises(QuestionError, match=r"There is nothing to do: there is no vase here"):
+        plan('for v, p in zip(objects("vase"), line_points(len(objects("vase")))):\n    pick(v)\n    place_at(p)')
+
+
+def test_a_condition_that_does_not_hold_leaves_nothing_to_do(plan):
+    assert shown(plan('if is_held("red block"):\n    place_at("middle")')) == []
 
 
 def test_what_cannot_be_found_becomes_a_question(plan):

@@ -120,7 +120,7 @@ BAD = {
     "pick(objects('blocks')[0])": 'the kind "blocks" must be in the singular: "block"',
     "pick(objects(3)[0])": "kind must be a string, not 3",
     "x = line_points(2.5)\ngo_home()": "n must be a whole number, not 2.5",
-    "x = line_points(100)\ngo_home()": "n must be between 1 and 12, not 100",
+    "x = line_points(100)\ngo_home()": "n must be between 0 and 16, not 100",
     "x = line_points(3, 'diagonal')\ngo_home()": "'diagonal' is not a direction; choose one of: horizontal, vertical",
     "x = point('a', 1)\ngo_home()": "x must be a number, not 'a'",
     "x = is_at('red block', 'blue block')\ngo_home()": '"blue block" is an object',
