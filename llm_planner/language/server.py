@@ -110,13 +110,14 @@ class ServerModel:
 
     def _ask(self, request: ProgramRequest, response_format: dict[str, Any] | None) -> ChatCompletion:
         options: dict[str, Any] = {"response_format": response_format} if response_format else {}
-        return self._open().chat.completions.create(
+        completion: ChatCompletion = self._open().chat.completions.create(
             model=self._settings.model,
             messages=messages(request),
             temperature=0.0,
             max_tokens=self._settings.max_tokens,
             **options,
         )
+        return completion
 
     def _open(self) -> OpenAI:
         if self._client is None:

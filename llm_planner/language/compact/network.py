@@ -44,10 +44,11 @@ class Attention(nn.Module):
         """x (B, T, width), memory (B, S, width), bias broadcastable to (B, heads, T, S)."""
         q, k, v = self._split(self.query(x)), self._split(self.key(memory)), self._split(self.value(memory))
         mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
-        return self.out(mixed.transpose(1, 2).flatten(2))
+        out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
+        return out
 
     def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
 
 
 class FeedForward(nn.Module):
@@ -56,7 +57,8 @@ class FeedForward(nn.Module):
         self.inner, self.outer = nn.Linear(width, hidden), nn.Linear(hidden, width)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.outer(F.relu(self.inner(x)))
+        out: Tensor = self.outer(F.relu(self.inner(x)))
+        return out
 
 
 class EncoderLayer(nn.Module):
@@ -118,7 +120,8 @@ class Network(nn.Module):
         x = self.grams(grams, offsets).view(*segment.shape, -1) + self.segment(segment) + self.position(position)
         for layer in self.encoder:
             x = layer(x, padding, match, self.dropout)
-        return self.encoded(x)
+        memory: Tensor = self.encoded(x)
+        return memory
 
     def decode(
         self, memory: Tensor, padding: Tensor, previous: Tensor, pointed: Tensor, symbol: Tensor, loops: Tensor

@@ -159,7 +159,7 @@ def train(
         network.train()
         loss = -log_probabilities(network, next(batches)).sum(-1).mean()
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
         loss_sum += loss.item()

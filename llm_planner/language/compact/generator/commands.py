@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from llm_planner.language.compact.generator import actions, lexicon
+from llm_planner.language.compact.generator import actions, arrangements, lexicon
+from llm_planner.language.compact.generator.conditions import condition
+from llm_planner.language.compact.generator.questions import question
 from llm_planner.language.compact.generator.references import Said, Speaker, leaf
 from llm_planner.language.compact.generator.scenes import Thing
 from llm_planner.language.compact.generator.surface import Fragment, Phrase, chance, fill
 from llm_planner.language.compact.generator.targets import target
-from llm_planner.language.compact.grammar import Node, Pointer
+from llm_planner.language.compact.grammar import Node
 
 SINGLE: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (0.31, actions.put_one),
     (0.19, actions.put_group),
     (0.02, actions.take_out),
-    (0.02, actions.deal),
+    (0.02, arrangements.deal),
     (0.07, actions.pick_one),
     (0.02, actions.place_held),
     (0.07, actions.push_one),
     (0.05, actions.shift_one),
-    (0.08, actions.tower),
-    (0.06, actions.match_colors),
-    (0.05, actions.arrange),
-    (0.03, actions.swap),
+    (0.08, arrangements.tower),
+    (0.06, arrangements.match_colors),
+    (0.05, arrangements.arrange),
+    (0.03, arrangements.swap),
     (0.03, actions.gripper),
 )
 
@@ -40,7 +42,7 @@ def command(speaker: Speaker) -> Said:
         return _mentioned_again(speaker)
     if draw < 0.86:
         return _conditional(speaker)
-    return _question(speaker)
+    return question(speaker, single)
 
 
 def single(speaker: Speaker) -> Said:
@@ -157,11 +159,11 @@ def _mentioned_again(speaker: Speaker) -> Said:
         return _the_others(speaker)
     if draw < 0.91:
         (mark, of), landmark = speaker.one("container", other_than=(thing, third))
-        name, where = ("in", lexicon.IN) if landmark.role == "container" else ("on", lexicon.ON)
+        name, prepositions = ("in", lexicon.IN) if landmark.role == "container" else ("on", lexicon.ON)
         nodes = [leaf("put", item, leaf(name, mark)), leaf("put", second, leaf(name, mark))]
         template = speaker.pick(("{o} gets {a} and {b}", "{o} takes {a} and also {b}", "{v} {a} {t} {o} and {b} too",
                                  "{v} {a} {t} {o} and {b} as well", "{v} {a} {t} {o}, also {b}"))  # fmt: skip
-        return _program(nodes), fill(template, t=speaker.pick(where), o=of, **slots)
+        return _program(nodes), fill(template, t=speaker.pick(prepositions), o=of, **slots)
     (mark, of), first = speaker.one("container", other_than=(thing, third))
     (more, of_other), last = speaker.one("container", other_than=(thing, third, first))
     nodes = [leaf("put", item, _into(first.role, mark)), leaf("put", second, _into(last.role, more))]
@@ -207,113 +209,15 @@ def _by(side: Node, mark: Node) -> Node:
 
 
 def _conditional(speaker: Speaker) -> Said:
-    condition, words = _condition(speaker)
+    test, words = condition(speaker)
     action, done = _short(speaker)
     if chance(speaker.rng, 0.3):
         other, instead = _short(speaker)
         template = speaker.pick(("if {c}, {a}, otherwise {b}", "if {c} then {a} else {b}", "if {c} {a} otherwise {b}",
                                  "if {c}, {a}. if not, {b}"))  # fmt: skip
-        node = leaf("when_else", condition, statements([action]), statements([other]))
+        node = leaf("when_else", test, statements([action]), statements([other]))
         return _program([node]), fill(template, c=words, a=done, b=instead)
     template = speaker.pick(("if {c}, {a}", "if {c} then {a}", "if {c} {a}", "when {c}, {a}", "{a} if {c}",
                              "in case {c}, {a}",
                              "{a} but only if {c}", "only if {c} {a}", "{a} provided that {c}"))  # fmt: skip
-    return _program([leaf("when", condition, statements([action]))]), fill(template, c=words, a=done)
-
-
-def _condition(speaker: Speaker) -> Said:
-    (item, words), thing = speaker.one()
-    (other, more), place = speaker.one("container", other_than=(thing,))
-    draw = speaker.rng.random()
-    if draw < 0.3:
-        text = speaker.pick(("{o} is empty", "nothing is in {o}", "there is nothing in {o}", "{o} has nothing in it",
-                             "there's nothing on {o}", "nothing is on {o}", "{o} is clear", "{o} is free"))  # fmt: skip
-        full = ("{o} is not empty", "{o} isn't empty", "{o} has something in it", "there is something in {o}")
-        if chance(speaker.rng, 0.25):
-            return leaf("not", leaf("empty", other)), fill(speaker.pick(full), o=more)
-        return leaf("empty", other), fill(text, o=more)
-    if draw < 0.6:
-        name, where = ("is_in", lexicon.IN) if place.role == "container" else ("is_on", lexicon.ON)
-        negated = chance(speaker.rng, 0.35)
-        text = speaker.pick(
-            ("{a} is not {w} {o}", "{a} isn't {w} {o}", "{a} is not yet {w} {o}") if negated else ("{a} is {w} {o}",)
-        )
-        node = leaf(name, item, other)
-        return leaf("not", node) if negated else node, fill(text, a=words, w=speaker.pick(where), o=more)
-    if draw < 0.75:
-        region, where = speaker.region()
-        return leaf("is_at", item, region), fill("{a} is {p}", a=words, p=where)
-    if draw < 0.9:
-        items, noun = speaker.plural(thing.kind, thing.color if chance(speaker.rng, 0.6) else "", one=True)
-        return leaf("exists", items), fill(
-            speaker.pick(("there is a {n}", "there's a {n}", "you see a {n}", "you can see a {n}")), n=noun
-        )
-    missing = [c for c in lexicon.COLORS if c not in speaker.colors]
-    if not missing:
-        return leaf("empty", other), fill("{o} is empty", o=more)
-    color = speaker.mark(str(speaker.rng.choice(missing)))
-    node = leaf("objects", speaker.kind_node(thing.kind), Node(Pointer("word", color.mark)))
-    return leaf("exists", node), fill("there is a {c} {n}", c=(color,), n=speaker.kind_word(thing.kind))
-
-
-def _question(speaker: Speaker) -> Said:
-    """What must not be carried out: nonsense, things a table-top arm cannot do, and constraints it cannot keep yet."""
-    draw = speaker.rng.random()
-    if draw < 0.3:
-        return Node("unclear"), (Fragment(speaker.pick(lexicon.UNCLEAR)),)
-    if draw < 0.42:
-        return Node("unclear"), (Fragment(_gibberish(speaker)),)
-    if draw < 0.55:
-        return Node("unclear"), _truncated(speaker)
-    if draw < 0.7:
-        return Node("cannot"), _impossible(speaker)
-    if draw < 0.76:  # a good request with an impossible one behind it
-        template = speaker.pick(("{a} and {b}", "{a} and then {b}", "{a}, then {b}", "{b} and then {a}", "{b} and {a}"))
-        return Node("cannot"), fill(template, a=single(speaker)[1], b=_impossible(speaker))
-    if draw < 0.8:
-        template = speaker.pick(("{a} {b}", "{b} {a}", "{b}, {a}", "{a}, {b}"))
-        return Node("cannot"), fill(template, a=single(speaker)[1], b=speaker.pick(lexicon.CANNOT_WHEN))
-    (_, words), _ = speaker.one()
-    limit = fill(speaker.pick(lexicon.CONSTRAINTS), a=words)
-    if chance(speaker.rng, 0.15):
-        return Node("constraint"), limit
-    template = speaker.pick(("{a} {c}", "{a}, {c}", "{a} {c}", "{c}, {a}", "{a}. {c}"))
-    return Node("constraint"), fill(template, a=single(speaker)[1], c=limit)
-
-
-def _impossible(speaker: Speaker) -> Phrase:
-    (_, words), thing = speaker.one()
-    (_, others), _ = speaker.one(other_than=(thing,))
-    return fill(speaker.pick(lexicon.CANNOT), a=words, b=others)
-
-
-def _truncated(speaker: Speaker) -> Phrase:
-    """A command that leaves out what matters: where to, or what, or which corner."""
-    (_, words), thing = speaker.one("mover")
-    if chance(speaker.rng, 0.35):
-        noun = speaker.pick(
-            ("place", "spot", "position", "thing", "stuff", "somewhere", "corner", "side", "other place")
-        )
-        return fill(speaker.pick(("{v} {o} in the right {n}", "{v} {o} in a {n}", "{v} {o} to some {n}",
-                                  "{v} {o} elsewhere",
-                                  "{v} {o} in the corner", "{v} {o} somewhere else", "{v} {o} over there",
-                                  "{v} {o} here",
-                                  "{v} {o} into the corners", "{v} {o} where it belongs", "{v} {o} away")),
-                    v=speaker.pick(lexicon.PUT[:8]), o=words, n=noun)  # fmt: skip
-    if chance(speaker.rng, 0.5):
-        return fill(speaker.pick(("put {o}", "place {o}", "move {o}", "put {o} in the", "move {o} to", "stack {o}",
-                                  "{o} on",
-                                  "bring {o} over", "do something with {o}", "what about {o}", "i like {o}", "{o}",
-                                  "look at {o}", "is {o} there", "where is {o}", "you see {o}",
-                                  "remove {o}")), o=words)  # fmt: skip
-    _, where = target(speaker, allow_offset=False)
-    return fill(
-        speaker.pick(("put {t}", "{t}", "place something nice {t}", "is it {t}", "what is {t}", "go {t}", "point {t}")),
-        t=where,
-    )
-
-
-def _gibberish(speaker: Speaker) -> str:
-    letters = tuple("abcdefghijklmnopqrstuvwxyz")
-    lengths = speaker.rng.integers(1, 9, size=int(speaker.rng.integers(1, 7)))
-    return " ".join("".join(speaker.pick(letters) for _ in range(length)) for length in lengths)
+    return _program([leaf("when", test, statements([action]))]), fill(template, c=words, a=done)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from numpy.random import Generator
@@ -42,7 +43,7 @@ class Speaker:
 
     # words
 
-    def pick(self, options: tuple[str, ...]) -> str:
+    def pick(self, options: Sequence[str]) -> str:
         return choose(self.rng, options)
 
     def mark(self, text: str) -> Fragment:
@@ -181,7 +182,7 @@ class Speaker:
         text = f"{self.pick(lexicon.PLACE_PREPOSITIONS)} {self.pick(lexicon.REGIONS[name])}"
         return Node(name), (Fragment(text),)
 
-    def direction(self, words: dict[str, tuple[str, ...]]) -> Said:
+    def direction(self, words: Mapping[str, Sequence[str]]) -> Said:
         name = self.pick(tuple(words))
         return Node(name), (Fragment(self.pick(words[name])),)
 

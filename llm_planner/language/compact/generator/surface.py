@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from numpy.random import Generator
@@ -33,7 +34,7 @@ def fill(template: str, **slots: Phrase | str) -> Phrase:
     return tuple(parts)
 
 
-def choose(rng: Generator, options: tuple[str, ...]) -> str:
+def choose(rng: Generator, options: Sequence[str]) -> str:
     """One of `options`, uniformly."""
     return options[int(rng.integers(len(options)))]
 
