@@ -1,7 +1,7 @@
 """Scenes to plan in, and a hand that is always exactly where it was told to be."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -18,7 +18,7 @@ SIZES: Mapping[str, Vector3] = {
 }  # fmt: skip
 
 
-def thing(name: str, x: float, y: float, z: float | None = None, yaw: float = 0.0) -> SceneObject:
+def _thing(name: str, x: float, y: float, z: float | None = None, yaw: float = 0.0) -> SceneObject:
     """An object called by colour and kind, standing on the table unless its centre's height `z` is given."""
     color, _, kind = name.rpartition(" ")
     size = SIZES[kind]
@@ -26,7 +26,7 @@ def thing(name: str, x: float, y: float, z: float | None = None, yaw: float = 0.
     return SceneObject(name, kind, color, (x, y, size[2] / 2 if z is None else z), turned, size)
 
 
-def scene(*items: SceneObject, held: str = "") -> Scene:
+def _scene(*items: SceneObject, held: str = "") -> Scene:
     return Scene(0.0, items, held)
 
 
@@ -88,3 +88,21 @@ def _moved(item: SceneObject, shift: tuple[float, ...]) -> SceneObject:
 @pytest.fixture(scope="session")
 def library() -> SkillLibrary:
     return load_skills()
+
+
+@pytest.fixture
+def thing() -> Callable[..., SceneObject]:
+    """Makes an object: `thing("red block", x, y, z=None, yaw=0.0)`."""
+    return _thing
+
+
+@pytest.fixture
+def scene_of() -> Callable[..., Scene]:
+    """Makes a scene: `scene_of(*objects, held="")`."""
+    return _scene
+
+
+@pytest.fixture
+def ghost() -> type[GhostHand]:
+    """The hand that is always where it was told to be: `ghost(scene)`."""
+    return GhostHand

@@ -1,0 +1,136 @@
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from llm_planner.control.inverse_kinematics import InverseKinematics
+from llm_planner.control.limits import LimitShare
+from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.grasps import choose_grasp
+from llm_planner.skills.gripper_shape import Grip, comfortable_yaw, hand_slices, inner_radius, room
+from llm_planner.skills.reach import check_reach, into_reach, radius_range, reachable
+
+
+def test_a_block_is_taken_across_its_sides_at_its_middle(thing: Any, scene_of: Any) -> None:
+    block = thing("red block", 0.5, 0.1, yaw=0.3)
+    grasp = choose_grasp(scene_of(block), block)
+
+    assert (grasp.grip.x, grasp.grip.y, grasp.grip.z) == pytest.approx((0.5, 0.1, 0.02))
+    assert math.sin(2 * (grasp.grip.yaw - 0.3)) == pytest.approx(0.0, abs=1e-9)
+    assert grasp.width == pytest.approx(0.04)
+    assert grasp.opening > 0.05
+
+
+def test_the_wrist_is_left_near_its_middle(thing: Any, scene_of: Any) -> None:
+    for yaw in np.linspace(-math.pi, math.pi, 9):
+        block = thing("red block", 0.4, -0.3, yaw=yaw)
+        assert abs(choose_grasp(scene_of(block), block).grip.yaw - math.atan2(-0.3, 0.4)) <= math.pi / 4 + 1e-6
+
+
+@pytest.mark.parametrize("yaw", [-3.0, 0.0, 2.5])
+def test_the_fingers_are_symmetric(yaw: float) -> None:
+    turned = comfortable_yaw(0.5, 0.2, yaw)
+    assert abs(turned - math.atan2(0.2, 0.5)) <= math.pi / 2
+    assert math.sin(turned - yaw) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_fingers_avoid_a_neighbour(thing: Any, scene_of: Any) -> None:
+    block, neighbour = thing("red block", 0.5, 0.0), thing("blue block", 0.5, 0.055)
+    grasp = choose_grasp(scene_of(block, neighbour), block)
+
+    # The neighbour stands on the left, so the fingers close along x: the gripper's x axis lies along y.
+    assert abs(math.sin(grasp.grip.yaw)) == pytest.approx(1.0)
+
+
+def test_a_block_hemmed_in_by_neighbours_says_who_is_in_the_way(thing: Any, scene_of: Any) -> None:
+    block = thing("red block", 0.5, 0.0)
+    around = [thing(f"{c} block", 0.5 + x, y) for c, x, y in
+              (("blue", 0.05, 0), ("green", -0.05, 0), ("pink", 0, 0.05), ("cyan", 0, -0.05))]  # fmt: skip
+    with pytest.raises(SkillError, match=r"do not fit around the red block: the .* block is too close") as e:
+        choose_grasp(scene_of(block, *around), block)
+    assert e.value.code is SkillErrorCode.NO_GRASP
+
+
+def test_a_bowl_is_taken_by_its_rim(thing: Any, scene_of: Any) -> None:
+    bowl = thing("green bowl", 0.5, 0.1)
+    grasp = choose_grasp(scene_of(bowl), bowl)
+
+    assert math.dist((grasp.grip.x, grasp.grip.y), (0.5, 0.1)) == pytest.approx(0.058, abs=0.003)
+    assert grasp.width < 0.02
+    # The closing axis points from the middle to the rim.
+    outward = math.atan2(grasp.grip.y - 0.1, grasp.grip.x - 0.5)
+    assert math.sin(grasp.grip.yaw + math.pi / 2 - outward) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_thing_of_an_unknown_kind_is_taken_by_its_box(thing: Any, scene_of: Any) -> None:
+    item = replace(thing("red block", 0.5, 0.0), kind="eraser", size=(0.12, 0.03, 0.02))
+    grasp = choose_grasp(scene_of(item), item)
+
+    assert grasp.width == pytest.approx(0.03)
+    assert abs(math.sin(grasp.grip.yaw)) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_thing_wider_than_the_hand_cannot_be_grasped(thing: Any, scene_of: Any) -> None:
+    box = thing("red box", 0.5, 0.0)
+    with pytest.raises(SkillError, match=r"the red box is too wide to grasp: 0.100 m of at most 0.074 m") as e:
+        choose_grasp(scene_of(box), box)
+    assert e.value.code is SkillErrorCode.NO_GRASP
+
+
+def test_a_thing_out_of_reach_is_not_tried(thing: Any, scene_of: Any) -> None:
+    block = thing("red block", 0.9, 0.0)
+    with pytest.raises(SkillError, match=r"the red block at \(0.90, 0.00\) is out of reach: the arm reaches") as e:
+        choose_grasp(scene_of(block), block)
+    assert e.value.code is SkillErrorCode.UNREACHABLE
+
+
+def test_behind_the_base_nothing_is_reached() -> None:
+    assert not reachable(-0.5, 0.0)
+    with pytest.raises(SkillError, match="out of reach"):
+        check_reach(-0.5, 0.0, "it")
+
+
+def test_the_reach_is_inside_what_the_arm_can_do() -> None:
+    ik = InverseKinematics(ArmKinematics(), LimitShare().tracking(PANDA_LIMITS))
+    for z in np.linspace(0.012, 0.42, 9):
+        for radius in radius_range(float(z)):
+            for azimuth, turn in ((0.0, 0.0), (0.8, 1.4), (-0.8, -1.4)):
+                x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
+                start = np.array(HOME_QPOS)
+                start[0], start[6] = azimuth, HOME_QPOS[6] - turn
+                solution = ik.solve(Grip(x, y, float(z), azimuth + turn).pose(), start)
+                assert solution.position_error < 0.002, (z, radius, azimuth)
+
+
+def test_a_grip_is_moved_into_reach_along_its_azimuth() -> None:
+    grip = into_reach(Grip(0.9, 0.45, 0.1, 0.0))
+    assert math.hypot(grip.x, grip.y) == pytest.approx(0.79)
+    assert grip.y / grip.x == pytest.approx(0.5)
+    assert into_reach(Grip(0.5, 0.0, 0.1, 0.0)) == Grip(0.5, 0.0, 0.1, 0.0)
+    assert math.hypot(*(lambda g: (g.x, g.y))(into_reach(Grip(0.2, 0.0, 9.0, 0.0)))) == pytest.approx(0.23)
+
+
+def test_the_hand_passes_over_what_is_lower_than_it(thing: Any, scene_of: Any) -> None:
+    scene = scene_of(thing("red block", 0.5, 0.0))
+    assert room(hand_slices(Grip(0.5, 0.0, 0.06, 0.0), 0.08), scene)[0] == math.inf
+    gap, name = room(hand_slices(Grip(0.5, 0.0, 0.045, 0.0), 0.0), scene)
+    assert (gap < 0.0, name) == (True, "red block")
+
+
+def test_the_palm_meets_a_tall_neighbour_that_the_fingers_pass(thing: Any, scene_of: Any) -> None:
+    scene = scene_of(thing("vase", 0.5, 0.09))
+    assert room(hand_slices(Grip(0.5, 0.0, 0.02, 0.0), 0.05), scene)[0] < 0.0
+    assert room(hand_slices(Grip(0.5, 0.0, 0.02, math.pi / 2), 0.05), scene)[0] > 0.02
+
+
+def test_fingers_in_a_bowl_are_inside_its_wall(thing: Any, scene_of: Any) -> None:
+    bowl = thing("green bowl", 0.5, 0.0)
+    inside = hand_slices(Grip(0.5, 0.0, 0.03, 0.0), 0.05)
+    assert room(inside, scene_of(bowl))[0] > 0.0
+    at_the_wall = hand_slices(Grip(0.5, 0.035, 0.03, 0.0), 0.05)
+    assert room(at_the_wall, scene_of(bowl))[0] < 0.0
+    assert inner_radius(bowl) == pytest.approx(0.05)
