@@ -7,9 +7,7 @@ at its end shows its goals. Whoever drives it brings events and carries commands
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import replace
 
 from llm_planner.plan.events import (
     CancelSkill,
@@ -26,81 +24,25 @@ from llm_planner.plan.events import (
     StartSkill,
     StopRequested,
 )
-from llm_planner.plan.plan import Goal, Plan, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
+from llm_planner.plan.execution_state import Execution, Phase, Run
+from llm_planner.plan.plan import Goal, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
 from llm_planner.plan.prediction import predict
 from llm_planner.plan.recovery import Task, pick_again, redo
 from llm_planner.plan.unroll import look_ahead, lying, unmet_preconditions
-from llm_planner.program.interpreter import Finished, Interpreter, SkillCall
+from llm_planner.program.interpreter import Finished, SkillCall
 from llm_planner.program.problems import NothingFoundError, ProgramError
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
-from llm_planner.world.places import BEHIND, Viewpoint
-from llm_planner.world.scene import Scene, Vector3
+from llm_planner.world.scene import Scene
 
 SETTLE_TIME = 0.3  # [s] after a skill until things have come to rest: a block let go in a bowl rocks that long
 MAX_ATTEMPTS = 2  # of one step
 MAX_REPAIRS = 4  # of goals that came undone after they had been achieved
 
-# Trying again cannot help: the same call meets the same wall, or somebody wanted it to stop.
-_HOPELESS = frozenset({SkillErrorCode.INVALID_ARGUMENT, SkillErrorCode.NO_FREE_SPACE, SkillErrorCode.CANCELED})
-
-
-class Phase(str, Enum):
-    """What the execution is waiting for."""
-
-    READY = "ready"  # a scene, to start the next step
-    RUNNING = "running"  # the skill's end
-    SETTLING = "settling"  # a scene in which things have come to rest
-    PAUSED = "paused"
-    ENDED = "ended"
-
-
-@dataclass(frozen=True)
-class Run:
-    """A step under way: its task, the effects it has promised and what was in the gripper when it began.
-
-    `result` is None until the skill has ended; `ended_at` [s] is the time of the last scene by then.
-    """
-
-    task: Task
-    goals: tuple[Goal, ...]
-    held_at_start: str
-    result: SkillResult | None = None
-    ended_at: float = 0.0
-
-    @property
-    def step(self) -> PlanStep:
-        return self.task.step
-
-
-@dataclass(frozen=True)
-class Execution:
-    """The whole state; `start_execution` makes the first one.
-
-    `queue` are steps to do before the program is asked for its next. `goals` must hold at the end, by what has been
-    done so far; `origins` is where each object last lay by itself [m, base frame]; `end` is how it ended, once it has.
-    """
-
-    plan: Plan
-    interpreter: Interpreter
-    viewpoint: Viewpoint
-    phase: Phase = Phase.READY
-    scene: Scene | None = None
-    run: Run | None = None
-    queue: tuple[Task, ...] = ()
-    program_ended: bool = False
-    goals: tuple[Goal, ...] = ()
-    origins: Mapping[str, Vector3] = field(default_factory=dict)
-    repairs: int = 0
-    end: Finish | None = None
-
-
 Transition = tuple[Execution, tuple[Command, ...]]
 
-
-def start_execution(plan: Plan, interpreter: Interpreter, viewpoint: Viewpoint = BEHIND) -> Execution:
-    """The state before the first scene. `interpreter` is at the program's beginning and is not changed."""
-    return Execution(plan, interpreter.fork(), viewpoint)
+# Trying again cannot help: the same call meets the same wall, or somebody wanted it to stop.
+_HOPELESS = frozenset({SkillErrorCode.INVALID_ARGUMENT, SkillErrorCode.NO_FREE_SPACE, SkillErrorCode.CANCELED})
 
 
 def advance(state: Execution, event: Event) -> Transition:

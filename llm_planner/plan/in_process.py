@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from llm_planner.control.mpc import MpcController
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.events import Command, SceneObserved, SkillFinished, StartSkill, StopRequested
-from llm_planner.plan.execution import SETTLE_TIME, Execution, Phase, Transition, advance, start_execution
+from llm_planner.plan.execution import SETTLE_TIME, Transition, advance
+from llm_planner.plan.execution_state import Execution, Phase, start_execution
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import Planned, outcome_of
 from llm_planner.plan.report import Report

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from llm_planner.program.bounds import can_combine, length, result_length, size
 from llm_planner.program.builtins import BUILTINS, BuiltinError, same_list
 from llm_planner.program.limits import (
     MAX_EVALUATIONS,
@@ -19,6 +19,7 @@ from llm_planner.program.limits import (
 )
 from llm_planner.program.problems import NothingFoundError, Problem, RunError, problem_at, stopped
 from llm_planner.program.queries import QUERIES, Query, View
+from llm_planner.program.scope import Scope, assign
 from llm_planner.program.signatures import Binding, Signature, bind, value_problems
 from llm_planner.program.values import Found, Point, Value, is_number, type_name
 
@@ -38,22 +39,6 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 # What a question costs of the budget, so that the dear ones cannot be asked thousands of times.
 _QUERY_COST = 20
 _DEAR_QUERIES = {"line_points": 2_000, "circle_points": 2_000}
-
-
-@dataclass
-class Scope:
-    """Variables by name. `own` are the names that belong here even before they are assigned (a function's locals)."""
-
-    variables: dict[str, Value] = field(default_factory=dict)
-    outer: Scope | None = None
-    own: frozenset[str] = frozenset()
-
-    def read(self, node: ast.Name) -> Value:
-        if node.id in self.variables:
-            return self.variables[node.id]
-        if self.outer is None or node.id in self.own:
-            raise stopped(node, f"the variable {node.id!r} has no value yet")
-        return self.outer.read(node)
 
 
 CallFunction = Callable[[ast.Call, list[Value], dict[str, Value]], Value]
@@ -120,9 +105,9 @@ class Evaluator:
     def combine(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
         """`left op right`; the size of what repeating or joining gives is checked before it is built."""
         symbol, compute = _ARITHMETIC[type(op)]
-        if not _can_combine(symbol, left, right):
+        if not can_combine(symbol, left, right):
             raise stopped(node, f"{symbol} cannot combine {type_name(left)} and {type_name(right)}")
-        if _result_length(symbol, left, right) > max(MAX_ITEMS, MAX_TEXT):
+        if result_length(symbol, left, right) > max(MAX_ITEMS, MAX_TEXT):
             raise stopped(node, f"this would be too long; the most is {MAX_ITEMS} items, {MAX_TEXT} characters")
         try:
             return self._bounded(node, compute(left, right))
@@ -134,7 +119,7 @@ class Evaluator:
         result: Value = True
         for op, item in zip(node.ops, node.comparators, strict=True):
             right = self.value(item, scope)
-            self.charge(node, _size(left, MAX_VALUE_SIZE) + _size(right, MAX_VALUE_SIZE))
+            self.charge(node, size(left, MAX_VALUE_SIZE) + size(right, MAX_VALUE_SIZE))
             try:
                 result = _COMPARISONS[type(op)](left, right)
             except TypeError:
@@ -209,7 +194,7 @@ class Evaluator:
         name = node.func.id
         positional = [self.value(item, scope) for item in node.args]
         keywords = {str(item.arg): self.value(item.value, scope) for item in node.keywords}
-        self.charge(node, sum(map(_length, positional)))
+        self.charge(node, sum(map(length, positional)))
         if name in self._functions:
             return self._call_function(node, positional, keywords)
         if name in QUERIES:
@@ -258,27 +243,11 @@ class Evaluator:
             if not abs(value) <= MAX_NUMBER:  # written so that "not a number" is refused too
                 raise stopped(node, f"the number {value:g} is larger than {MAX_NUMBER:g}")
         elif isinstance(value, (list, tuple)):
-            size = _size(value, MAX_VALUE_SIZE)
-            if len(value) > MAX_ITEMS or size >= MAX_VALUE_SIZE:
+            parts = size(value, MAX_VALUE_SIZE)
+            if len(value) > MAX_ITEMS or parts >= MAX_VALUE_SIZE:
                 raise stopped(node, f"this list is too long; lists have at most {MAX_ITEMS} items")
-            self.charge(node, size)
-        elif isinstance(value, str) and len(value) > MAX_TEXT:
-            raise stopped(node, f"this string is too long; strings have at most {MAX_TEXT} characters")
+            self.charge(node, parts)
         return value
-
-
-def assign(target: ast.expr, value: Value, scope: Scope) -> None:
-    """Give `value` to a name or, item by item, to a tuple of names; raises RunError when the counts differ."""
-    if isinstance(target, ast.Name):
-        scope.variables[target.id] = value
-        return
-    assert isinstance(target, ast.Tuple)  # the parser allows nothing else
-    if not isinstance(value, (list, tuple, str)):
-        raise stopped(target, f"{type_name(value)} cannot be taken apart into {len(target.elts)} names")
-    if len(value) != len(target.elts):
-        raise stopped(target, f"{len(value)} values cannot be given to {len(target.elts)} names")
-    for item, part in zip(target.elts, value, strict=True):
-        assign(item, part, scope)
 
 
 def _described(node: ast.ListComp | ast.GeneratorExp, source: list[Value], results: list[Value]) -> list[Value]:
@@ -305,35 +274,3 @@ def _missing_item(node: ast.AST, items: Sequence[Value], index: int) -> RunError
         verb = "is" if len(items) == 1 else "are"
         message = f"there {verb} only {len(items)} of “{items.what}”, not {wanted}: {', '.join(map(str, items))}"
     return NothingFoundError(problem_at(node, message, True))
-
-
-def _can_combine(symbol: str, left: Value, right: Value) -> bool:
-    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
-        return True
-    if symbol == "+":
-        return any(isinstance(left, kind) and isinstance(right, kind) for kind in (str, list, tuple))
-    items, count = (right, left) if isinstance(left, int) else (left, right)
-    return symbol == "*" and isinstance(items, (list, tuple, str)) and isinstance(count, int)
-
-
-def _result_length(symbol: str, left: Value, right: Value) -> int:
-    if symbol == "*" and (isinstance(left, (list, tuple, str)) or isinstance(right, (list, tuple, str))):
-        items, count = (right, left) if isinstance(left, int) else (left, right)
-        return len(items) * max(count, 0)
-    return _length(left) + _length(right)
-
-
-def _length(value: Value) -> int:
-    return len(value) if isinstance(value, (list, tuple, str)) else 0
-
-
-def _size(value: Value, limit: int) -> int:
-    """How many parts a nested list has, counted at most to `limit`: shared parts count as often as they are met."""
-    total = 0
-    stack = [value]
-    while stack and total < limit:
-        part = stack.pop()
-        total += 1
-        if isinstance(part, (list, tuple)):
-            stack.extend(part[: limit - total])
-    return total

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import ast
-import itertools
-import operator
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from llm_planner.program.arguments import argument_problems
 from llm_planner.program.builtins import BUILTIN_KEYWORDS, BUILTINS
-from llm_planner.program.limits import MAX_CHECKS, MAX_NUMBER, MAX_TEXT
+from llm_planner.program.limits import MAX_CHECKS
 from llm_planner.program.problems import Problem, ProgramError, did_you_mean, one_of, problem_at
 from llm_planner.program.queries import QUERIES
+from llm_planner.program.result_types import answer_type, builtin_type, fold, ordered
 from llm_planner.program.signatures import Signature, bind
 from llm_planner.program.static_types import (
     ANY,
     BOOL,
-    MAX_LITERALS,
     NUMBER,
     TEXT,
     Type,
@@ -27,16 +24,11 @@ from llm_planner.program.static_types import (
     list_of,
     shallow,
 )
-from llm_planner.program.values import Point
 from llm_planner.world.scene import Scene
 
 Variables = dict[str, Type]
 CallFunction = Callable[[ast.Call, list[Type], dict[str, Type]], Type]
 
-_FOLD: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
-}  # fmt: skip
 _LISTS = ("list", "tuple", "text")
 
 
@@ -146,10 +138,10 @@ class Inference:
         if "any" in (left.name, right.name):
             return ANY
         if left.name in numbers and right.name in numbers:
-            return _fold(op, left, right, NUMBER)
+            return fold(op, left, right, NUMBER)
         texts = ("text", "object")
         if isinstance(op, ast.Add) and left.name in texts and right.name in texts:
-            return _fold(op, left, right, TEXT)
+            return fold(op, left, right, TEXT)
         if isinstance(op, ast.Add) and left.name == right.name and left.name in ("list", "tuple"):
             return list_of(join(left.element, right.element)) if left.name == "list" else ANY
         if isinstance(op, ast.Mult) and {left.name, right.name} & {*_LISTS} and {left.name, right.name} & {*numbers}:
@@ -164,7 +156,7 @@ class Inference:
                 self.add(item, '"is" compares with None only; use == and !=')
             elif isinstance(op, (ast.In, ast.NotIn)) and right.name not in (*_LISTS, "object", "any"):
                 self.add(item, f'"in" looks into a list, not into {right}')
-            elif isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) and not _ordered(left, right):
+            elif isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) and not ordered(left, right):
                 self.add(item, f"{left} and {right} have no order")
         return BOOL
 
@@ -226,7 +218,7 @@ class Inference:
             return self._call_function(node, positional, keywords)
         if name in QUERIES:
             given = self.check_arguments(node, QUERIES[name].signature, positional, keywords)
-            return _answer_type(name, given)
+            return answer_type(name, given)
         if name in BUILTINS:
             return self._builtin(node, name, positional, keywords)
         hint = did_you_mean(name, self._callables)
@@ -261,28 +253,7 @@ class Inference:
             for item, given in zip(node.args, positional, strict=True):
                 if given.name not in (*_LISTS, "object", "any"):
                     self.add(item, f"{name} takes a list, not {given}")
-        return _builtin_type(name, positional, returns)
-
-
-def _ordered(left: Type, right: Type) -> bool:
-    groups = (("number", "bool"), ("text", "object"), ("list",), ("tuple",))
-    return "any" in (left.name, right.name) or any(left.name in group and right.name in group for group in groups)
-
-
-def _fold(op: ast.operator, left: Type, right: Type, result: Type) -> Type:
-    """The values that constants combine to, while they are few and small."""
-    if left.literals is None or right.literals is None or len(left.literals) * len(right.literals) > MAX_LITERALS:
-        return result
-    values = set()
-    for a, b in itertools.product(left.literals, right.literals):
-        try:
-            value = _FOLD[type(op)](a, b)
-        except (ArithmeticError, TypeError):
-            return result
-        if len(value) > MAX_TEXT if isinstance(value, str) else not abs(value) <= MAX_NUMBER:
-            return result
-        values.add(value)
-    return Type(result.name, literals=frozenset(values))
+        return builtin_type(name, positional, returns)
 
 
 def _argument_nodes(node: ast.Call, signature: Signature) -> dict[str, ast.expr]:
@@ -291,29 +262,3 @@ def _argument_nodes(node: ast.Call, signature: Signature) -> dict[str, ast.expr]
     places = dict(zip(names, node.args, strict=False))
     places.update({str(item.arg): item.value for item in node.keywords})
     return places
-
-
-def _answer_type(name: str, given: Mapping[str, Type]) -> Type:
-    if name == "pairs":
-        element = given["items"].element if "items" in given else ANY
-        return list_of(Type("tuple", (element, element)))
-    if name == "point":
-        values = [tuple(given[axis].literals or ()) for axis in ("x", "y") if axis in given]
-        if [len(value) for value in values] == [1, 1] and all(isinstance(v[0], (int, float)) for v in values):
-            return Type("point", literals=frozenset([Point(values[0][0], values[1][0])]))
-    return QUERIES[name].signature.returns
-
-
-def _builtin_type(name: str, positional: list[Type], returns: Type) -> Type:
-    elements = tuple(item.element for item in positional)
-    if not positional:
-        return list_of(ANY) if name == "list" else returns
-    if name in ("sorted", "reversed", "list"):
-        return list_of(elements[0])
-    if name == "enumerate":
-        return list_of(Type("tuple", (NUMBER, elements[0])))
-    if name == "zip":
-        return list_of(Type("tuple", elements))
-    if name in ("min", "max"):
-        return elements[0] if len(positional) == 1 else join_all(tuple(positional))
-    return returns

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_planner.program.checker import CheckedProgram
-from llm_planner.program.evaluation import Evaluator, Scope, assign
+from llm_planner.program.evaluation import Evaluator
 from llm_planner.program.functions import function_defaults, function_signature, local_names
 from llm_planner.program.limits import MAX_CALL_DEPTH, MAX_SKILL_CALLS
 from llm_planner.program.problems import ProgramError, problem_at, stopped
 from llm_planner.program.queries import View
+from llm_planner.program.scope import Scope, assign
 from llm_planner.program.signatures import Parameter, Signature, bind
 from llm_planner.program.values import Found, Point, Value
 from llm_planner.skills.contract import Argument

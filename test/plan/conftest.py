@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from llm_planner.plan.events import Finish, SceneObserved, SkillFinished, StartSkill
-from llm_planner.plan.execution import Phase, advance, start_execution
+from llm_planner.plan.execution import advance
+from llm_planner.plan.execution_state import Phase, start_execution
 from llm_planner.plan.plan import goals_of
 from llm_planner.plan.planning import plan_program
 from llm_planner.plan.prediction import predict

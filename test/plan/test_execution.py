@@ -17,7 +17,7 @@ from llm_planner.plan.events import (
     StartSkill,
     StopRequested,
 )
-from llm_planner.plan.execution import Phase
+from llm_planner.plan.execution_state import Phase
 from llm_planner.plan.plan import Outcome
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.world.places import viewpoint

@@ -1,10 +1,11 @@
 """Stepping a program over the live scene."""
 
+import ast
 from dataclasses import replace
 
 import pytest
 
-from llm_planner.program.checker import check_program
+from llm_planner.program.checker import CheckedProgram, check_program
 from llm_planner.program.interpreter import Finished, Interpreter, SkillCall
 from llm_planner.program.problems import NothingFoundError, ProgramError, RunError
 from llm_planner.program.signatures import Parameter, Signature
@@ -250,3 +251,27 @@ def test_an_object_that_has_left_the_scene_is_missed_when_it_is_needed(check, sc
     emptied = Scene(1.0, scene.objects[1:])
     with pytest.raises(NothingFoundError, match='there is no "red block" here'):
         interpreter.advance(emptied)
+
+
+# The checker finds these first; the interpreter does not rely on it.
+
+
+def unchecked(text, skills):
+    tree = ast.parse(text)
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return Interpreter(CheckedProgram(text, tree, {skill.name: skill for skill in skills}, functions))
+
+
+UNCHECKED = {
+    "x = getattr(1)": "there is no function 'getattr' that gives a value",
+    "x = point(1)": r"point needs y; write point\(x, y\)",
+    "def f(a):\n    return a\nx = f()": r"f needs a; write f\(a\)",
+    "def f():\n    go_home()\nx = 1 + f()": "a function that moves the robot must be called in a statement of its own",
+    "pick('ghost')": 'there is no "ghost" here',
+}
+
+
+@pytest.mark.parametrize("text", UNCHECKED)
+def test_what_the_checker_would_have_found_stops_the_interpreter_too(skills, scene, text):
+    with pytest.raises(ProgramError, match=UNCHECKED[text]):
+        unchecked(text, skills).advance(scene)
