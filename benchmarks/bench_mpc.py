@@ -44,7 +44,7 @@ def references(rng: np.random.Generator) -> Iterator[MotionReference]:
 
 
 def run(ticks: int, seed: int) -> dict[str, object]:
-    """Tick and QP times [ms] at their percentiles, the states of the controller, and how much of the limits was used."""
+    """Percentiles of tick and QP times [ms], the states of the controller, and the share of the limits used."""
     controller = MpcController(clock=time.thread_time)
     stream = references(np.random.default_rng(seed))
     qpos, qvel = np.array(HOME_QPOS), np.zeros(len(HOME_QPOS))
