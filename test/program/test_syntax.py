@@ -138,7 +138,7 @@ OVERSIZED = {
         "\n".join(" " * k + "if x:" for k in range(110)) + "\n" + " " * 110 + "pass",
         "too many levels of indentation|nested more than 40",
     ),
-    "digits": ("x = " + "9" * 5_000, "Exceeds the limit|too large"),
+    "digits": ("x = " + "9" * 5_000, "Exceeds the limit|too large|larger than"),
     "string": ("x = '" + "a" * 1_001 + "'", "this string has 1001 characters"),
 }
 
