@@ -105,8 +105,9 @@ def _tell(result: CommandResult, recorder: Recorder, began: float, folder: Path)
 
 def _film(recorder: Recorder, folder: Path) -> None:
     print("Drawing the film …", flush=True)
+    video, picture = folder / "demo.mp4", folder / "final.png"
     try:
-        video, picture = write_film(recorder.frames, folder)
+        write_film(recorder.frames, video, picture)
     except SimulationError as error:
         print(f"No film: {error}")
     else:

@@ -55,8 +55,8 @@ class Recorder:
             self.frames.append(Frame(time, tuple(qpos), width, self.scene))
 
 
-def write_film(frames: Sequence[Frame], folder: Path) -> tuple[Path, Path]:
-    """Draw the frames into `demo.mp4` and the last one into `final.png` of `folder`; the paths.
+def write_film(frames: Sequence[Frame], video: Path | None, picture: Path | None) -> None:
+    """Draw the frames into the file `video` and the last one into `picture`, where these are given.
 
     Raises SimulationError where nothing can be drawn.
     """
@@ -65,13 +65,13 @@ def write_film(frames: Sequence[Frame], folder: Path) -> tuple[Path, Path]:
     from llm_planner.simulation.recording import write_picture, write_video
 
     if not frames:
-        raise SimulationError("there is nothing to film: the simulator has sent nothing")
+        raise SimulationError("there is nothing to film: the simulator has shown nothing")
     things = [ObjectSpec(item.name, item.kind, item.color) for item in frames[-1].scene.objects]
-    video, picture = folder / "demo.mp4", folder / "final.png"
     with SceneRenderer(things) as renderer:
-        write_video(video, _pictures(frames, renderer), FPS)
-        write_picture(picture, _draw(frames[-1], renderer))
-    return video, picture
+        if video is not None:
+            write_video(video, _pictures(frames, renderer), FPS)
+        if picture is not None:
+            write_picture(picture, _draw(frames[-1], renderer))
 
 
 def _pictures(frames: Sequence[Frame], renderer: SceneRenderer) -> Iterator[NDArray[np.uint8]]:

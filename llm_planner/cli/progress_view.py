@@ -72,8 +72,7 @@ class ProgressView:
     def _display(self, progress: Shown) -> RenderableType:
         parts: list[RenderableType] = []
         if self._program:
-            code = Syntax(self._program, "python", line_numbers=True, background_color="default")
-            parts += [Panel(code, title="program", title_align="left", border_style="dim"), steps_table(progress.steps)]
+            parts += [program_panel(self._program), steps_table(progress.steps)]
             over = sum(step.status in _OVER for step in progress.steps)
             parts.append(ProgressBar(total=max(1, len(progress.steps)), completed=over, width=50))
         if not progress.steps or progress.message:
@@ -94,6 +93,12 @@ class ProgressView:
             if line and line not in self._lines:
                 self._lines.add(line)
                 self.console.print(Text(line))
+
+
+def program_panel(program: str) -> Panel:
+    """The program with line numbers."""
+    code = Syntax(program.strip("\n"), "python", line_numbers=True, background_color="default")
+    return Panel(code, title="program", title_align="left", border_style="dim", expand=False)
 
 
 def steps_table(steps: Sequence[PlanStep]) -> Table:

@@ -45,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _report(args: argparse.Namespace) -> Report:
-    from llm_planner.cli.filming import Film, write_film
+    from llm_planner.cli.film import write_film
+    from llm_planner.cli.filmed_world import FilmedWorld
     from llm_planner.errors import LlmPlannerError
     from llm_planner.plan.in_process import Workcell, run_command
     from llm_planner.plan.planning import outcome_of
@@ -58,10 +59,10 @@ def _report(args: argparse.Namespace) -> Report:
         world = open_requested_world(args)
         library = load_skills()
         make_plan = planner(args, library, viewpoint)
-        film = Film(world)
-        filmed = film if args.video else world
-        report = run_command(command, Workcell(filmed, library), make_plan, viewpoint)
-        write_film(film, args.video, args.picture)
+        filmed = FilmedWorld(world)
+        report = run_command(command, Workcell(filmed if args.video else world, library), make_plan, viewpoint)
+        if args.video or args.picture:
+            write_film([*filmed.frames, filmed.frame()], args.video, args.picture)
     except LlmPlannerError as error:
         outcome, message = outcome_of(error)
         return Report(command, outcome, message)
