@@ -40,7 +40,6 @@ Result = ExecuteCommand.Result
 QUEUE_LENGTH = 8  # commands that may wait
 SHOWN = 200  # characters of a command that are repeated to people
 EXECUTOR_SILENCE = 3.0  # wall seconds without a plan status (two a second are sent) after which the executor is lost
-STOPS_MAX = 1_000_000  # a stop mark that differs by more than this is of another executor
 _OUTCOMES = {Outcome.QUESTION: Result.QUESTION, Outcome.REFUSED: Result.REFUSED, Outcome.FAILED: Result.REFUSED}
 _EXECUTOR_LOST = "The plan executor does not answer; the arm stops by itself. Say the command again once it is back."
 
@@ -210,13 +209,13 @@ class LanguagePlannerNode(ShellNode):
         return self._executor_silence() < EXECUTOR_SILENCE and self._execute_plan.server_is_ready()
 
     def _ask_model(self, command: Command) -> None:
-        scene, stop_mark = self._scene, self._executor_status.stop_mark
+        scene, status = self._scene, self._executor_status
         self._model.ask(
             lambda model: plan_command(command.text, scene, self._skills, model, self._viewpoint),
-            lambda answer: self._on_answer(command, answer, stop_mark),
+            lambda answer: self._on_answer(command, answer, status),
         )
 
-    def _on_answer(self, command: Command, answer: Answer, stop_mark: int) -> None:
+    def _on_answer(self, command: Command, answer: Answer, status: PlanStatus) -> None:
         if command is not self._current:
             return  # stopped or canceled while the model was thinking
         if isinstance(answer, LanguageModelError):
@@ -225,7 +224,8 @@ class LanguagePlannerNode(ShellNode):
             outcome, message = outcome_of(answer)
             self._end(command, _OUTCOMES[outcome], message)
         else:
-            command.plan = plan_to_msg(answer.plan, command.id, stop_mark, self.now())
+            command.plan = plan_to_msg(answer.plan, command.id, self.now())
+            command.plan.executor, command.plan.stops = status.executor, status.stops
             self._plan.publish(command.plan)
             self._once(self._hears_executor, lambda: self._hand_over(command), Result.EXECUTOR_LOST)
 
@@ -262,8 +262,7 @@ class LanguagePlannerNode(ShellNode):
         if command.done.done():
             return
         command.state, command.code, command.message = CommandStatus.ENDED, code, message
-        if not command.plan.id or code == Result.EXECUTOR_LOST:  # otherwise the executor has written it
-            note(self._journal, RecordKind.OUTCOME, command.id, outcome=str(code), message=message)
+        note(self._journal, RecordKind.OUTCOME, command.id, code=code, message=message)
         self._tell(command, message)
         command.done.set_result(None)
         if command is self._current:
@@ -315,10 +314,10 @@ class LanguagePlannerNode(ShellNode):
         """A stop, by whatever way, drops what waits; a new executor knows nothing of the plan under way."""
         before, self._executor_status = self._executor_status, status
         self._executor_heard = time.monotonic()
-        changed = before.stop_mark not in (0, status.stop_mark)
-        if changed and before.stop_mark < status.stop_mark < before.stop_mark + STOPS_MAX:
+        restarted = before.executor not in (0, status.executor)
+        if not restarted and before.executor and status.stops != before.stops:
             self._drop_all()
-        elif changed and self._current is not None and self._current.state == CommandStatus.EXECUTING:
+        elif restarted and self._current is not None and self._current.state == CommandStatus.EXECUTING:
             message = "The plan executor was restarted under the plan; the arm has stopped. Say the command again."
             self._end(self._current, Result.EXECUTOR_LOST, message)
         self._look()

@@ -64,9 +64,9 @@ def pose_from_msg(message: PoseMsg) -> Pose:
     return Pose((p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
 
 
-def scene_to_msg(scene: Scene, world: str = "") -> SceneMsg:
+def scene_to_msg(scene: Scene, world: str = "", run: int = 0) -> SceneMsg:
     objects = [_object_to_msg(item) for item in scene.objects]
-    return SceneMsg(header=header(scene.time), world=world, objects=objects, held=scene.held)
+    return SceneMsg(header=header(scene.time), run=run, world=world, objects=objects, held=scene.held)
 
 
 def scene_from_msg(message: SceneMsg) -> Scene:
@@ -256,7 +256,7 @@ def step_from_msg(message: PlanStepMsg) -> PlanStep:
     return PlanStep(message.id, message.skill, arguments, message.line, status, message.message)
 
 
-def plan_to_msg(plan: Plan, plan_id: str, stop_mark: int, time: float) -> PlanMsg:
+def plan_to_msg(plan: Plan, plan_id: str, time: float) -> PlanMsg:
     """Formulas bind wherever they can be checked."""
     everywhere = ConstraintMsg.AT_PLANNING | ConstraintMsg.IN_MONITOR
     constraints = [
@@ -266,7 +266,6 @@ def plan_to_msg(plan: Plan, plan_id: str, stop_mark: int, time: float) -> PlanMs
     return PlanMsg(
         header=header(time),
         id=plan_id,
-        stop_mark=stop_mark,
         command=plan.command,
         program=plan.program,
         steps=list(map(step_to_msg, plan.steps)),

@@ -27,7 +27,8 @@ from llm_planner.plan.events import (
     StartSkill,
     StopRequested,
 )
-from llm_planner.plan.execution import Execution, Phase, advance, start_execution
+from llm_planner.plan.execution import advance
+from llm_planner.plan.execution_state import Execution, Phase, start_execution
 from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
 from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.plan.planning import outcome_of, plan_program
@@ -84,8 +85,10 @@ class PlanExecutorNode(ShellNode):
             note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
         self._running: Running | None = None
         self._scene: Scene | None = None
+        self._world_run = 0
         self._scene_heard = 0.0
-        self._stop_mark = time.time_ns()
+        self._id = time.time_ns()
+        self._stops = 0
         self._last = PlanStatus()
         self._status = self.create_lifecycle_publisher(PlanStatus, "plan_status", LATCHED)
         self._skills = SkillClient(self, self._on_skill_result, lambda: self._handle(SkillServerLost()))
@@ -125,7 +128,7 @@ class PlanExecutorNode(ShellNode):
         plan = goal.request.plan
         if self._running is not None:
             return Result(error_code=Result.BUSY, error_msg="another plan is running")
-        if plan.stop_mark != self._stop_mark:
+        if (plan.executor, plan.stops) != (self._id, self._stops):
             return Result(error_code=Result.STOPPED, error_msg="Stopped before it began.")
         if self._scene is None or self._scene_silence() > self.setting("scene_timeout"):
             return Result(error_code=Result.NO_SCENE, error_msg=NO_SCENE)
@@ -158,8 +161,8 @@ class PlanExecutorNode(ShellNode):
 
     def _on_scene(self, message: SceneMsg) -> None:
         scene = scene_from_msg(message)
-        restarted = self._scene is not None and scene.time < self._scene.time
-        self._scene, self._scene_heard = scene, time.monotonic()
+        restarted = self._scene is not None and (message.run != self._world_run or scene.time < self._scene.time)
+        self._scene, self._world_run, self._scene_heard = scene, message.run, time.monotonic()
         if restarted:
             self._handle(StopRequested("the robot or its simulator was restarted"))
         else:
@@ -174,7 +177,7 @@ class PlanExecutorNode(ShellNode):
             self._handle(SceneLost())
 
     def _on_stop(self, request: StopRobot.Request, response: StopRobot.Response) -> StopRobot.Response:
-        self._stop_mark += 1
+        self._stops += 1
         if self._running is None:
             response.error_code = StopRobot.Response.NOTHING_TO_STOP
             response.error_msg = "no plan was running"
@@ -218,7 +221,7 @@ class PlanExecutorNode(ShellNode):
             running.goal.publish_feedback(ExecutePlan.Feedback(status=self._last))
 
     def _publish_status(self) -> None:
-        self._last.stop_mark = self._stop_mark
+        self._last.executor, self._last.stops = self._id, self._stops
         self._last.header.stamp = self.get_clock().now().to_msg()
         self._status.publish(self._last)
 

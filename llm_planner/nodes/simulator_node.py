@@ -1,4 +1,8 @@
-"""The simulated robot and table as a node: takes `joint_command`, gives `joint_states`, `scene`, `clock` and `tf`."""
+"""The simulated robot and table as a node: takes `joint_command`, gives `joint_states`, `scene`, `clock` and `tf`.
+
+Stamps count on from the time of day at which the node was started, through every reset, so that nothing of an earlier
+run can be taken for something of this one.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +35,7 @@ from llm_planner_interfaces.msg import Scene
 from llm_planner_interfaces.srv import ResetWorld
 
 PERIOD = 0.01  # [s] simulated between two joint states
+RESET_GAP = 1.0  # [s] that stamps leap at a reset: longer than any motion reference is valid
 CATCH_UP = 4  # periods stepped at once after a hold-up; what is behind by more is dropped
 GRIPPER_FRAME = "gripper"
 
@@ -59,6 +64,7 @@ class SimulatorNode(ShellNode):
         self.create_service(ResetWorld, "reset_world", self._on_reset)
         self.every(PERIOD / self._factor, self._on_tick)
         self.every(1.0, self._on_diagnose)
+        self._epoch = time.time()
         self._restart()
 
     def _transform_publisher(self):
@@ -73,6 +79,7 @@ class SimulatorNode(ShellNode):
     def _restart(self) -> None:
         """Clocks and commands after the world was laid out."""
         world = self._world
+        self._run = time.time_ns()
         self._commands = CommandQueue(hold(world.joint_state().qpos, 0.0, 0.1, world.gripper_width()))
         self._count = 0
         self._wall_start = time.monotonic()
@@ -87,7 +94,8 @@ class SimulatorNode(ShellNode):
             return
         if trajectory.gripper_width != trajectory.gripper_width:  # not a number: the fingers stay
             trajectory = self._with_present_width(trajectory)
-        self._commands.add(trajectory, self._world.time)
+        start_time = trajectory.start_time - self._epoch
+        self._commands.add(replace(trajectory, start_time=start_time), self._world.time)
 
     def _with_present_width(self, trajectory):
         return replace(trajectory, gripper_width=self._commands.at(self._world.time).gripper_width)
@@ -109,13 +117,18 @@ class SimulatorNode(ShellNode):
         if due > 0:
             self._publish_joints()
 
+    def _now(self) -> float:
+        """The stamp of the present moment [s]."""
+        return self._epoch + self._world.time
+
     def _publish_joints(self) -> None:
-        self._joint_states.publish(joint_state_to_msg(self._world.joint_state(), self._world.gripper_width()))
-        self._clock_topic.publish(Clock(clock=stamp(self._world.time)))
+        state = replace(self._world.joint_state(), time=self._now())
+        self._joint_states.publish(joint_state_to_msg(state, self._world.gripper_width()))
+        self._clock_topic.publish(Clock(clock=stamp(self._now())))
 
     def _publish_scene(self) -> None:
-        scene = self._world.scene()
-        self._scene.publish(scene_to_msg(scene, self._world.name))
+        scene = replace(self._world.scene(), time=self._now())
+        self._scene.publish(scene_to_msg(scene, self._world.name, self._run))
         if self._tf is not None:
             poses = {item.name.replace(" ", "_"): Pose(item.position, item.orientation) for item in scene.objects}
             poses[GRIPPER_FRAME] = self._world.gripper_pose()
@@ -124,10 +137,12 @@ class SimulatorNode(ShellNode):
 
     def _on_reset(self, request: ResetWorld.Request, response: ResetWorld.Response) -> ResetWorld.Response:
         try:
+            epoch = self._now() + RESET_GAP
             self._world.reset(request.seed, parse_objects(", ".join(request.objects)) if request.objects else None)
         except LlmPlannerError as error:
             response.error_code, response.error_msg = ResetWorld.Response.INVALID_OBJECTS, str(error)
             return response
+        self._epoch = epoch
         self._restart()
         return response
 

@@ -20,16 +20,17 @@ from llm_planner.nodes.message_conversions import (
     scene_from_msg,
 )
 from llm_planner.nodes.settings import Setting
-from llm_planner.nodes.shell import NEWEST_ONLY, OK, WARN, ShellNode, run_node
+from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
 from llm_planner.simulation.panda import ArmKinematics
 from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.library import load_skills
 from llm_planner.skills.origins import OriginTracker
 from llm_planner_interfaces.action import ExecuteSkill
-from llm_planner_interfaces.msg import MotionReference, Scene
+from llm_planner_interfaces.msg import MotionReference, PlanStatus, Scene
 
 REST_SPEED = 0.02  # [rad/s] below which the arm counts as at rest
+EXECUTOR_SILENCE = 2.0  # wall seconds without a plan status (two a second are sent) after which the executor is lost
 REST_TIME_MAX = 2.0  # [s] the end of a skill waits at most this long for rest
 
 
@@ -41,6 +42,7 @@ class Running:
     run: SkillRun
     started: float  # [s], as the next
     stepped: float = -np.inf
+    abandoned: bool = False  # by the executor that asked for it
     result: SkillResult | None = None
     ended: float = 0.0
     done: Future = field(default_factory=Future)
@@ -61,11 +63,15 @@ class SkillServerNode(ShellNode):
         self._running: Running | None = None
         self._joints: tuple | None = None
         self._scene = None
+        self._world_run = 0
+        self._executor: PlanStatus | None = None
+        self._executor_heard = 0.0
         self._heard = time.monotonic()
         self._forget()
         self._reference = self.create_lifecycle_publisher(MotionReference, "motion_reference", 1)
         self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY)
         self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
+        self.create_subscription(PlanStatus, "plan_status", self._on_executor, LATCHED)
         self.every(0.25, self._on_watch)
         self.every(1.0, self._on_diagnose)
         ActionServer(
@@ -115,7 +121,11 @@ class SkillServerNode(ShellNode):
         return Observation(state.time, self._scene, tuple(state.qpos.tolist()), pose, width, self._origins)
 
     def _on_scene(self, message: Scene) -> None:
-        self._scene = scene_from_msg(message)
+        restarted = self._scene is not None and message.run != self._world_run
+        self._scene, self._world_run = scene_from_msg(message), message.run
+        if restarted:
+            self._forget()
+            self._fail("the robot was restarted while {skill} was moving it")
         self._origins = self._origins_tracker.update(self._scene)
 
     def _on_state(self, message: JointState) -> None:
@@ -124,11 +134,7 @@ class SkillServerNode(ShellNode):
         except LlmPlannerError as error:
             self.get_logger().error(str(error), throttle_duration_sec=5.0)
             return
-        restarted = self._joints is not None and joints[0].time < self._joints[0].time
         self._joints, self._heard = joints, time.monotonic()
-        if restarted:
-            self._forget()
-            self._fail("the robot was restarted while {skill} was moving it")
         running = self._running
         if running is None:
             return
@@ -139,7 +145,7 @@ class SkillServerNode(ShellNode):
             self._step(running)
 
     def _step(self, running: Running) -> None:
-        if running.goal.is_cancel_requested or not self.is_active:
+        if running.goal.is_cancel_requested or running.abandoned or not self.is_active:
             name = running.goal.request.skill
             self._end(running, SkillResult(SkillErrorCode.CANCELED, f"{name} was stopped"))
             return
@@ -173,12 +179,23 @@ class SkillServerNode(ShellNode):
         self._running = None
         running.done.set_result(None)
 
+    def _on_executor(self, status: PlanStatus) -> None:
+        """Whoever is started anew knows nothing of the skill that it once asked for."""
+        before, self._executor, self._executor_heard = self._executor, status, time.monotonic()
+        if self._running is not None and before is not None and before.executor != status.executor:
+            self._running.abandoned = True
+
+    def _executor_is_lost(self) -> bool:
+        """Whether there was an executor when the skill began, and there is none any more."""
+        return self._executor is not None and time.monotonic() - self._executor_heard > EXECUTOR_SILENCE
+
     def _on_watch(self) -> None:
         """Show that this node is alive, and notice when the robot is not."""
         running = self._running
         if running is not None:
             elapsed = self._joints[0].time - running.started
             running.goal.publish_feedback(ExecuteSkill.Feedback(phase=running.run.phase, elapsed=elapsed))
+            running.abandoned = running.abandoned or self._executor_is_lost()
         if self._silence() > self.setting("state_timeout"):
             self._fail("the robot's joint states stopped arriving during {skill}")
 

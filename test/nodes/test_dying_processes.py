@@ -18,10 +18,11 @@ def kill(system, name: str) -> None:
 
 def works_again(system) -> None:
     """The next commands, until one succeeds: the killed node needs a moment to come back."""
-    for _ in range(20):
-        if system.say("wave").succeeded:
-            return
-    pytest.fail("no command works any more")
+    results = [system.say("wave")]
+    while not results[-1].succeeded and len(results) < 30:
+        system.client.spin_for(0.2)
+        results.append(system.say("wave"))
+    assert results[-1].succeeded, results
 
 
 def test_when_the_skill_server_dies_the_arm_stops_by_itself(fresh):
@@ -50,14 +51,14 @@ def test_when_the_controller_dies_the_arm_follows_its_last_plan_to_rest(fresh):
 
 def test_when_the_simulator_is_restarted_the_plan_ends_and_the_arm_stays_still(fresh):
     running = fresh.start("put the red block in the green bowl")
-    before = fresh.time
+    before = fresh.restarts
     kill(fresh, "simulator")
     result = fresh.finish(running)
     assert result.code in (Code.STOPPED, Code.NO_SCENE, Code.SKILL_FAILED)
     assert result.message
-    fresh.wait(lambda: fresh.time < before)
+    fresh.wait(lambda: fresh.restarts > before)
     at_home = fresh.qpos
-    fresh.wait(lambda: fresh.time > 0.6)
+    fresh.wait(lambda: fresh.age > 0.6)
     assert fresh.qpos == pytest.approx(at_home, abs=0.02)
     works_again(fresh)
 
