@@ -59,6 +59,11 @@ def test_leaving_out_an_unknown_color_is_a_question() -> None:
         rendered(statement, TABLE, "mauve")
 
 
+def test_leaving_out_no_particular_kind_is_a_question() -> None:
+    with pytest.raises(QuestionError, match="I see nothing that this could be about here"):
+        rendered(node("tower", node("not_kind", "any_kind")), TABLE)
+
+
 def test_asking_whether_something_exists_is_not_a_question() -> None:
     condition = node("exists", node("objects", BLOCK, Pointer("word", 0)))
     program = rendered(node("when", condition, node("last", node("home"))), TABLE, "mauve")

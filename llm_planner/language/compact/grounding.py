@@ -68,7 +68,8 @@ class Grounding:
 
     def _text(self, node: Node, names: tuple[str, ...]) -> str:
         """The scene's word a pointer names, or the person's own word when the scene has none for it."""
-        assert isinstance(node.step, Pointer)
+        if not isinstance(node.step, Pointer):  # "not of any kind": legal in the grammar, meaningless here
+            raise QuestionError(self._absent("nothing that this could be about"))
         return self.words[node.step.index].text if node.step.kind == "word" else names[node.step.index]
 
     def _absent(self, what: str) -> str:
