@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from llm_planner_interfaces.msg import Scene
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import Image, JointState
 
@@ -11,7 +12,6 @@ from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.shell import NEWEST_ONLY, OK, SENSOR_DATA, WARN, ShellNode, run_node
 from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.objects import ObjectSpec
-from llm_planner_interfaces.msg import Scene
 
 FRAME = "overview_camera"
 

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import rclpy
+from llm_planner_interfaces.action import ExecuteCommand
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from llm_planner_interfaces.srv import StopRobot
 from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
 from rclpy.context import Context
@@ -20,9 +23,6 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.message_conversions import joint_state_from_msg, plan_from_msg, scene_from_msg, step_from_msg
 from llm_planner.plan.plan import Plan, PlanStep
 from llm_planner.world.scene import Scene
-from llm_planner_interfaces.action import ExecuteCommand
-from llm_planner_interfaces.msg import Scene as SceneMsg
-from llm_planner_interfaces.srv import StopRobot
 
 SILENCE_MAX = 5.0  # wall seconds without a word of the planner
 

@@ -9,6 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
+from llm_planner_interfaces.msg import CommandStatus, Plan, PlanStatus
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from llm_planner_interfaces.srv import StopRobot
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.action.client import ClientGoalHandle
 from rclpy.action.server import ServerGoalHandle
@@ -31,10 +35,6 @@ from llm_planner.plan.planning import outcome_of, plan_command
 from llm_planner.skills.library import load_skills
 from llm_planner.world.places import viewpoint
 from llm_planner.world.scene import Scene
-from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
-from llm_planner_interfaces.msg import CommandStatus, Plan, PlanStatus
-from llm_planner_interfaces.msg import Scene as SceneMsg
-from llm_planner_interfaces.srv import StopRobot
 
 Result = ExecuteCommand.Result
 QUEUE_LENGTH = 8  # commands that may wait

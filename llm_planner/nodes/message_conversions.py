@@ -12,6 +12,13 @@ from geometry_msgs.msg import Point as PointMsg
 from geometry_msgs.msg import Pose as PoseMsg
 from geometry_msgs.msg import Quaternion as QuaternionMsg
 from geometry_msgs.msg import Vector3 as Vector3Msg
+from llm_planner_interfaces.msg import Constraint as ConstraintMsg
+from llm_planner_interfaces.msg import MotionReference as MotionReferenceMsg
+from llm_planner_interfaces.msg import Plan as PlanMsg
+from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from llm_planner_interfaces.msg import SceneObject as SceneObjectMsg
+from llm_planner_interfaces.msg import SkillArgument
 from sensor_msgs.msg import Image as ImageMsg
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Header
@@ -24,13 +31,6 @@ from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.simulation.panda import ARM_JOINTS, FINGER_JOINTS
 from llm_planner.skills.contract import Argument
 from llm_planner.world.scene import Pose, Scene, SceneObject
-from llm_planner_interfaces.msg import Constraint as ConstraintMsg
-from llm_planner_interfaces.msg import MotionReference as MotionReferenceMsg
-from llm_planner_interfaces.msg import Plan as PlanMsg
-from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
-from llm_planner_interfaces.msg import Scene as SceneMsg
-from llm_planner_interfaces.msg import SceneObject as SceneObjectMsg
-from llm_planner_interfaces.msg import SkillArgument
 
 BASE_FRAME = "panda_link0"
 JOINTS = (*ARM_JOINTS, *FINGER_JOINTS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from llm_planner_interfaces.msg import MotionReference
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
@@ -13,7 +14,6 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.message_conversions import joint_state_from_msg, reference_from_msg, trajectory_to_msg
 from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.shell import NEWEST_ONLY, OK, WARN, ShellNode, run_node
-from llm_planner_interfaces.msg import MotionReference
 
 REST_PERIOD = 0.1  # [s] between commands while nothing moves
 

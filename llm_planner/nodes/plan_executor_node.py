@@ -5,6 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from llm_planner_interfaces.action import ExecutePlan
+from llm_planner_interfaces.msg import PlanStatus
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from llm_planner_interfaces.srv import StopRobot
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
@@ -36,10 +40,6 @@ from llm_planner.skills.contract import SkillResult
 from llm_planner.skills.library import load_skills
 from llm_planner.world.places import viewpoint
 from llm_planner.world.scene import Scene
-from llm_planner_interfaces.action import ExecutePlan
-from llm_planner_interfaces.msg import PlanStatus
-from llm_planner_interfaces.msg import Scene as SceneMsg
-from llm_planner_interfaces.srv import StopRobot
 
 Result = ExecutePlan.Result
 _CODES = {

@@ -10,6 +10,8 @@ import time
 from dataclasses import replace
 
 from geometry_msgs.msg import TransformStamped, Vector3
+from llm_planner_interfaces.msg import Scene
+from llm_planner_interfaces.srv import ResetWorld
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
@@ -31,8 +33,6 @@ from llm_planner.simulation.command_queue import CommandQueue
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import open_world
 from llm_planner.world.scene import Pose
-from llm_planner_interfaces.msg import Scene
-from llm_planner_interfaces.srv import ResetWorld
 
 PERIOD = 0.01  # [s] simulated between two joint states
 RESET_GAP = 1.0  # [s] that stamps leap at a reset: longer than any motion reference is valid

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from llm_planner_interfaces.action import ExecuteSkill
 from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
@@ -13,7 +14,6 @@ from rclpy.task import Future
 from llm_planner.nodes.message_conversions import arguments_to_msg
 from llm_planner.plan.events import StartSkill
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
-from llm_planner_interfaces.action import ExecuteSkill
 
 SILENCE_MAX = 2.0  # wall seconds without any sign of the server while a skill runs; it gives four a second
 

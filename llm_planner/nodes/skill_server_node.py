@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass, field
 
 import numpy as np
+from llm_planner_interfaces.action import ExecuteSkill
+from llm_planner_interfaces.msg import MotionReference, PlanStatus, Scene
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
@@ -26,8 +28,6 @@ from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.library import load_skills
 from llm_planner.skills.origins import OriginTracker
-from llm_planner_interfaces.action import ExecuteSkill
-from llm_planner_interfaces.msg import MotionReference, PlanStatus, Scene
 
 REST_SPEED = 0.02  # [rad/s] below which the arm counts as at rest
 EXECUTOR_SILENCE = 2.0  # wall seconds without a plan status (two a second are sent) after which the executor is lost

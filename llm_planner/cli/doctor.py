@@ -1,0 +1,174 @@
+"""`llm-planner doctor`: checks the installation part by part, and says how to mend what is missing."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from pathlib import Path
+
+from llm_planner.errors import LlmPlannerError
+
+SETUP_AGAIN = "run: make setup"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found; `mend` says what to do and is "" when all is well. Some parts are not needed by all."""
+
+    name: str
+    detail: str
+    mend: str = ""
+    optional: bool = False
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--requirements", type=Path, help="file of pinned versions (default: requirements.txt)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit status 0 when everything that is needed is there."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    checks: tuple[Callable[[], Finding], ...] = (
+        check_python,
+        lambda: check_pins(args.requirements or Path(__file__).parents[2] / "requirements.txt"),
+        check_ros,
+        check_interfaces,
+        check_round_trip,
+        check_skills,
+        check_model,
+        check_rendering,
+    )
+    table = Table(box=None, show_header=False, pad_edge=False)
+    failed = False
+    for check in checks:
+        finding = check()
+        failed = failed or bool(finding.mend and not finding.optional)
+        mark, style = ("✓", "green") if not finding.mend else ("!", "yellow") if finding.optional else ("✗", "red")
+        table.add_row(Text(mark, style=style), Text(finding.name), Text(finding.detail))
+        if finding.mend:
+            table.add_row("", "", Text(f"→ {finding.mend}", style="bold"))
+    Console(highlight=False).print(table)
+    print("Something needed is missing; see the arrows." if failed else "Everything needed is there.")
+    return 1 if failed else 0
+
+
+def check_python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    good = (3, 10) <= sys.version_info[:2] < (3, 13)
+    return Finding("Python", f"{version} ({sys.executable})", "" if good else "use Python 3.10, 3.11 or 3.12")
+
+
+def check_pins(path: Path) -> Finding:
+    """Whether the versions in the requirements file are those installed."""
+    if not path.is_file():
+        return Finding("requirements", "no requirements.txt beside the package: versions not compared")
+    wrong = []
+    pins = _pins(path.read_text(encoding="utf-8"))
+    for name, wanted in pins:
+        try:
+            found = metadata.version(name).partition("+")[0]
+        except metadata.PackageNotFoundError:
+            found = "missing"
+        if found != wanted:
+            wrong.append(f"{name} {found}, wanted {wanted}")
+    if wrong:
+        return Finding("requirements", "; ".join(wrong[:5]) + (" …" if len(wrong) > 5 else ""), SETUP_AGAIN)
+    return Finding("requirements", f"{len(pins)} pinned packages as wanted")
+
+
+def _pins(text: str) -> list[tuple[str, str]]:
+    """Name and version of each line that holds for this Python."""
+    present = sys.version_info[:2]
+    pins = []
+    for line in text.splitlines():
+        match = re.match(r"([\w.-]+)==([\w.]+)(?: ; python_version ([<>=]+) '3\.(\d+)')?\s*$", line)
+        if match is None:
+            continue
+        name, version, relation, minor = match.groups()
+        holds = {
+            None: True,
+            "<": present < (3, int(minor or 0)),
+            ">=": present >= (3, int(minor or 0)),
+            "==": present == (3, int(minor or 0)),
+        }
+        if holds[relation]:
+            pins.append((name, version))
+    return pins
+
+
+def check_ros() -> Finding:
+    try:
+        rclpy = import_module("rclpy")
+    except ImportError as error:
+        mend = f"{SETUP_AGAIN}; or, where ROS 2 is installed: source /opt/ros/<distribution>/setup.bash"
+        return Finding("ROS 2", f"rclpy cannot be imported: {error}", mend)
+    return Finding("ROS 2", f"rclpy from {Path(str(rclpy.__file__)).parent}")
+
+
+def check_interfaces() -> Finding:
+    try:
+        import_module("llm_planner_interfaces.msg")
+        import_module("llm_planner_interfaces.action")
+    except ImportError as error:
+        mend = f"{SETUP_AGAIN}; or: colcon build --base-paths . llm_planner_interfaces, and source install/setup.bash"
+        return Finding("interfaces", f"cannot be imported: {error}", mend)
+    return Finding("interfaces", "messages, services and actions import")
+
+
+def check_round_trip() -> Finding:
+    """Two processes on this machine exchange a message."""
+    environment = {
+        **os.environ,
+        "ROS_DOMAIN_ID": str(1 + os.getpid() % 100),
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+    }
+    mend = "look whether a firewall blocks UDP multicast on the loopback device, and whether /dev/shm is writable"
+    command = [sys.executable, "-m", "llm_planner.nodes.round_trip"]
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
+    except subprocess.TimeoutExpired:
+        return Finding("DDS", "two processes did not hear each other within 30 s", mend)
+    if done.returncode != 0:
+        return Finding("DDS", (done.stderr or done.stdout).strip()[-200:], mend)
+    return Finding("DDS", f"two processes exchange messages: {done.stdout.strip()}")
+
+
+def check_skills() -> Finding:
+    from llm_planner.skills.library import load_skills
+
+    try:
+        names = ", ".join(load_skills().skills)
+    except LlmPlannerError as error:
+        return Finding("skills", str(error), "mend or remove the file that it names")
+    return Finding("skills", names)
+
+
+def check_model() -> Finding:
+    from llm_planner.language.factory import open_model
+
+    try:
+        open_model("compact")
+    except (LlmPlannerError, ImportError, OSError) as error:
+        mend = f"{SETUP_AGAIN}; the weights are part of the repository: git status tells whether they were removed"
+        return Finding("compact model", str(error), mend)
+    return Finding("compact model", "its weights load; no key and no network needed")
+
+
+def check_rendering() -> Finding:
+    """Pictures need off-screen OpenGL; everything else works without."""
+    code = "from llm_planner.simulation.gl import open_gl_context\nprint(type(open_gl_context(32, 32)).__module__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode == 0:
+        return Finding("rendering", f"off-screen OpenGL by {done.stdout.strip()}")
+    reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+    mend = "apt-get install libegl1 libgl1-mesa-dri, or: apt-get install libosmesa6; without it there are no pictures"
+    return Finding("rendering", reason.partition(": ")[2] or reason, mend, optional=True)
