@@ -17,6 +17,8 @@ from llm_planner.world.scene import Pose, Scene, SceneObject
 
 SQUEEZE = 0.012  # [m] the fingers are told to close this much tighter than what they hold is wide
 
+DESCENT_BLEND = 0.4
+
 Script = Generator[MotionReference, None, None]
 
 
@@ -72,8 +74,11 @@ class Arm:
         settings = self.settings
         above = goal.raised(goal.z + settings.approach)
         legs = [self.rise(cruise)] if self.grip.z < cruise else []
-        legs += [Leg(into_reach(goal.raised(cruise))), Leg(into_reach(above)), Leg(goal, settings.descent_speed)]
-        return legs if cruise > above.z + 0.01 else [*legs[:-2], legs[-1]]
+        legs.append(Leg(into_reach(goal.raised(cruise))))
+        if cruise > above.z + 0.01:
+            # Hardly rounded: beside something tall, the hand comes down on it if it is still on its way over.
+            legs.append(Leg(into_reach(above), blend=DESCENT_BLEND))
+        return [*legs, Leg(goal, settings.descent_speed)]
 
     def rise(self, height: float) -> Leg:
         """Straight up from here to `height` [m], or as steeply as the arm can."""

@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from llm_planner.world.geometry import half_extents, rotation_matrix
+from llm_planner.world.geometry import ROUND_KINDS, UPRIGHT, half_extents, rotation_matrix
 from llm_planner.world.scene import SceneObject
-
-ROUND_KINDS = frozenset({"bowl", "plate", "vase", "cup", "pot", "pan"})
-UPRIGHT = math.cos(math.radians(12.0))  # an axis this close to the vertical counts as upright
 
 Point2 = tuple[float, float]
 

@@ -10,9 +10,10 @@ from llm_planner.simulation.objects import KINDS
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import footprint, is_upright
-from llm_planner.skills.gripper_shape import OPENING_MAX, TIP, Grip, comfortable_yaw, hand_slices, room, wrap
+from llm_planner.skills.gripper_shape import FLOOR, OPENING_MAX, TIP, Grip, comfortable_yaw, hand_slices, room, wrap
 from llm_planner.skills.reach import REACH_MAX, REACH_MIN, check_reach
 from llm_planner.world.geometry import bottom, half_extents, rotation_matrix, top
+from llm_planner.world.predicates import is_container
 from llm_planner.world.scene import Scene, SceneObject
 
 OPENING_ROOMS = (0.030, 0.020, 0.012)  # [m] opened wider than the object by this much, the widest that fits
@@ -72,6 +73,8 @@ def _candidates(item: SceneObject) -> Iterator[tuple[Grip, float]]:
         yaw = math.atan2(rows[1][0], rows[0][0])
         for known in kind.grasps:
             x, y, z = (item.position[i] + sum(rows[i][k] * known.point[k] for k in range(3)) for i in range(3))
+            if is_container(item):  # the finger inside stays off the floor
+                z = max(z, bottom(item) + FLOOR + TIP + 0.002)
             yield _grip(x, y, z, yaw + known.yaw), known.width
         return
     yield from _box_candidates(item)

@@ -18,8 +18,7 @@ from llm_planner.world.scene import Pose, Scene, SceneObject
 TIP = 0.0095  # [m] the fingertips end this far below the point between them
 OPENING_MAX = 0.08  # [m]
 # Of each finger: thickness along the closing axis, half its breadth, and where it begins above the grip point [m].
-_PAD = (0.0152, 0.00875, -TIP)
-_FINGER = (0.026, 0.010, 0.009)
+_FINGER_SLICES = ((0.0152, 0.00875, -TIP), (0.020, 0.00875, 0.009), (0.026, 0.010, 0.024))
 _PALM_HALF, _PALM_BEGINS = (0.030, 0.100), 0.037
 WALL = {"bowl": 0.014, "plate": 0.010}  # [m] from the outermost edge to the inside of a container's foot
 _OTHER_WALL = 0.007
@@ -75,7 +74,7 @@ def hand_slices(grip: Grip, opening: float) -> tuple[Slice, ...]:
     """Fingertips, fingers and palm of the hand at `grip` with the fingertips `opening` [m] apart."""
     ux, uy = -math.sin(grip.yaw), math.cos(grip.yaw)
     slices = [Slice(Footprint((grip.x, grip.y), _PALM_HALF, grip.yaw), grip.z + _PALM_BEGINS)]
-    for thickness, half_breadth, begins in (_PAD, _FINGER):
+    for thickness, half_breadth, begins in _FINGER_SLICES:
         offset = (opening + thickness) / 2
         for side in (offset, -offset):
             shape = Footprint((grip.x + side * ux, grip.y + side * uy), (half_breadth, thickness / 2), grip.yaw)

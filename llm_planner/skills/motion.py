@@ -49,10 +49,11 @@ class MotionLimits:
 
 @dataclass(frozen=True)
 class Leg:
-    """A move to `to`; `speed` scales the limits of this leg, in (0, 1]."""
+    """A move to `to`; `speed` in (0, 1] scales its limits, `blend` in [0, 1] its overlap with the leg before."""
 
     to: Grip
     speed: float = 1.0
+    blend: float = 1.0
 
 
 def plan_path(
@@ -68,8 +69,8 @@ def plan_path(
         for delta, leg, near in zip(deltas.tolist(), legs, nearness, strict=True)
     ]
     starts = [0.0]
-    for before, after in pairwise(durations):
-        starts.append(starts[-1] + before - limits.overlap * min(before, after))
+    for (before, after), leg in zip(pairwise(durations), legs[1:], strict=True):
+        starts.append(starts[-1] + before - leg.blend * limits.overlap * min(before, after))
     end = max(begin + duration for begin, duration in zip(starts, durations, strict=True))
     times = PATH_DT * np.arange(1, math.ceil(end / PATH_DT - 1e-9) + 1)
     path = np.tile(points[0], (len(times), 1))

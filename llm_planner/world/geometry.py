@@ -8,6 +8,9 @@ from llm_planner.world.scene import Quaternion, SceneObject, Vector3
 
 Matrix3 = tuple[Vector3, Vector3, Vector3]
 
+ROUND_KINDS = frozenset({"bowl", "plate", "vase", "cup", "pot", "pan"})  # as wide whichever way they are turned
+UPRIGHT = math.cos(math.radians(12.0))  # an axis this close to the vertical counts as upright
+
 
 def rotation_matrix(orientation: Quaternion) -> Matrix3:
     """R with v_base = R v_object, for a unit quaternion (x, y, z, w)."""
@@ -22,6 +25,9 @@ def rotation_matrix(orientation: Quaternion) -> Matrix3:
 def half_extents(item: SceneObject) -> Vector3:
     """Half the size of the upright box, aligned with the base frame, that encloses `item`."""
     rows = rotation_matrix(item.orientation)
+    if item.kind in ROUND_KINDS and abs(rows[2][2]) >= UPRIGHT:
+        radius = max(item.size[:2]) / 2
+        return radius, radius, sum(abs(rows[2][k]) * item.size[k] for k in range(3)) / 2
     x, y, z = (sum(abs(row[k]) * item.size[k] for k in range(3)) / 2 for row in rows)
     return x, y, z
 

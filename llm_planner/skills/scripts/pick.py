@@ -23,9 +23,9 @@ def pick(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         yield from arm.fingers("close", max(0.0, grasp.width - SQUEEZE))
         if arm.scene.held == name:
             break
+        yield from arm.fingers("open", grasp.opening)
         if attempt == ATTEMPTS - 1:
             raise SkillError(SkillErrorCode.NO_GRASP, f"the fingers closed without taking hold of the {name}")
-        yield from arm.fingers("open", grasp.opening)
         yield from arm.retreat()
     yield from _lift(arm, name)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.contract import Argument, SkillErrorCode
@@ -12,14 +13,15 @@ from llm_planner.skills.footprints import Footprint, footprint, separation
 from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, hand_slices, room
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.reach import check_reach, into_reach
-from llm_planner.world.geometry import bottom
+from llm_planner.world.geometry import bottom, top
 from llm_planner.world.places import direction_vector
 from llm_planner.world.scene import SceneObject
 
-FINGER = 0.00875  # [m] half the breadth of the closed fingers in the direction of pushing
+FINGER, PALM = 0.00875, 0.030  # [m] half the breadth of closed fingers and palm in the direction of pushing
+UNDER_PALM = 0.034  # [m] from the grip point up to just below the palm
 RUN_UP = 0.02  # [m] between fingers and object before they touch
 LOW = 0.004  # [m] between the fingertips and the table
-SPEED = 0.35  # of the full speed
+SPEED = 0.25  # of the full speed
 MISSED = 0.02  # [m]
 
 
@@ -29,10 +31,12 @@ def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     distance = float(arguments["distance"])  # type: ignore[arg-type]  # checked against the manifest
     item = arm.find(name)
     ux, uy = direction_vector(direction)
-    reach = _extent(item, math.atan2(uy, ux)) + FINGER
-    start = _grip(item, -ux * (reach + RUN_UP), -uy * (reach + RUN_UP), ux, uy)
-    end = _grip(item, ux * (distance - reach), uy * (distance - reach), ux, uy)
-    end = Grip(end.x, end.y, start.z, start.yaw)
+    height, breadth = _contact(item)
+    reach = _extent(item, math.atan2(uy, ux)) + breadth
+    x, y, _ = item.position
+    start = Grip(x - ux * (reach + RUN_UP), y - uy * (reach + RUN_UP), height, 0.0)
+    start = replace(start, yaw=comfortable_yaw(start.x, start.y, math.atan2(uy, ux)))
+    end = replace(start, x=x + ux * (distance - reach), y=y + uy * (distance - reach))
     _check_way(arm, item, start, end, (ux * distance, uy * distance), direction)
     yield from arm.fingers("close", 0.0)
     yield from arm.move("approach", arm.travel(start, arm.cruise_height()))
@@ -47,10 +51,17 @@ def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         )
 
 
-def _grip(item: SceneObject, dx: float, dy: float, ux: float, uy: float) -> Grip:
-    """The hand low on the table, its fingers side by side across the direction of pushing."""
-    x, y = item.position[0] + dx, item.position[1] + dy
-    return Grip(x, y, bottom(item) + TIP + LOW, comfortable_yaw(x, y, math.atan2(uy, ux)))
+def _contact(item: SceneObject) -> tuple[float, float]:
+    """Height of the grip point, and half the breadth of what then touches first [m].
+
+    Low, so that the thing does not topple; over its top with the palm, where that leaves the fingers in its lower half.
+    """
+    low, over = bottom(item) + TIP + LOW, top(item) - UNDER_PALM
+    if over <= low:
+        return low, FINGER
+    if over - TIP <= item.position[2]:
+        return over, FINGER
+    return low, PALM
 
 
 def _extent(item: SceneObject, direction: float) -> float:
