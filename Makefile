@@ -43,9 +43,10 @@ $(CREATED):
 	@test -n "$(PYTHON)" || { echo "No usable Python 3.10, 3.11 or 3.12 (with its venv module) was found." \
 		"Install one (for instance: apt install python3 python3-venv) or name it: make setup PYTHON=/path/to/python3.12"; \
 		exit 1; }
-	@echo "creating $(VENV) with $(PYTHON)"
-	@rm -rf $(VENV) && mkdir -p $(VENV)
-	@$(call logged,$(PYTHON) -m venv $(VENV),creating $(VENV))
+	@if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+		echo "creating $(VENV) with $(PYTHON)"; rm -rf $(VENV); mkdir -p $(VENV); \
+		$(call logged,$(PYTHON) -m venv $(VENV),creating $(VENV)); \
+	fi
 	@touch $@
 
 $(PINNED): $(CREATED) requirements.txt requirements-dev.txt

@@ -44,7 +44,7 @@ setup(
     maintainer_email="llm-planner@example.com",
     python_requires=">=3.10",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={"": ["py.typed", "*.safetensors", "*.json", "*.txt", "*.yaml"]},
+    package_data={"": ["py.typed", "*.md", "weights/*"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
