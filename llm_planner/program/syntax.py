@@ -178,6 +178,10 @@ class _Scan:
             hint = "; to append, write items = items + [item]" if node.attr == "append" else ""
             self._add(node, f"the attribute .{node.attr} is not allowed; only a point has attributes, .x .y .z{hint}")
 
+    def _check_tuple(self, node: ast.Tuple) -> None:
+        if any(isinstance(item, ast.Slice) for item in node.elts):
+            self._add(node, "a list has one index or slice, not several")
+
     def _check_constant(self, node: ast.Constant) -> None:
         value = node.value
         if value is not None and not isinstance(value, (str, bool, int, float)):

@@ -85,6 +85,7 @@ FORBIDDEN = {
     "x = 1e10": r"this number is larger than 1e\+09",
     "x = y = 1": "only one target can be assigned at a time",
     "x[0] = 1": "only names, and tuples of names, can be assigned to",
+    "x = y[0, 1:]": "a list has one index or slice, not several",
     "x[0] += 1": "only a name can be assigned to",
     "x.y = 1": r"the attribute .y is not allowed|only names",
     "go_home().x()": "only a function's name can be called",
