@@ -32,6 +32,7 @@ help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
 setup: $(INSTALLED)
+	@:
 
 # Quiet unless it fails: the log's end is then shown.
 define logged
