@@ -2,9 +2,12 @@
 
 import ast
 import pathlib
+import re
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import llm_planner.program
 from llm_planner.program.interpreter import Finished, Interpreter
@@ -147,3 +150,31 @@ def test_no_module_of_the_program_package_can_run_text():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 called.add(node.func.id)
     assert called & {"eval", "exec", "compile", "__import__"} == set()
+
+
+SOUND = [
+    'for block in objects("block"):\n    for bowl in objects("bowl", color=color(block)):\n'
+    "        pick(block)\n        place_in(bowl)",
+    'items = [b for b in objects("block") if distance(b, "red bowl") < 0.3][:2]\n'
+    "for i, (a, b) in enumerate(pairs(items)):\n    pick(a)\n    place_on(b)",
+    'def stack(a, b="red block"):\n    pick(a)\n    place_on(b)\n    return width(a) + 1\n\nx = stack("blue block")',
+    'n = 0\nwhile n < 3 and not is_at("red block", "left side"):\n    push("red block", "left", 0.05)\n    n += 1',
+]
+
+
+TOKENS = [re.findall(r"\w+|'[^']*'|\"[^\"]*\"|[^\w\s]|\s+", text) for text in SOUND * 10 + ESCAPES + BOMBS]
+
+
+@settings(max_examples=1000, deadline=None, derandomize=True)
+@given(st.randoms(use_true_random=False))
+def test_garbled_programs_are_refused_or_run_and_break_nothing(check, scene, random):
+    garbled = list(random.choice(TOKENS))
+    for _ in range(random.randint(1, 4)):
+        place = random.randrange(len(garbled) + 1)
+        garbled[place : place + random.randint(0, 1)] = [random.choice(random.choice(TOKENS))] * random.randint(0, 1)
+    try:
+        interpreter = Interpreter(check("".join(garbled)))
+        while not isinstance(interpreter.advance(scene), Finished):
+            pass
+    except ProgramError:
+        pass
