@@ -105,6 +105,8 @@ def on_table(
                 if min((separation(body, shape) for shape, _ in shapes), default=math.inf) < gap:
                     continue
                 release = _release(held, center, yaw, 0.0)
+                if not reachable(release.grip.x, release.grip.y):
+                    continue
                 if room(hand_slices(release.grip, release.opening), scene, {held.item.name})[0] > min(gap, 0.004):
                     return release
     return None
@@ -117,10 +119,14 @@ def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
     best: tuple[float, Release] | None = None
     for yaw in _yaws(held, center, () if shape.round else square(shape.yaw)):
         release = _release(held, center, yaw, top(support))
+        if not reachable(release.grip.x, release.grip.y):
+            continue
         gap, _ = room(hand_slices(release.grip, release.opening), scene, {held.item.name, support.name})
         if best is None or min(gap, 0.01) > best[0] + 1e-6:
             best = (min(gap, 0.01), release)
-    assert best is not None  # there is always a yaw
+    if best is None:
+        what = f"the hand does not reach over the {support.name} with what it holds"
+        raise SkillError(SkillErrorCode.UNREACHABLE, what)
     if best[0] < 0.001:
         raise SkillError(
             SkillErrorCode.NO_FREE_SPACE, f"the hand does not fit above the {support.name}: its neighbours are too tall"

@@ -65,6 +65,17 @@ def test_stacking_between_tall_things_is_refused(scene_of: Any, thing: Any) -> N
     assert e.value.code is SkillErrorCode.NO_FREE_SPACE
 
 
+def test_a_bowl_held_by_its_rim_is_not_put_where_the_hand_does_not_reach(scene_of: Any, thing: Any) -> None:
+    far = thing("blue block", 0.785, 0.0)
+    scene = scene_of(thing("green bowl", 0.4, 0.058, z=0.3), far, held="green bowl")
+    held = held_in(scene, Grip(0.4, 0.0, 0.31, math.pi / 2), 0.006)
+    held = replace(held, offset=(0.0, 3.0))
+    with pytest.raises(SkillError, match="the hand does not reach over the blue block with what it holds") as e:
+        on_top(scene, held, far)
+    assert e.value.code is SkillErrorCode.UNREACHABLE
+    assert on_table(scene, held, [(0.5, 0.0)], ()) is None
+
+
 def test_a_spot_on_the_table_is_free_and_in_its_region(scene_of: Any, thing: Any) -> None:
     area = region("top left corner")
     taken = thing("blue bowl", *area.anchor)

@@ -235,16 +235,33 @@ def test_a_block_that_sticks_to_the_fingers_is_told(
 def test_push_goes_behind_the_thing_and_straight_ahead(
     library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
 ) -> None:
-    hand = ghost(scene_of(thing("red block", 0.45, 0.0)), grasps=False)
+    class Pushing(ghost):  # type: ignore[misc]
+        def _obey(self, reference: Any) -> None:
+            super()._obey(reference)
+            _, y, z = self.pose.position
+            if z < 0.03:
+                block = thing("red block", 0.45, max(self.scene.find("red block").position[1], y + 0.02 + 0.00875))
+                self.scene = scene_of(block)
+
+    hand = Pushing(scene_of(thing("red block", 0.45, 0.0)), grasps=False)
     result = run(library, hand, "push", object="red block", direction="left", distance=0.1)
 
-    # The ghost passes through things, so the block stays; the way is what is looked at.
-    assert result.message == "the red block moved 0.0 cm instead of 10.0 cm"
+    assert result == SkillResult(SkillErrorCode.SUCCEEDED)
     assert hand.phases == ["close", "approach", "push", "retreat"]
     low = [pose.position for reference in hand.references for pose in reference.poses if pose.position[2] < 0.015]
     assert min(y for _, y, _ in low) == pytest.approx(-0.02 - 0.02 - 0.00875, abs=0.002)
     assert max(y for _, y, _ in low) == pytest.approx(0.1 - 0.02 - 0.00875, abs=0.002)
     assert all(x == pytest.approx(0.45, abs=0.002) for x, _, _ in low)
+
+
+def test_a_thing_that_does_not_follow_a_push_is_told(
+    library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
+) -> None:
+    hand = ghost(scene_of(thing("red block", 0.45, 0.0)), grasps=False)  # passes through things
+    result = run(library, hand, "push", object="red block", direction="left", distance=0.1)
+
+    assert result == SkillResult(SkillErrorCode.EFFECT_MISSING, "the red block moved 0.0 cm instead of 10.0 cm")
+    assert max(reference.poses[-1].position[1] for reference in hand.references) < 0.12
 
 
 @pytest.mark.parametrize(
