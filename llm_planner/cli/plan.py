@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
         from llm_planner.cli.show import show_report
 
-        show_report(report, Console())
+        show_report(report, Console(), done="checked")
     return 0 if report.outcome is Outcome.DONE else 1
 
 

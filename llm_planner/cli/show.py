@@ -12,12 +12,13 @@ from llm_planner.plan.report import Report
 _STYLES = {Outcome.DONE: "bold green", Outcome.QUESTION: "bold yellow"}
 
 
-def show_report(report: Report, console: Console) -> None:
-    """The program, its steps with their states, and how it ended."""
+def show_report(report: Report, console: Console, done: str = "done") -> None:
+    """The program, its steps with their states, and how it ended; `done` is the word for success."""
     if report.plan is not None:
         console.print(program_panel(report.plan.program))
         console.print(steps_table(report.plan.steps))
         if not report.plan.complete:
             console.print(Text("… the rest depends on what the scene shows then", "dim"))
-    outcome = Text(f"{report.outcome.value}: ", style=_STYLES.get(report.outcome, "bold red"))
+    word = done if report.outcome is Outcome.DONE else report.outcome.value
+    outcome = Text(f"{word}: ", style=_STYLES.get(report.outcome, "bold red"))
     console.print(outcome + Text(report.message), soft_wrap=True)

@@ -118,7 +118,7 @@ def test_a_failed_run_says_why_and_exits_with_1(call_json, tmp_path):
 def test_a_person_sees_the_program_the_steps_and_the_outcome(call):
     status, out = call(plan_command, "put the red block in the green bowl")
     assert status == 0
-    for part in ("program", '1 pick("red block")', '·  place_in("green bowl")', "done: The plan may run: 2 steps."):
+    for part in ("program", '1 pick("red block")', '·  place_in("green bowl")', "checked: The plan may run: 2 steps."):
         assert part in out
 
 
