@@ -19,12 +19,12 @@ import numpy as np
 from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import World, open_world
-from llm_planner.skills.contract import Observation, SkillErrorCode
+from llm_planner.skills.contract import Argument, Observation, SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills
 
 OBJECTS = "red block, blue block, green block, yellow block, green bowl, purple bowl, orange bowl, mug"
-CALLS = (
+CALLS: tuple[tuple[str, dict[str, Argument]], ...] = (
     ("pick", {"object": "red block"}),
     ("place_on", {"object": "blue block"}),
     ("pick", {"object": "green block"}),

@@ -10,14 +10,14 @@ import json
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from llm_planner.simulation.objects import COLORS, ObjectSpec, named
 from llm_planner.simulation.world import World, open_world
-from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.world import predicates
@@ -26,7 +26,7 @@ from llm_planner.world.places import DIRECTIONS, REGIONS, WORKSPACE
 from llm_planner.world.scene import Scene
 
 REGION_NAMES = tuple(REGIONS)
-Call = tuple[str, dict[str, object]]
+Call = tuple[str, Mapping[str, Argument]]
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,13 @@ def draw_task(kind: str, scene: Scene, rng: np.random.Generator) -> Task:
         region = str(rng.choice(REGION_NAMES))
         return _single(kind, item, ("place_at", {"place": region}), lambda _, s: predicates.at(s, item, region))
     if kind == "block beside block":
-        words = {"object": blocks[1], "direction": _free_side(scene, blocks[0], blocks[1], rng), "distance": 0.04}
+        side = _free_side(scene, blocks[0], blocks[1], rng)
+        words: Mapping[str, Argument] = {"object": blocks[1], "direction": side, "distance": 0.04}
         return _single(
             kind,
             blocks[0],
             ("place_beside", words),
-            lambda _, s: predicates.beside(s, blocks[0], blocks[1], words["direction"], 0.04),
+            lambda _, s: predicates.beside(s, blocks[0], blocks[1], side, 0.04),
         )
     if kind == "push":
         return _push(blocks[0], scene, rng)
@@ -118,8 +119,8 @@ def _push(name: str, scene: Scene, rng: np.random.Generator) -> Task:
     """Towards the middle of the table, where there is a way and a place to push from."""
     x, y, _ = scene.find(name).position
     direction = ("right" if y > 0 else "left") if abs(y) > abs(x - 0.46) else ("bottom" if x > 0.46 else "top")
-    calls = (("push", {"object": name, "direction": direction, "distance": 0.06}),)
-    return Task("push", calls, lambda b, s: predicates.moved(b.find(name).position, s, name, direction, 0.06))
+    call: Call = ("push", {"object": name, "direction": direction, "distance": 0.06})
+    return Task("push", (call,), lambda b, s: predicates.moved(b.find(name).position, s, name, direction, 0.06))
 
 
 # kind: blocks, bowls, other things

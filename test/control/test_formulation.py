@@ -111,7 +111,7 @@ def test_a_tick_that_takes_too_long_has_no_solution() -> None:
 def test_numbers_that_are_not_finite_are_no_solution() -> None:
     bounds = PROBLEM.bounds(at_rest(), *still(np.nan), LIMITS)
 
-    with pytest.raises(NoSolution):
+    with pytest.raises(NoSolution, match="the solver returned a number that is not finite"):
         JointwiseSolver(PROBLEM, NQ, 1.0).solve(bounds)
 
 
