@@ -323,6 +323,36 @@ def test_a_hand_that_does_not_move_gives_up(library: SkillLibrary, thing: Any, s
     assert "something is in the way or it is out of reach" in result.message
 
 
+def blocked(ghost: Any, floor: float) -> Any:
+    """A ghost hand that something solid stops at the height `floor` [m]."""
+
+    class Blocked(ghost):  # type: ignore[misc]
+        def _obey(self, reference: Any) -> None:
+            super()._obey(reference)
+            x, y, z = self.pose.position
+            self.pose = replace(self.pose, position=(x, y, max(z, floor)))
+
+    return Blocked
+
+
+def test_a_hand_that_is_stopped_short_of_its_grasp_says_how_far(
+    library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
+) -> None:
+    hand = blocked(ghost, 0.05)(scene_of(thing("red block", 0.5, 0.0)))
+    result = run(library, hand, "pick", object="red block")
+
+    assert result.code is SkillErrorCode.UNREACHABLE
+    assert result.message.startswith("the hand stopped 3.0 cm short during 'approach'")
+
+
+def test_a_hand_that_sets_its_load_down_a_little_early_lets_go(
+    library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
+) -> None:
+    hand = blocked(ghost, 0.03)(carry(scene_of, thing), width=0.04)
+    assert run(library, hand, "place_at", place="middle").code is SkillErrorCode.SUCCEEDED
+    assert hand.scene.held == ""
+
+
 def test_a_skill_that_takes_too_long_ends_with_a_timeout(
     library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
 ) -> None:
