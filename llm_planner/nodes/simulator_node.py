@@ -31,10 +31,12 @@ from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.shell import ERROR, NEWEST_ONLY, OK, SENSOR_DATA, WARN, ShellNode, run_node
 from llm_planner.simulation.command_queue import CommandQueue
 from llm_planner.simulation.objects import parse_objects
+from llm_planner.simulation.rate_limiter import RateLimiter
 from llm_planner.simulation.world import open_world
 from llm_planner.world.scene import Pose
 
 PERIOD = 0.01  # [s] simulated between two joint states
+DISTANCE_MAX = 0.3  # [rad] from the present command at which a new one may begin
 RESET_GAP = 1.0  # [s] that stamps leap at a reset: longer than any motion reference is valid
 CATCH_UP = 4  # periods stepped at once after a hold-up; what is behind by more is dropped
 GRIPPER_FRAME = "gripper"
@@ -81,6 +83,7 @@ class SimulatorNode(ShellNode):
         world = self._world
         self._run = time.time_ns()
         self._commands = CommandQueue(hold(world.joint_state().qpos, 0.0, 0.1, world.gripper_width()))
+        self._limiter = RateLimiter(world.limits, world.joint_state().qpos)
         self._count = 0
         self._wall_start = time.monotonic()
         self._dropped = 0
@@ -94,8 +97,16 @@ class SimulatorNode(ShellNode):
             return
         if trajectory.gripper_width != trajectory.gripper_width:  # not a number: the fingers stay
             trajectory = self._with_present_width(trajectory)
-        start_time = trajectory.start_time - self._epoch
-        self._commands.add(replace(trajectory, start_time=start_time), self._world.time)
+        trajectory = replace(trajectory, start_time=trajectory.start_time - self._epoch)
+        distance = self._limiter.distance(trajectory, self._world.time)
+        if distance > DISTANCE_MAX:
+            self.get_logger().error(
+                f"joint_command refused: it begins {distance:.2f} rad from where the joints are commanded now; "
+                f"at most {DISTANCE_MAX} rad are followed",
+                throttle_duration_sec=5.0,
+            )
+            return
+        self._commands.add(trajectory, self._world.time)
 
     def _with_present_width(self, trajectory):
         return replace(trajectory, gripper_width=self._commands.at(self._world.time).gripper_width)
@@ -110,7 +121,8 @@ class SimulatorNode(ShellNode):
             self._wall_start += (due - CATCH_UP) * PERIOD / self._factor
             due = CATCH_UP
         for _ in range(due):
-            self._world.follow(self._commands.at(self._world.time), PERIOD)
+            now = self._world.time
+            self._world.follow(self._limiter.advance(self._commands.at(now), now, PERIOD), PERIOD)
             self._count += 1
             if self._count % self._scene_every == 0:
                 self._publish_scene()

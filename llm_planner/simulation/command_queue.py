@@ -17,8 +17,8 @@ class CommandQueue:
         self._waiting: deque[JointTrajectory] = deque()
 
     def add(self, trajectory: JointTrajectory, now: float) -> bool:
-        """Takes a trajectory at the time `now` [s]; False when it starts too late to belong to this run."""
-        if trajectory.start_time > now + PATIENCE:
+        """Takes a trajectory at the time `now` [s]; False when its start is not of this run, which began at 0."""
+        if not 0.0 <= trajectory.start_time <= now + PATIENCE:
             return False
         while self._waiting and self._waiting[-1].start_time >= trajectory.start_time:
             self._waiting.pop()

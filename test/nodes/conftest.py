@@ -12,11 +12,12 @@ import pytest
 
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
 
+from llm_planner_interfaces.srv import ResetWorld
+
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
 from llm_planner.nodes.client import CommandResult, Progress, Submission, SystemClient
 from llm_planner.nodes.node_table import NODES
 from llm_planner.world.scene import Scene
-from llm_planner_interfaces.srv import ResetWorld
 
 OBJECTS = "red block, blue block, green bowl, mug"
 PROGRAMS = """

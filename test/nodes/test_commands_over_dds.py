@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from llm_planner_interfaces.action import ExecuteCommand
 
 from llm_planner.world.predicates import in_
-from llm_planner_interfaces.action import ExecuteCommand
 
 Code = ExecuteCommand.Result
 

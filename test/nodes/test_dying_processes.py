@@ -6,7 +6,6 @@ import os
 import signal
 
 import pytest
-
 from llm_planner_interfaces.action import ExecuteCommand
 
 Code = ExecuteCommand.Result

@@ -1,0 +1,51 @@
+"""What a robot's own driver does to commands: whatever arrives, and however late, the joints keep their limits.
+
+A command that continues the one before it passes through unchanged. One that does not (it came late, or from another
+controller) is caught up with like a critically damped spring would, within the limits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from llm_planner.control.fallback import sample
+from llm_planner.control.reference import Array, JointTrajectory
+from llm_planner.simulation.panda import RobotLimits
+
+FREQUENCY = 20.0  # [rad/s] of the spring
+SHARE = 0.95  # of the robot's limits that a command may use: servos overshoot a little
+STAGE = 0.005  # [s] of constant acceleration
+
+
+class RateLimiter:
+    """Follows trajectories from rest at `qpos` (nq,) [rad]."""
+
+    def __init__(self, limits: RobotLimits, qpos: Array) -> None:
+        self._qvel_max, self._qacc_max = SHARE * limits.qvel_max, SHARE * limits.qacc_max
+        self.qpos, self.qvel = qpos.copy(), np.zeros_like(qpos)
+
+    def distance(self, trajectory: JointTrajectory, time: float) -> float:
+        """How far from the commanded joints `trajectory` begins, or is by `time` [s]: the largest difference [rad]."""
+        wanted = sample(trajectory, max(time, trajectory.start_time))
+        return float(np.abs(wanted.qpos - self.qpos).max())
+
+    def advance(self, trajectory: JointTrajectory, time: float, duration: float) -> JointTrajectory:
+        """The motion from `time` on for `duration` [s], a whole number of stages, towards `trajectory`."""
+        count = round(duration / STAGE)
+        qpos, qvel, qacc = [self.qpos], [self.qvel], []
+        for k in range(count):
+            acceleration = self._acceleration(trajectory, time + k * STAGE)
+            qacc.append(acceleration)
+            self.qpos = self.qpos + STAGE * self.qvel + 0.5 * STAGE * STAGE * acceleration
+            self.qvel = self.qvel + STAGE * acceleration
+            qpos.append(self.qpos)
+            qvel.append(self.qvel)
+        return JointTrajectory(time, STAGE, np.array(qpos), np.array(qvel), np.array(qacc), trajectory.gripper_width)
+
+    def _acceleration(self, trajectory: JointTrajectory, time: float) -> Array:
+        wanted = sample(trajectory, time)
+        spring = FREQUENCY * FREQUENCY * (wanted.qpos - self.qpos) + 2.0 * FREQUENCY * (wanted.qvel - self.qvel)
+        slowest, fastest = (-self._qvel_max - self.qvel) / STAGE, (self._qvel_max - self.qvel) / STAGE
+        wished = np.clip(wanted.qacc + spring, slowest, fastest)
+        limited: Array = np.clip(wished, -self._qacc_max, self._qacc_max)
+        return limited
