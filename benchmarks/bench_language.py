@@ -67,7 +67,9 @@ def outcome_of(program: str, scene: Scene, library: SkillLibrary) -> Counter[str
     """The goals that a program comes to, and its steps that have none; raises what the checker raises."""
     checked = check_program(program, library.signatures, scene)
     forecast = look_ahead(Interpreter(checked, VIEW), scene, VIEW, rehearse=True)
-    goals = Counter(str(goal) for goal in forecast.goals)
+    goals = Counter(
+        str(goal) for goal in forecast.goals if not goal.holds(scene)
+    )  # what is so already need not be done
     return goals + Counter(
         step.skill for step in forecast.steps if step.skill in ("go_home", "open_gripper", "close_gripper")
     )

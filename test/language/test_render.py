@@ -89,8 +89,9 @@ def test_matching_colours_become_two_nested_loops() -> None:
     assert program == (
         'for block in objects("block"):\n'
         '    for bowl in objects("bowl", color=color(block)):\n'
-        "        pick(block)\n"
-        "        place_in(bowl)\n"
+        "        if not is_in(block, bowl):\n"
+        "            pick(block)\n"
+        "            place_in(bowl)\n"
     )
 
 

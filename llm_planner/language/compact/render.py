@@ -109,8 +109,25 @@ class _Writer:
         variable = self._fresh(self._noun(items))
         self._line(f"for {variable} in {text}:")
         self.loops.append(variable)
+        there = self._already_there(body)
+        if there:
+            self._indented(f"if not {there}:")
+            self.depth += 1
         self._block(body)
+        self.depth -= 1 if there else 0
         self.loops.pop()
+
+    def _already_there(self, body: Node) -> str:
+        """The test that spares what is already where it shall be: a thing in a full corner may be out of reach."""
+        put = body.children[0]
+        if body.step != "last" or put.step != "put" or put.children[0].step not in ("item", "outer"):
+            return ""
+        item, target = self.object(put.children[0]), put.children[1]
+        if target.step == "at":
+            return f"is_at({item}, {self.region(target.children[0])})"
+        if target.step == "in" and is_simple(target.children[0]):
+            return f"is_in({item}, {self.object(target.children[0])})"
+        return ""
 
     def _tower(self, items: Node) -> None:
         below, above = self._fresh("below"), self._fresh(self._noun(items))

@@ -1,0 +1,121 @@
+"""`make bench`: every benchmark in turn, each in a process of its own, and one table of what was asked and what came.
+
+python -m benchmarks [--quick] [--only NAME]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One promise: the figure read from a report, how it is shown, and whether it is kept."""
+
+    name: str
+    read: Callable[[dict[str, Any]], float]
+    kept: Callable[[float], bool]
+    asked: str
+
+
+def at_least(bound: float) -> Callable[[float], bool]:
+    return lambda value: value >= bound
+
+
+def at_most(bound: float) -> Callable[[float], bool]:
+    return lambda value: value <= bound
+
+
+LIMITS = "≤ 1 (share of the limit)"
+BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: (arguments, quick arguments, figures)
+    "bench_cap_tabletop": (
+        ["--trials", "20"],
+        ["--trials", "2"],
+        [
+            Figure("tabletop instructions, mean success", lambda r: r["mean"], at_least(0.9), "≥ 0.90"),
+            Figure("tabletop instructions, lowest", lambda r: r["lowest"], at_least(0.75), "≥ 0.75"),
+            Figure("tabletop, joint velocity", lambda r: r["max qvel / limit"], at_most(1.0), LIMITS),
+            Figure("tabletop, joint acceleration", lambda r: r["max qacc / limit"], at_most(1.0), LIMITS),
+        ],
+    ),
+    "bench_language": (
+        [],
+        ["--limit", "10", "--layouts", "1"],
+        [
+            Figure("everyday sentences right", lambda r: r["right share"], at_least(0.8), "≥ 0.80"),
+            Figure(
+                "of the misses, questions", lambda r: r["share of misses that are questions"], at_least(0.5), "≥ 0.50"
+            ),
+        ],
+    ),
+    "bench_pick_place": (
+        ["--episodes", "200"],
+        ["--episodes", "6", "--long", "1"],
+        [
+            Figure("scripted pick and place", lambda r: r["pick_and_place"]["success"], at_least(0.97), "≥ 0.97"),
+            Figure("pick and place, velocity", lambda r: r["largest_velocity_share"], at_most(1.0), LIMITS),
+            Figure("pick and place, acceleration", lambda r: r["largest_acceleration_share"], at_most(1.0), LIMITS),
+        ],
+    ),
+    "bench_episode_speed": (
+        [],
+        ["--episodes", "1"],
+        [Figure("episode loop / bare mj_step", lambda r: r["ratio"], at_most(1.6), "≤ 1.6")],
+    ),
+    "bench_mpc": (
+        [],
+        ["--episodes", "100"],
+        [
+            Figure("QP, median [ms CPU]", lambda r: r["qp_ms"]["median"], at_most(0.5), "≤ 0.5"),
+            Figure("QP, 99 % [ms CPU]", lambda r: r["qp_ms"]["p99"], at_most(1.0), "≤ 1.0"),
+            Figure("controller tick, median [ms CPU]", lambda r: r["tick_ms"]["median"], at_most(4.0), "≤ 4.0"),
+        ],
+    ),
+    "bench_first_motion": (
+        [],
+        ["--commands", "2"],
+        [Figure("command to first motion, median [s]", lambda r: r["median_s"], at_most(1.0), "≤ 1.0")],
+    ),
+}
+
+
+def run(name: str, arguments: list[str]) -> dict[str, Any]:
+    """The JSON report of one benchmark; raises SystemExit with its output when it fails."""
+    command = [sys.executable, str(FOLDER / f"{name}.py"), *arguments, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"{name} failed:\n{done.stdout}{done.stderr}")
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Exit status 1 when a figure is not reached."""
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that everything runs")
+    parser.add_argument("--only", choices=sorted(BENCHMARKS))
+    options = parser.parse_args(argv)
+    missed = 0
+    print(f"{'figure':42} {'asked':>26} {'measured':>10}")
+    for name, (full, quick, figures) in BENCHMARKS.items():
+        if options.only in (None, name):
+            report = run(name, quick if options.quick else full)
+            for figure in figures:
+                value = figure.read(report)
+                missed += not figure.kept(value)
+                mark = "" if figure.kept(value) else "  MISSED"
+                print(f"{figure.name:42} {figure.asked:>26} {value:10.3f}{mark}", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""From a published command to the first motion of a joint, over DDS between the real node processes.
+
+The compact model plans; the arm is home and the table fresh before each command. The time is wall time, seen by a
+client process that hears the joints at 100 Hz. Usage: bench_first_motion.py [--commands 10] [--seed 0] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+MOVING = 0.01  # [rad/s] a resting joint of the simulator stays far below
+START_TIMEOUT = 60.0  # [s]
+COMMANDS = (
+    "put the red block in the green bowl",
+    "stack the blue block on the red one",
+    "move the mug to the left side",
+    "put all the blocks in the green bowl",
+    "pick up the block closest to the mug",
+)
+OBJECTS = "red block, blue block, green bowl, mug"
+
+
+def run(commands: int, seed: int) -> dict[str, object]:
+    """Seconds from publishing each command until a joint moves."""
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)
+    from llm_planner.cli.processes import NodeOptions, NodeProcesses
+    from llm_planner.nodes.node_table import NODES
+
+    with tempfile.TemporaryDirectory() as folder:
+        journal = {"journal": str(Path(folder) / "journal.jsonl")}
+        parameters = {
+            "simulator": {"objects": OBJECTS, "seed": str(seed)},
+            "plan_executor": journal,
+            "language_planner": journal,
+        }
+        nodes = [entry for entry in NODES if entry.name != "camera"]
+        with NodeProcesses(nodes, NodeOptions(parameters), Path(folder) / "nodes.log"):
+            delays = _measure(commands, seed)
+    return {
+        "commands": commands,
+        "median_s": round(float(np.median(delays)), 3),
+        "p90_s": round(float(np.percentile(delays, 90)), 3),
+        "max_s": round(max(delays), 3),
+    }
+
+
+def _measure(commands: int, seed: int) -> list[float]:
+    from llm_planner_interfaces.srv import ResetWorld
+    from std_msgs.msg import String
+
+    from llm_planner.nodes.client import SystemClient
+
+    client = SystemClient()
+    speed = [0.0]
+    client.watch_joints(lambda time, qpos, qvel, width: speed.__setitem__(0, max(map(abs, qvel))))
+    publisher = client.node.create_publisher(String, "language_command", 10)
+    reset = client.node.create_client(ResetWorld, "reset_world")
+    try:
+        client.wait_for_system(START_TIMEOUT)
+        client.wait_until(lambda: publisher.get_subscription_count() > 0 and reset.service_is_ready(), START_TIMEOUT)
+        delays = []
+        for k in range(commands):
+            client.stop("the next measurement")
+            done = reset.call_async(ResetWorld.Request(seed=seed + k, objects=OBJECTS.split(", ")))
+            client.wait_until(done.done, START_TIMEOUT)
+            client.spin_for(1.5)  # everybody has seen the fresh table, and the arm rests
+            began = time.monotonic()
+            publisher.publish(String(data=COMMANDS[k % len(COMMANDS)]))
+            client.wait_until(lambda: speed[0] > MOVING, 20.0)
+            delays.append(time.monotonic() - began)
+        return delays
+    finally:
+        client.close()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints a line or JSON; returns 0."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--commands", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(argv)
+    commands = options.commands
+    report = run(commands, options.seed)
+    if options.json:
+        print(json.dumps(report))
+    else:
+        print(
+            f"{report['commands']} commands: first motion after {report['median_s']} s (median), {report['max_s']} s (most)"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
