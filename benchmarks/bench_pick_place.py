@@ -97,9 +97,7 @@ def draw_task(kind: str, scene: Scene, rng: np.random.Generator) -> Task:
         pairs = list(zip(blocks[1:5], blocks[:4], strict=True))
         return Task(kind, tuple(calls), lambda _, s: all(predicates.on(s, a, b) for a, b in pairs))
     assert kind == "four into a bowl"
-    calls = [
-        call for name in blocks[:4] for call in (("pick", {"object": name}), ("place_in", {"object": bowls[0]}))
-    ]
+    calls = [call for name in blocks[:4] for call in (("pick", {"object": name}), ("place_in", {"object": bowls[0]}))]
     return Task(kind, tuple(calls), lambda _, s: all(predicates.in_(s, name, bowls[0]) for name in blocks[:4]))
 
 
@@ -109,7 +107,8 @@ def _free_side(scene: Scene, name: str, other: str, rng: np.random.Generator) ->
     sides = [str(side) for side in rng.permutation(list(DIRECTIONS))]
     spots = {side: (x + 0.085 * DIRECTIONS[side][0], y + 0.085 * DIRECTIONS[side][1]) for side in sides}
     free = [
-        side for side in sides
+        side
+        for side in sides
         if WORKSPACE.contains(*spots[side]) and clearance(scene, spots[side], {name, other}) > 0.05
     ]
     return (free or sides)[0]

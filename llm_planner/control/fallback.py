@@ -42,9 +42,7 @@ def hold(qpos: Array, time: float, dt: float, gripper_width: float) -> JointTraj
     return JointTrajectory(time, dt, np.vstack([qpos, qpos]), np.vstack([zero, zero]), zero, gripper_width)
 
 
-def brake(
-    start: StartState, limits: JointLimits, time: float, dt: float, gripper_width: float
-) -> JointTrajectory:
+def brake(start: StartState, limits: JointLimits, time: float, dt: float, gripper_width: float) -> JointTrajectory:
     """Bring every joint to rest as fast as `limits.acceleration` allows, in whole stages of `dt` [s]."""
     stages = np.ceil(np.abs(start.qvel) / (limits.acceleration * dt) - 1e-9)
     count = max(1, int(stages.max()))

@@ -1,6 +1,6 @@
 """What a skill declares of itself: `skills/<name>/skill.yaml`, read and checked.
 
-    name: place_on                      # the folder's name, and what programs call
+name: place_on                      # the folder's name, and what programs call
     description: Put the held object on top of another one.
     script: place_on                    # one of the scripted skills
     timeout: 20.0                       # [s] of simulated or real time until it counts as failed

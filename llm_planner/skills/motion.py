@@ -56,9 +56,7 @@ class Leg:
     blend: float = 1.0
 
 
-def plan_path(
-    start: Grip, legs: Sequence[Leg], limits: MotionLimits, straight: bool = False
-) -> tuple[Pose, ...]:
+def plan_path(start: Grip, legs: Sequence[Leg], limits: MotionLimits, straight: bool = False) -> tuple[Pose, ...]:
     """Poses every `PATH_DT` s from `start` along `legs`, beginning and ending at rest; lines in space if `straight`."""
     grips = [start, *(leg.to for leg in legs)]
     points = np.array([(g.x, g.y, g.z, g.yaw) if straight else _cylindrical(g) for g in grips])

@@ -138,9 +138,7 @@ def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
     """In the container, as low and as gently as its wall and its contents allow; raises SkillError."""
     radius = inner_radius(container)
     if min(held.shape.half) > radius or not is_upright(container):
-        raise SkillError(
-            SkillErrorCode.NO_FREE_SPACE, f"the {held.item.name} does not fit into the {container.name}"
-        )
+        raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"the {held.item.name} does not fit into the {container.name}")
     best: tuple[float, Release] | None = None
     for center, yaw in _spots_inside(held, container, radius):
         surface = _surface(scene, held, container, held.shape_at(center, yaw))

@@ -29,9 +29,7 @@ def episode(world: World) -> Episode:
     return Episode(world)
 
 
-def test_a_block_is_stacked_on_another_within_the_limits(
-    world: World, episode: Episode, library: SkillLibrary
-) -> None:
+def test_a_block_is_stacked_on_another_within_the_limits(world: World, episode: Episode, library: SkillLibrary) -> None:
     assert episode.run(library.find("pick"), {"object": "red block"}) == SkillResult(SkillErrorCode.SUCCEEDED)
     assert world.scene().held == "red block"
     assert episode.run(library.find("place_on"), {"object": "blue block"}) == SkillResult(SkillErrorCode.SUCCEEDED)
@@ -41,9 +39,7 @@ def test_a_block_is_stacked_on_another_within_the_limits(
     assert not world.limit_watch.exceeded
 
 
-def test_a_block_is_put_into_a_bowl_and_taken_out_again(
-    world: World, episode: Episode, library: SkillLibrary
-) -> None:
+def test_a_block_is_put_into_a_bowl_and_taken_out_again(world: World, episode: Episode, library: SkillLibrary) -> None:
     episode.run(library.find("pick"), {"object": "blue block"})
     episode.run(library.find("place_in"), {"object": "green bowl"})
     assert predicates.in_(world.scene(), "blue block", "green bowl")
@@ -90,9 +86,7 @@ def test_a_block_is_pushed(world: World, library: SkillLibrary) -> None:
     assert not world.limit_watch.exceeded
 
 
-def test_a_skill_that_is_stopped_leaves_the_arm_at_rest(
-    world: World, episode: Episode, library: SkillLibrary
-) -> None:
+def test_a_skill_that_is_stopped_leaves_the_arm_at_rest(world: World, episode: Episode, library: SkillLibrary) -> None:
     result = episode.run(library.find("pick"), {"object": "red block"}, cancelled=lambda now: now.time > 0.8)
 
     assert result == SkillResult(SkillErrorCode.CANCELED, "pick was stopped")
@@ -146,9 +140,7 @@ class OneReference:
 
 
 @pytest.mark.parametrize("control_period", [0.02, 0.05, 0.1])
-def test_any_skill_behind_the_contract_runs_at_its_rate(
-    world: World, episode: Episode, control_period: float
-) -> None:
+def test_any_skill_behind_the_contract_runs_at_its_rate(world: World, episode: Episode, control_period: float) -> None:
     skill = OneReference()
     quick = Episode(world, episode.controller, EpisodeSettings(control_period=control_period))
     assert quick.run(skill, {}).code is SkillErrorCode.SUCCEEDED

@@ -49,9 +49,7 @@ def test_the_hand_never_passes_lower_than_what_it_passes(
     assert min(pose.position[2] for pose in near) - 0.02 > 0.12
 
 
-def test_references_follow_each_other_on_one_path(
-    library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
-) -> None:
+def test_references_follow_each_other_on_one_path(library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any) -> None:
     hand = ghost(scene_of(thing("red block", 0.5, 0.0)))
     run(library, hand, "pick", object="red block")
 

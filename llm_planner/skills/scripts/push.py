@@ -85,9 +85,7 @@ def _extent(item: SceneObject, direction: float) -> float:
     return shape.half[0] * abs(math.cos(turn)) + shape.half[1] * abs(math.sin(turn))
 
 
-def _check_way(
-    arm: Arm, item: SceneObject, start: Grip, end: Grip, shift: tuple[float, float], direction: str
-) -> None:
+def _check_way(arm: Arm, item: SceneObject, start: Grip, end: Grip, shift: tuple[float, float], direction: str) -> None:
     check_reach(start.x, start.y, f"the place behind the {item.name}")
     check_reach(end.x, end.y, f"the end of the way of the {item.name}")
     gap, nearest = room(hand_slices(start, 0.0), arm.scene, {item.name})
