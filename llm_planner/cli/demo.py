@@ -39,17 +39,18 @@ def run(args: argparse.Namespace) -> int:
     if args.objects is None:
         args.objects = DEFAULT_OBJECTS
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
-    folder.mkdir(parents=True, exist_ok=True)
     options = node_options(args, journal=folder / "journal.jsonl")
+    folder.mkdir(parents=True, exist_ok=True)
     os.environ.update(_own_network())
     entries = [entry for entry in NODES if entry.name != "camera"]  # the film is drawn afterwards
     recorder = Recorder(time.monotonic)
     with ExitStack() as stack:
         processes = stack.enter_context(NodeProcesses(entries, options, folder / "nodes.log"))
-        text = " ".join(args.text) or _ask(args.objects)
-        given = max(began, time.monotonic() - 0.05) if not args.text and sys.stdin.isatty() else began
+        text = " ".join(args.text) or DEFAULT_COMMAND
+        if not args.text and sys.stdin.isatty():  # asked while the nodes start
+            text, began = _ask(args.objects), time.monotonic()
         result = _carry_out(text, processes, recorder, folder)
-    _tell(result, recorder, given, folder)
+    _tell(result, recorder, began, folder)
     if not args.no_film:
         _film(recorder, folder)
     return 0 if result.succeeded else 1
@@ -61,9 +62,7 @@ def _own_network() -> dict[str, str]:
 
 
 def _ask(objects: str) -> str:
-    """The person's sentence, where there is a person."""
-    if not sys.stdin.isatty():
-        return DEFAULT_COMMAND
+    """The person's sentence."""
     print(f"On the table: {objects}.")
     return input(f"What should the robot do? (Enter: {DEFAULT_COMMAND}) ").strip() or DEFAULT_COMMAND
 
@@ -93,7 +92,7 @@ def _carry_out(text: str, processes: NodeProcesses, recorder: Recorder, folder: 
 
 def _tell(result: CommandResult, recorder: Recorder, began: float, folder: Path) -> None:
     if recorder.moved_at is not None:
-        print(f"The arm began to move {recorder.moved_at - began:.1f} s after the start.")
+        print(f"The arm began to move {recorder.moved_at - began:.1f} s after the command.")
     if result.succeeded:
         print(f"Goal reached, as the simulator shows: {result.message}")
     elif result.is_question:

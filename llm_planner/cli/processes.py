@@ -81,9 +81,13 @@ class NodeProcesses:
     ) -> None:
         self.close()
 
+    def process(self, name: str) -> subprocess.Popen[bytes]:
+        """The present process of a node."""
+        return self._children[name].process
+
     def pid(self, name: str) -> int:
-        """The process number of a node."""
-        return self._children[name].process.pid
+        """Its number."""
+        return self.process(name).pid
 
     def supervise(self, say: Say) -> None:
         """Start dead nodes again, until interrupted."""
@@ -95,9 +99,12 @@ class NodeProcesses:
         """What to tell of nodes that have died since the last call; they stay dead."""
         told = []
         while not self._deaths.empty():
-            child, status = self._deaths.get()
-            told.append(f"the node {child.entry.name} ended ({_how(status)})")
+            told.append(_death(*self._deaths.get()))
         return told
+
+    def wait_for_death(self, timeout: float) -> list[str]:
+        """As `dead`, once there is one; raises queue.Empty after `timeout` [s]."""
+        return [_death(*self._deaths.get(timeout=timeout)), *self.dead()]
 
     def close(self) -> None:
         """End all nodes, by force where asking does not help."""
@@ -137,7 +144,7 @@ class NodeProcesses:
         lived = time.monotonic() - child.started
         deaths = 1 if lived > STABLE else child.deaths + 1
         pause = BACKOFF[min(deaths, len(BACKOFF)) - 1]
-        say(f"the node {child.entry.name} ended ({_how(status)}); starting it again in {pause:g} s")
+        say(f"{_death(child, status)}; starting it again in {pause:g} s")
         timer = threading.Timer(pause, self._restart, (child.entry, deaths))
         timer.daemon = True
         timer.start()
@@ -147,7 +154,6 @@ class NodeProcesses:
             self._children[entry.name] = self._start(entry, deaths)
 
 
-def _how(status: int) -> str:
-    if status >= 0:
-        return f"exit status {status}"
-    return f"by {signal.Signals(-status).name}"
+def _death(child: _Child, status: int) -> str:
+    how = f"exit status {status}" if status >= 0 else f"by {signal.Signals(-status).name}"
+    return f"the node {child.entry.name} ended ({how})"

@@ -28,12 +28,17 @@ def node_options(args: argparse.Namespace, journal: Path | None = None, namespac
     """The nodes' options; raises InputError for what can be seen to be wrong before anything starts."""
     from llm_planner.language.factory import MODEL_NAMES
     from llm_planner.simulation.objects import parse_objects
+    from llm_planner.simulation.world import WORLDS
     from llm_planner.world.places import viewpoint
 
     if args.robot not in ROBOTS:
         raise InputError(f"--robot: there is no robot {args.robot!r}; the robots are: {', '.join(ROBOTS)}")
     if args.model not in MODEL_NAMES:
         raise InputError(f"--model: there is no model {args.model!r}; choose one of: {', '.join(MODEL_NAMES)}")
+    if args.world not in WORLDS:
+        raise InputError(f"--world: there is no world {args.world!r}; the worlds are: {', '.join(WORLDS)}")
+    if args.seed < 0:
+        raise InputError(f"--seed must be 0 or more, not {args.seed}")
     if args.objects is not None:
         parse_objects(args.objects)
     viewpoint(args.viewpoint)

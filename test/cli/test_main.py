@@ -1,0 +1,75 @@
+"""The command line as a whole: help, unknown commands, errors as one paragraph."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from llm_planner.cli.main import COMMANDS, main
+
+
+def test_help_lists_every_command(capsys):
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"  {name} " in shown for name in COMMANDS)
+
+
+def test_no_command_is_help(capsys):
+    assert main([]) == 0
+    assert "usage: llm-planner COMMAND" in capsys.readouterr().out
+
+
+def test_the_version_is_told(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("llm-planner 0.")
+
+
+def test_help_imports_nothing_slow():
+    code = (
+        "import sys; from llm_planner.cli.main import main; main(['--help'])\n"
+        "print(sorted({'numpy', 'mujoco', 'torch', 'rclpy', 'rich', 'yaml'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_slip_of_the_finger_is_guessed(capsys):
+    assert main(["dmeo"]) == 1
+    assert "there is no command 'dmeo'; did you mean 'demo'?" in capsys.readouterr().err
+
+
+def test_a_sentence_instead_of_a_command_is_sent_to_say(capsys):
+    assert main(["tidy"]) == 1
+    assert 'llm-planner say "tidy …"' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["up", "--robot", "ur5"], "--robot: there is no robot 'ur5'; the robots are: panda"),
+        (["up", "--model", "gpt"], "--model: there is no model 'gpt'; choose one of: compact"),
+        (["up", "--objects", "red dragon"], "'dragon'"),
+        (["up", "--viewpoint", "above"], "'above' is no viewpoint"),
+        (["up", "--params-file", "none.yaml"], "--params-file: there is no file none.yaml"),
+        (["demo", "--model", "scripted", "--model-script", "none.yaml"], "--model-script: there is no file none.yaml"),
+        (["demo", "--robot", "ur5"], "--robot: there is no robot"),
+        (["demo", "--seed", "-1"], "--seed must be 0 or more, not -1"),
+        (["demo", "--world", "moon"], "there is no world 'moon'"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_starts(arguments, words, capsys, tmp_path):
+    out = ["--out", str(tmp_path / "run")] if arguments[0] == "demo" else []
+    assert main([*arguments, *out]) == 1
+    message = capsys.readouterr().err
+    assert words in message
+    assert len(message.strip().splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main([name, "--help"])
+    assert f"usage: llm-planner {name}" in capsys.readouterr().out

@@ -1,0 +1,32 @@
+"""What counts as "stop", without any model."""
+
+from __future__ import annotations
+
+import pytest
+
+from llm_planner.language.stop_words import is_stop
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stop", "Stop!", "STOP STOP STOP", "please stop", "hey robot, stop right there", "no no, wait, stop", "halt",
+        "freeze!", "stop the arm", "abort", "cancel that", "whoa", "don't move", "do not move", "stand still",
+        "emergency stop", "e-stop", "okay stop now", "Stop, not that one",
+    ],
+)  # fmt: skip
+def test_a_person_who_says_this_is_obeyed_at_once(text):
+    assert is_stop(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "   ", "?!", "put the red block in the bowl", "don't stop", "never stop stacking",
+        "push the mug until it stops",
+        "pick up the block by the stop sign", "hold the red block", "stay tuned", "please", "now put it back",
+        "the robot should stand the mug up",
+    ],
+)  # fmt: skip
+def test_this_is_an_ordinary_command(text):
+    assert not is_stop(text)

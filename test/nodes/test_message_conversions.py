@@ -1,0 +1,161 @@
+"""Values survive the way into messages and back; messages that make no sense are refused with a reason."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
+from llm_planner_interfaces.msg import SkillArgument
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
+from llm_planner.errors import InputError
+from llm_planner.nodes import message_conversions as convert
+from llm_planner.plan.plan import Plan, PlanStep, StepStatus
+from llm_planner.world.scene import Pose, Scene, SceneObject
+
+number = st.floats(-10.0, 10.0)
+point = st.tuples(number, number, number)
+quaternion = st.tuples(number, number, number, number)
+moment = st.floats(0.0, 2e9)
+word = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
+poses = st.builds(Pose, point, quaternion)
+things = st.builds(SceneObject, word, word, word, point, quaternion, point)
+scenes = st.builds(Scene, moment, st.lists(things, max_size=4).map(tuple), word)
+references = st.builds(
+    MotionReference,
+    moment,
+    st.floats(0.01, 1.0),
+    st.lists(poses, min_size=1, max_size=4).map(tuple),
+    st.floats(0.0, 0.08),
+    st.floats(0.1, 1.0),
+    st.floats(0.1, 1.0),
+)
+arguments = st.dictionaries(word, st.one_of(word, number, point), max_size=4)
+
+
+@given(moment)
+def test_a_stamp_keeps_a_time_to_the_microsecond(seconds):
+    assert convert.seconds(convert.stamp(seconds)) == pytest.approx(seconds, abs=1e-6)
+
+
+@given(scenes)
+def test_a_scene_survives(scene):
+    back = convert.scene_from_msg(convert.scene_to_msg(scene))
+    assert (back.objects, back.held) == (scene.objects, scene.held)
+    assert back.time == pytest.approx(scene.time, abs=1e-6)
+
+
+@given(references)
+def test_a_motion_reference_survives(reference):
+    back = convert.reference_from_msg(convert.reference_to_msg(reference))
+    assert back.poses == reference.poses
+    assert (back.dt, back.gripper_width, back.valid_for) == (
+        reference.dt,
+        reference.gripper_width,
+        reference.valid_for,
+    )
+    assert back.speed_scale == reference.speed_scale
+
+
+def test_a_reference_without_poses_means_no_more_motion():
+    assert convert.reference_from_msg(convert.no_motion(3.0)) is None
+
+
+@given(arguments)
+def test_arguments_of_skills_survive(given_arguments):
+    assert convert.arguments_from_msg(convert.arguments_to_msg(given_arguments)) == given_arguments
+
+
+@given(st.lists(st.builds(PlanStep, word, word, arguments, st.integers(0, 99), st.sampled_from(StepStatus), word)))
+def test_a_plan_survives(steps):
+    plan = Plan("tidy up", "pick('a')", tuple(steps), False, ("G(!on(a, b))",))
+    assert convert.plan_from_msg(convert.plan_to_msg(plan, "id", 0.0)) == plan
+
+
+def test_an_argument_of_an_unknown_type_is_refused():
+    with pytest.raises(InputError, match="argument 'x' has the type 9; the types are WORD, NUMBER and POINT"):
+        convert.arguments_from_msg([SkillArgument(name="x", type=9)])
+
+
+def test_a_step_with_an_unknown_status_is_refused():
+    with pytest.raises(InputError, match="step '7' has the status 99; the highest is 4"):
+        convert.step_from_msg(PlanStepMsg(id="7", status=99))
+
+
+def test_a_joint_state_survives_in_any_order_of_joints():
+    state = JointState(12.5, np.arange(7.0), np.arange(7.0) / 10)
+    message = convert.joint_state_to_msg(state, 0.06)
+    order = [8, 3, 1, 0, 2, 7, 6, 5, 4]
+    message.position = array("d", [message.position[k] for k in order])
+    message.velocity = array("d", [message.velocity[k] for k in order])
+    message.name = [message.name[k] for k in order]
+    back, width = convert.joint_state_from_msg(message)
+    assert back.time == 12.5
+    assert np.array_equal(back.qpos, state.qpos)
+    assert np.array_equal(back.qvel, state.qvel)
+    assert width == pytest.approx(0.06)
+
+
+def test_a_joint_state_that_lacks_joints_is_refused():
+    message = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0)
+    message.name = [name.replace("panda_joint2", "elbow") for name in message.name]
+    with pytest.raises(InputError, match="joint_states lacks panda_joint2; it holds: panda_joint1, elbow"):
+        convert.joint_state_from_msg(message)
+
+
+def trajectory(width: float = 0.05) -> JointTrajectory:
+    rng = np.random.default_rng(0)
+    return JointTrajectory(2.0, 0.05, rng.normal(size=(4, 7)), rng.normal(size=(4, 7)), rng.normal(size=(3, 7)), width)
+
+
+def test_a_trajectory_survives_and_commands_the_finger():
+    sent = trajectory()
+    message = convert.trajectory_to_msg(sent)
+    assert message.joint_names[-1] == "panda_finger_joint1"
+    assert message.points[-1].positions[-1] == pytest.approx(0.025)
+    back = convert.trajectory_from_msg(message)
+    assert (back.start_time, back.gripper_width) == (2.0, pytest.approx(0.05))
+    assert back.dt == pytest.approx(0.05)
+    for name in ("qpos", "qvel", "qacc"):
+        assert np.array_equal(getattr(back, name), getattr(sent, name))
+
+
+def test_a_trajectory_that_leaves_the_fingers_alone_does_not_name_them():
+    message = convert.trajectory_to_msg(trajectory(float("nan")))
+    assert "panda_finger_joint1" not in message.joint_names
+    assert np.isnan(convert.trajectory_from_msg(message).gripper_width)
+
+
+def test_a_trajectory_of_other_joints_is_refused():
+    message = convert.trajectory_to_msg(trajectory())
+    message.joint_names = ["wheel"]
+    with pytest.raises(InputError, match="joint_command names wheel; it must name panda_joint1"):
+        convert.trajectory_from_msg(message)
+
+
+def test_a_trajectory_with_uneven_times_is_refused():
+    message = convert.trajectory_to_msg(trajectory())
+    message.points[2].time_from_start.nanosec += 7_000_000
+    with pytest.raises(InputError, match="at least two points, evenly spaced"):
+        convert.trajectory_from_msg(message)
+
+
+def test_a_trajectory_whose_points_lack_velocities_is_refused():
+    message = convert.trajectory_to_msg(trajectory())
+    message.points[1] = JointTrajectoryPoint(
+        positions=message.points[1].positions, time_from_start=message.points[1].time_from_start
+    )
+    with pytest.raises(InputError, match="every point of joint_command needs positions, velocities and acc"):
+        convert.trajectory_from_msg(message)
+
+
+def test_a_trajectory_that_holds_no_number_is_refused():
+    message = convert.trajectory_to_msg(trajectory())
+    message.points[1].positions[3] = float("nan")
+    with pytest.raises(InputError, match="one finite position, velocity and acceleration a joint"):
+        convert.trajectory_from_msg(message)

@@ -1,0 +1,92 @@
+"""The simulated robot's driver: which trajectory is in force, and how late ones are caught up with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llm_planner.control.fallback import hold, sample
+from llm_planner.control.reference import JointTrajectory
+from llm_planner.simulation.command_queue import CommandQueue
+from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS
+from llm_planner.simulation.rate_limiter import STAGE, RateLimiter
+
+HOME = np.array(HOME_QPOS)
+
+
+def resting(start_time: float, offset: float = 0.0) -> JointTrajectory:
+    return hold(HOME + offset, start_time, 0.1, 0.04)
+
+
+def moving(start_time: float = 0.0) -> JointTrajectory:
+    """From rest at home with 1 rad/s^2 for 0.5 s, then back to rest."""
+    qacc = np.vstack([np.full((10, 7), 1.0), np.full((10, 7), -1.0)])
+    qvel = np.vstack([np.zeros(7), 0.05 * np.cumsum(qacc, axis=0)])
+    qpos = HOME + np.vstack([np.zeros(7), np.cumsum(0.05 * qvel[:-1] + 0.5 * 0.05**2 * qacc, axis=0)])
+    return JointTrajectory(start_time, 0.05, qpos, qvel, qacc, 0.04)
+
+
+def test_a_trajectory_is_in_force_from_its_own_start_on():
+    queue, first, second = CommandQueue(resting(0.0)), resting(1.0), resting(1.5)
+    assert queue.add(first, now=0.9)
+    assert queue.add(second, now=0.9)
+    assert queue.at(0.95).start_time == 0.0
+    assert queue.at(1.0) is first
+    assert queue.at(1.6) is second
+
+
+def test_a_new_trajectory_replaces_those_that_start_after_it():
+    queue, later, earlier = CommandQueue(resting(0.0)), resting(1.2), resting(1.1)
+    queue.add(later, now=1.0)
+    queue.add(earlier, now=1.0)
+    assert queue.at(2.0) is earlier
+
+
+@pytest.mark.parametrize("start_time", [-0.5, 5.0], ids=["of an earlier run", "of another time"])
+def test_a_trajectory_of_another_run_is_not_followed(start_time):
+    queue = CommandQueue(resting(0.0))
+    assert not queue.add(resting(start_time), now=1.0)
+    assert queue.at(6.0).start_time == 0.0
+
+
+def test_a_command_that_continues_passes_through_unchanged():
+    limiter, plan = RateLimiter(PANDA_LIMITS, HOME), moving()
+    for k in range(100):
+        limiter.advance(plan, k * 0.01, 0.01)
+    assert limiter.qpos == pytest.approx(plan.qpos[-1], abs=1e-9)
+    assert limiter.qvel == pytest.approx(np.zeros(7), abs=1e-9)
+
+
+def test_a_command_that_comes_late_is_caught_up_with():
+    limiter, plan = RateLimiter(PANDA_LIMITS, HOME), moving()
+    for k in range(10, 200):
+        limiter.advance(plan, k * 0.01, 0.01)
+    assert limiter.qpos == pytest.approx(plan.qpos[-1], abs=1e-4)
+
+
+def test_how_far_a_command_begins_from_the_joints_is_told():
+    limiter = RateLimiter(PANDA_LIMITS, HOME)
+    assert limiter.distance(resting(0.0, offset=0.4), time=0.0) == pytest.approx(0.4)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.floats(-0.3, 0.3), st.floats(-2.0, 2.0), st.floats(-20.0, 20.0)), min_size=1, max_size=8))
+def test_no_sequence_of_commands_breaks_a_limit(jumps):
+    limiter = RateLimiter(PANDA_LIMITS, HOME)
+    time = 0.0
+    for offset, velocity, acceleration in jumps:
+        ones = np.ones((2, 7))
+        target = JointTrajectory(time, 0.1, HOME + offset * ones, velocity * ones, acceleration * ones[:1], 0.04)
+        for _ in range(5):
+            chunk = limiter.advance(target, time, 0.01)
+            assert (np.abs(chunk.qacc) <= PANDA_LIMITS.qacc_max).all()
+            assert (np.abs(np.diff(chunk.qvel, axis=0)) <= PANDA_LIMITS.qacc_max * STAGE + 1e-9).all()
+            time += 0.01
+
+
+def test_what_is_handed_to_the_physics_is_what_the_limiter_remembers():
+    limiter = RateLimiter(PANDA_LIMITS, HOME)
+    chunk = limiter.advance(moving(), 0.0, 0.01)
+    assert sample(chunk, 0.01).qpos == pytest.approx(limiter.qpos)
