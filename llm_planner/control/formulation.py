@@ -11,7 +11,7 @@ with x_{-1} = a0. The plan ends at rest, so following it to its end is always sa
 Velocity is linear in a block, so bounding it at the ends of blocks bounds it at all stages and between them.
 
 No term couples two joints: the problem of the whole arm has a block-diagonal Hessian and constraint matrix, and solving
-it joint by joint gives the same answer as one large program at a tenth of the time. H and the constraint matrix do not
+it joint by joint gives the same answer as one large program in a third of the time. H and the constraint matrix do not
 change from tick to tick; only the gradient f and the bounds do.
 """
 

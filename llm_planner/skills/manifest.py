@@ -1,16 +1,16 @@
 """What a skill declares of itself: `skills/<name>/skill.yaml`, read and checked.
 
 name: place_on                      # the folder's name, and what programs call
-    description: Put the held object on top of another one.
-    script: place_on                    # one of the scripted skills
-    timeout: 20.0                       # [s] of simulated or real time until it counts as failed
-    parameters:
-      - {name: object, type: object, description: what it is put on}
-      - {name: distance, type: number, unit: m, minimum: 0.02, maximum: 0.3, default: 0.04, description: ...}
-    preconditions:                      # atoms (see llm_planner.world.atoms) and what to tell a person otherwise
-      - {atom: holding(), otherwise: the gripper holds nothing; pick something up first}
-    effects:
-      - on(held, object)                # atoms that are true after it has succeeded
+description: Put the held object on top of another one.
+script: place_on                    # one of the scripted skills
+timeout: 20.0                       # [s] of simulated or real time until it counts as failed
+parameters:
+  - {name: object, type: object, description: what it is put on}
+  - {name: distance, type: number, unit: m, minimum: 0.02, maximum: 0.3, default: 0.04, description: ...}
+preconditions:                      # atoms (see llm_planner.world.atoms) and what to tell a person otherwise
+  - {atom: holding(), otherwise: the gripper holds nothing; pick something up first}
+effects:
+  - on(held, object)                # atoms that are true after it has succeeded
 """
 
 from __future__ import annotations
