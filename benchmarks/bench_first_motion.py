@@ -90,14 +90,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
-    commands = options.commands
-    report = run(commands, options.seed)
+    report = run(options.commands, options.seed)
     if options.json:
         print(json.dumps(report))
     else:
-        print(
-            f"{report['commands']} commands: first motion after {report['median_s']} s (median), {report['max_s']} s (most)"
-        )
+        delays = f"{report['median_s']} s (median), {report['max_s']} s (most)"
+        print(f"{options.commands} commands: first motion after {delays}")
     return 0
 
 

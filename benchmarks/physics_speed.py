@@ -1,6 +1,6 @@
 """How fast the physics is: bare `mj_step` against our loop around it, on the very same motion.
 
-    python benchmarks/physics_speed.py
+python benchmarks/physics_speed.py
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Every error a user can meet, as one tree.
 
-    LlmPlannerError            anything below; the command line prints it as one paragraph
-    ├── InputError             what the user typed or configured: a value, its valid choices, the next step
-    ├── ProgramError           a policy program that may not run (carries every problem found)
-    ├── QuestionError          the command is unclear: ask the person, move nothing
-    ├── SkillError             a skill cannot start or has failed (carries a typed code)
-    ├── LanguageModelError     the language model did not answer, or not usably
-    └── SimulationError        the simulated world cannot be built, stepped or rendered
+LlmPlannerError            anything below; the command line prints it as one paragraph
+├── InputError             what the user typed or configured: a value, its valid choices, the next step
+├── ProgramError           a policy program that may not run (carries every problem found)
+├── QuestionError          the command is unclear: ask the person, move nothing
+├── SkillError             a skill cannot start or has failed (carries a typed code)
+├── LanguageModelError     the language model did not answer, or not usably
+└── SimulationError        the simulated world cannot be built, stepped or rendered
 """
 
 

@@ -32,7 +32,13 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--start: there is no file {args.start}")
     torch.set_num_threads(args.threads)
     settings = TrainingSettings(args.steps, args.batch, args.learning_rate, min(400, args.steps // 10), args.seed)
-    columns = (TextColumn("training"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    columns = (
+        TextColumn("training"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
     with Progress(*columns) as progress:
         task = progress.add_task("", total=args.steps)
 

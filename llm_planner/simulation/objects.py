@@ -98,9 +98,7 @@ def _ring(count: int, inner_bottom: float, inner_top: float, low: float, high: f
     radius = (inner_bottom + inner_top) / 2 + thickness / 2 / math.cos(lean)
     half = (thickness / 2, radius * math.tan(math.pi / count), (high - low) / 2 / math.cos(lean))
     angles = [2 * math.pi * k / count for k in range(count)]
-    return [
-        Box((radius * math.cos(a), radius * math.sin(a), (low + high) / 2), half, yaw=a, tilt=lean) for a in angles
-    ]
+    return [Box((radius * math.cos(a), radius * math.sin(a), (low + high) / 2), half, yaw=a, tilt=lean) for a in angles]
 
 
 def _octagon(half_width: float, low: float, high: float) -> list[Box]:
