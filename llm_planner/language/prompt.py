@@ -30,8 +30,15 @@ REPLY_SCHEMA: dict[str, Any] = {
 
 @lru_cache(maxsize=1)
 def system_prompt() -> str:
-    """The instructions, the same for every command, so that servers can cache them."""
-    return (Path(__file__).parent / "policy_prompt.md").read_text(encoding="utf-8")
+    """The instructions, the same for every command, so that servers can cache them.
+
+    The skills are those of the library, with the words of their manifests: one that a user adds is offered too.
+    """
+    from llm_planner.skills.library import load_skills
+
+    skills = [f"{skill.manifest.signature}  {skill.manifest.description}" for skill in load_skills()]
+    text = (Path(__file__).parent / "policy_prompt.md").read_text(encoding="utf-8")
+    return text.replace("{skills}", "\n".join(skills))
 
 
 def describe_scene(scene: Scene) -> str:

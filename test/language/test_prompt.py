@@ -1,0 +1,37 @@
+"""The server prompt: it names every call that a program may make, so that it cannot fall behind the skills."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from llm_planner.language.model import Attempt, ProgramRequest
+from llm_planner.language.prompt import MAX_PROBLEMS, describe_scene, messages, system_prompt
+from llm_planner.program.queries import QUERIES
+from llm_planner.skills.library import load_skills
+from llm_planner.world.places import DIRECTIONS, REGIONS
+from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+
+MUG = SceneObject("mug", "mug", "", (0.51234, 0.0, 0.04), IDENTITY, (0.08, 0.08, 0.09))
+
+
+@pytest.mark.parametrize("name", [*load_skills().skills, *QUERIES])
+def test_every_skill_and_every_question_to_the_scene_is_in_the_prompt(name: str) -> None:
+    assert re.search(rf"\b{name}\b", system_prompt())
+
+
+@pytest.mark.parametrize("word", [*REGIONS, *DIRECTIONS])
+def test_every_place_and_direction_is_in_the_prompt(word: str) -> None:
+    assert f'"{word}"' in system_prompt()
+
+
+def test_the_scene_is_described_in_few_digits() -> None:
+    assert '"position": [0.512, 0.0, 0.04]' in describe_scene(Scene(0.0, (MUG,)))
+    assert "(nothing)" in describe_scene(Scene(0.0, ()))
+
+
+def test_a_repair_shows_no_more_problems_than_fit() -> None:
+    attempt = Attempt("x()", tuple(f"problem {n}" for n in range(100)))
+    said = messages(ProgramRequest("go", Scene(0.0, ()), (attempt,)))[-1]["content"]
+    assert said.count("problem ") == MAX_PROBLEMS
