@@ -13,7 +13,7 @@ from llm_planner_interfaces.srv import StopRobot
 from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
 from rclpy.context import Context
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
@@ -24,6 +24,10 @@ from llm_planner.nodes.message_conversions import joint_state_from_msg, plan_fro
 from llm_planner.plan.plan import Plan, PlanStep
 from llm_planner.world.scene import Scene
 
+NO_SYSTEM = (
+    "no running system answers. Start one with: llm-planner up   (the same ROS_DOMAIN_ID and "
+    "ROS_AUTOMATIC_DISCOVERY_RANGE must be set here and there)"
+)
 SILENCE_MAX = 5.0  # wall seconds without a word of the planner
 
 
@@ -129,7 +133,7 @@ class SystemClient:
 
         `still_hoping` is called a few times a second and may raise to end the wait.
         """
-        self.wait_until(self._commands.server_is_ready, timeout, still_hoping)
+        self.wait_until(self._commands.server_is_ready, timeout, still_hoping, NO_SYSTEM)
 
     def submit(self, text: str, on_progress: Callable[[Progress], None] = lambda progress: None) -> Submission:
         """Send a command; it is followed while a method of this client spins."""
@@ -143,7 +147,7 @@ class SystemClient:
         Raises SystemUnreachableError when the planner does not take it.
         """
         submission = self.submit(text, on_progress)
-        self.wait_until(lambda: submission.is_answered, 10.0, still_hoping)
+        self.wait_until(lambda: submission.is_answered, 10.0, still_hoping, NO_SYSTEM)
 
         def check() -> None:
             submission.check_alive()
@@ -158,8 +162,10 @@ class SystemClient:
 
     def stop(self, reason: str) -> CommandResult:
         """Stop the arm; raises SystemUnreachableError where nobody answers."""
-        self.wait_until(self._stop.service_is_ready, 5.0)
-        response = self._result(self._stop.call_async(StopRobot.Request(reason=reason)), 5.0)
+        self.wait_until(self._stop.service_is_ready, 5.0, otherwise=NO_SYSTEM)
+        answer = self._stop.call_async(StopRobot.Request(reason=reason))
+        self.wait_until(answer.done, 5.0, otherwise=NO_SYSTEM)
+        response = answer.result()
         return CommandResult(response.error_code, response.error_msg)
 
     def watch_scene(self, on_scene: Callable[[Scene], None]) -> None:
@@ -183,26 +189,20 @@ class SystemClient:
         while (left := deadline - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=left)
 
-    def _result(self, future: Future, timeout: float, still_hoping: Callable[[], None] = lambda: None):
-        self.wait_until(future.done, timeout, still_hoping)
-        return future.result()
-
     def wait_until(
-        self, condition: Callable[[], bool], timeout: float, still_hoping: Callable[[], None] = lambda: None
+        self,
+        condition: Callable[[], bool],
+        timeout: float,
+        still_hoping: Callable[[], None] = lambda: None,
+        otherwise: str = "",
     ) -> None:
-        """Listen until `condition` holds; raises SystemUnreachableError after `timeout` [s]."""
+        """Listen until `condition` holds; raises SystemUnreachableError, saying `otherwise`, after `timeout` [s]."""
         deadline = time.monotonic() + timeout
         while not condition():
             still_hoping()
             if time.monotonic() > deadline:
-                raise SystemUnreachableError(
-                    "no running system answers. Start one with: llm-planner up   (the same ROS_DOMAIN_ID and "
-                    "ROS_AUTOMATIC_DISCOVERY_RANGE must be set here and there)"
-                )
-            try:
-                self._executor.spin_once(timeout_sec=0.1)
-            except ExternalShutdownException as error:
-                raise SystemUnreachableError("the connection to the system was shut down") from error
+                raise SystemUnreachableError(otherwise or f"the system did not answer as expected within {timeout:g} s")
+            self._executor.spin_once(timeout_sec=0.1)
 
 
 def _progress(feedback: ExecuteCommand.Feedback) -> Progress:

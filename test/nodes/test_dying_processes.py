@@ -8,6 +8,8 @@ import signal
 import pytest
 from llm_planner_interfaces.action import ExecuteCommand
 
+from llm_planner.nodes.client import SystemUnreachableError
+
 Code = ExecuteCommand.Result
 
 
@@ -68,3 +70,15 @@ def test_when_the_executor_dies_the_command_ends_and_the_next_one_works(fresh):
     result = fresh.finish(running)
     assert result.code == Code.EXECUTOR_LOST
     works_again(fresh)
+
+
+def test_when_the_language_planner_dies_whoever_waits_is_told(fresh):
+    with pytest.raises(SystemUnreachableError, match="the language planner fell silent"):
+        fresh.client.execute("tour", lambda progress: killed_once(fresh))
+    works_again(fresh)
+
+
+def killed_once(system) -> None:
+    """Kill the planner when it has told of a plan for the first time."""
+    if not any("language_planner ended" in notice for notice in system.notices):
+        kill(system, "language_planner")
