@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from llm_planner.language.compact.generator import lexicon
 from llm_planner.language.compact.generator.groups import related_group
 from llm_planner.language.compact.generator.references import Said, Speaker, leaf
-from llm_planner.language.compact.generator.relations import related_object
+from llm_planner.language.compact.generator.relations import candidates, related_object
 from llm_planner.language.compact.generator.scenes import Thing
 from llm_planner.language.compact.generator.surface import Fragment, Phrase, chance, fill
 from llm_planner.language.compact.generator.targets import amount_of, offset, target
@@ -28,6 +28,9 @@ PUT_TEMPLATES = (
     "{o} would look good {t}", "why don't you {v} {o} {t}", "how about {o} {t}", "{o} looks better {t}",
     "{o} shall be {t}",
     "{v} {o} {t}", "{v} {o} {t}", "get hold of {o} and {v} it {t}", "{v} {o} for me {t}", "{o} is meant to be {t}",
+    "pick up {o}, hold it a moment and {v} it {t}",
+    "lift {o} and set it down {t}", "pick up {o} and then put it down {t}", "first grab {o}, then {v} it {t}",
+    "take {o} up and {v} it down {t}", "{o} {t}", "i think {o} should be {t}", "can {o} be {t}", "could {o} go {t}",
 )  # fmt: skip
 PUT_GROUP = (
     "{v} {o} {t}", "{v} {o} {t}", "{v} {o} {t}", "{v} {o} {t}", "{o} go {t}", "{o} should be {t}", "{o} should go {t}",
@@ -55,6 +58,15 @@ def put_one(speaker: Speaker) -> Said:
     goal, where = target(speaker, moved)
     if moved and chance(speaker.rng, 0.05):
         return leaf("put", item, goal), _contrasted(speaker, words, where, moved)
+    if chance(speaker.rng, 0.02):
+        wrong = target(speaker, moved)[1]
+        where = fill(
+            speaker.pick(("{t}, not {w}", "{t} and not {w}", "{t} rather than {w}", "not {w} but {t}")),
+            t=where,
+            w=wrong,
+        )
+    if item.step == "first" and chance(speaker.rng, 0.2):
+        where = fill("{t}, {w}", t=where, w=speaker.pick(lexicon.ANY_WILL_DO))
     if goal.step == "on" and chance(speaker.rng, 0.35):
         verb = speaker.pick(("stack", "stack", "balance", "pile", "mount", "stack up"))
         return leaf("put", item, goal), fill(speaker.pick(PUT_TEMPLATES[:9]), v=verb, o=words, t=where)
@@ -97,9 +109,41 @@ def _put_words(speaker: Speaker, templates: tuple[str, ...], item: Phrase, where
     return fill(speaker.pick(templates), v=verb, o=item, t=where)
 
 
+def put_into_it(speaker: Speaker) -> Said:
+    """ "take the block nearest to the bowl and put it in there": the landmark is the destination."""
+    items, noun = candidates(speaker)
+    (other, words), thing = speaker.one("container")
+    name, prepositions = ("in", lexicon.IN) if thing.role == "container" else ("on", lexicon.ON)
+    relation = speaker.pick(("closest", "closest", "farthest"))
+    near = speaker.pick(lexicon.CLOSEST if relation == "closest" else lexicon.FARTHEST)
+    there = speaker.pick(("it", "that", "there", "it"))
+    template = speaker.pick(("{v} the {n} {c} {o} {p} {i}", "take the {n} {c} {o} and {v} it {p} {i}",
+                             "the {n} {c} {o} goes {p} {i}",
+                             "{v} whatever {n} is {c} {o} {p} {i}", "the {n} {c} {o} should be {p} {i}"))  # fmt: skip
+    phrase = fill(
+        template, v=speaker.pick(lexicon.PUT[:8]), n=noun, c=near, o=words, p=speaker.pick(prepositions[:3]), i=there
+    )
+    return leaf("put", leaf(relation, items, other), leaf(name, other)), phrase
+
+
+def push_group(speaker: Speaker) -> Said:
+    items, words = related_group(speaker) if chance(speaker.rng, 0.2) else speaker.group()
+    direction, where = speaker.direction(lexicon.MOVE_DIRECTIONS)
+    amount, length = amount_of(speaker)
+    template = speaker.pick(
+        ("{v} {o} {q} {d}", "{v} {o} {d} {q}", "{v} {o} {d} by {q}") if length else ("{v} {o} {d}",)
+    )
+    node = leaf("each", items, leaf("last", leaf("push", Node("item"), direction, amount)))
+    return node, fill(template, v=speaker.pick(lexicon.PUSH), o=words, d=where, q=length)
+
+
 def put_group(speaker: Speaker) -> Said:
     items, words = related_group(speaker) if chance(speaker.rng, 0.4) else speaker.group()
     goal, where = target(speaker)
+    if items.step == "take" and chance(speaker.rng, 0.25):
+        where = fill("{t}, {w}", t=where, w=speaker.pick(lexicon.ANY_WILL_DO))
+    if items.step in ("pair", "triple") and chance(speaker.rng, 0.15):
+        where = fill("together {t}", t=where)
     phrase = _put_words(speaker, PUT_GROUP, words, where)
     if chance(speaker.rng, 0.05):
         phrase = fill(speaker.pick(("{p}, {e}", "{p} {e}", "{p}. {e}")), p=phrase, e=speaker.pick(lexicon.NOTHING_ELSE))

@@ -48,6 +48,9 @@ def _except(speaker: Speaker) -> Said:
             one = speaker.by_color(thing)
             two = speaker.one_of_kind(last) if chance(speaker.rng, 0.5) else speaker.by_color(last)
         node = leaf("except", leaf("except", items, one[0]), two[0])
+        if kind == ANY_KIND and chance(speaker.rng, 0.3):
+            template = speaker.pick(("everything that is not {o} or {p}", "everything that's not {o} and not {p}"))
+            return node, fill(template, o=one[1], p=two[1])
         return node, fill("{g} {b} {o} and {p}", g=words, b=but, o=one[1], p=two[1])
     return leaf("except", items, other), fill("{g} {b} {o}", g=words, b=but, o=left_out)
 

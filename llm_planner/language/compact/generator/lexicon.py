@@ -234,11 +234,13 @@ FROM_SIDE = {
 }
 ORDINALS = (("first", "1st"), ("second", "2nd"), ("third", "3rd"), ("fourth", "4th"), ("fifth", "5th"))
 COUNTS = ("one", "two", "three", "four", "five")
-CLOSEST = ("closest to", "nearest to", "nearest", "closest", "that is closest to", "that's nearest to",
+CLOSEST = ("closer to", "nearer to", "that is closer to", "that's nearer to", "closest to", "nearest to", "nearest",
+           "closest", "that is closest to", "that's nearest to",
            "which is closest to",
            "most near", "that is nearest", "that's closest to", "with the shortest distance to",
            "the least far from")  # fmt: skip
-FARTHEST = ("farthest from", "furthest from", "farthest away from", "that is farthest from", "most distant from",
+FARTHEST = ("further from", "farther from", "that's further from", "that is further away from", "farthest from",
+            "furthest from", "farthest away from", "that is farthest from", "most distant from",
             "that's furthest away from", "which is furthest from", "furthest away from")  # fmt: skip
 
 PUT = ("put", "place", "move", "drop", "set", "bring", "lay", "stick", "get", "transfer", "take", "position", "carry",
@@ -363,4 +365,24 @@ CONSTRAINTS = (
     "never lift {a}", "but not before {a} is in place", "without passing over {a}", "but do not reach over {a}",
     "as long as {a} is clear", "and make sure {a} stays where it is", "being careful not to touch {a}",
     "don't ever move {a}",
+)  # fmt: skip
+PREAMBLE = (
+    "let's tidy up:", "it is a mess here,", "here is the plan:", "i am setting the table:", "for the picture,",
+    "we are cleaning,",
+    "my hands are full,", "this is what i want:", "it would be nice to have this:", "the guests are coming,",
+    "change of plan:",
+    "one more thing:", "time to clean up,", "i have a job for you,", "ready?", "attention,", "good,", "great,",
+    "perfect, now",
+    "the table is too full,", "the kids are coming,", "i can't reach it,", "it looks odd there,", "this looks wrong,",
+    "right then,",
+    "as i said,", "for the next experiment,", "for the demo,", "new task:", "task:", "listen up,",
+    "so here's the thing,", "alright then,",
+    "when you get a moment,", "if you have time,", "my turn is over,", "let us play a game,", "for lunch,",
+    "since you are there,",
+)  # fmt: skip
+ANY_WILL_DO = (
+    "any will do", "it doesn't matter which", "doesn't matter which", "i don't care which", "whichever you like",
+    "your choice",
+    "you choose", "you pick which", "no matter which", "you decide", "either is fine", "whatever is easiest",
+    "pick whichever",
 )  # fmt: skip

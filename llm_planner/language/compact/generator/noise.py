@@ -18,6 +18,11 @@ _KEYS = {
 def spoken(phrase: Phrase, rng: Generator, polite: bool = True) -> Phrase:
     """The phrase with what people say around and inside it; marks stay where they are."""
     parts = list(phrase)
+    if chance(rng, 0.1):
+        parts = [Fragment(_without_articles(p.text) if not p.mark else p.text, p.mark) for p in parts]
+        parts = [p for p in parts if p.text] or list(phrase)
+    if polite and chance(rng, 0.05):
+        parts.insert(0, Fragment(choose(rng, lexicon.PREAMBLE)))
     if polite and chance(rng, 0.42):
         parts.insert(0, Fragment(_opening(rng)))
     if polite and chance(rng, 0.2):
@@ -28,6 +33,11 @@ def spoken(phrase: Phrase, rng: Generator, polite: bool = True) -> Phrase:
         rate = 0.5 / max(1, len(parts)) + 0.05
         parts = [Fragment(_with_slips(p.text, rng, rate), p.mark) for p in parts]
     return tuple(parts)
+
+
+def _without_articles(text: str) -> str:
+    """As telegrams and hurried people write."""
+    return " ".join(word for word in text.split() if word not in ("the", "a", "an", "my", "this", "that", "of"))
 
 
 def _opening(rng: Generator) -> str:

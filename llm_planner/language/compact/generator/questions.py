@@ -27,7 +27,21 @@ def question(speaker: Speaker, single: Single) -> Said:
     if draw < 0.76:  # a good request with an impossible one behind it
         template = speaker.pick(("{a} and {b}", "{a} and then {b}", "{a}, then {b}", "{b} and then {a}", "{b} and {a}"))
         return Node("cannot"), fill(template, a=single(speaker)[1], b=_impossible(speaker))
-    if draw < 0.8:
+    if draw < 0.78:  # conditions that a program cannot look up
+        (_one, words), thing = speaker.one()
+        other = speaker.one(other_than=(thing,))[0][1]
+        test = speaker.pick(("{a} is {d} {b}", "{a} is heavier than {b}", "{a} is bigger than {b}",
+                             "{a} is closer than {b}",
+                             "{a} is dirty", "{a} is hot", "{a} and {b} touch", "{a} is {d} of {b}"))  # fmt: skip
+        side = speaker.pick(
+            ("left of", "to the left of", "right of", "to the right of", "behind", "in front of", "next to", "near")
+        )
+        said = fill(test, a=words, b=other, d=side)
+        template = speaker.pick(
+            ("if {c}, {a}", "if {c} then {a}", "{a} if {c}", "when {c}, {a}", "if {c}, {a}, otherwise {b}")
+        )
+        return Node("cannot"), fill(template, c=said, a=single(speaker)[1], b=single(speaker)[1])
+    if draw < 0.81:
         template = speaker.pick(("{a} {b}", "{b} {a}", "{b}, {a}", "{a}, {b}"))
         return Node("cannot"), fill(template, a=single(speaker)[1], b=speaker.pick(lexicon.CANNOT_WHEN))
     (_, words), _ = speaker.one()

@@ -22,6 +22,18 @@ def leaf(name: str, *children: Node) -> Node:
     return Node(name, children)
 
 
+def statements(nodes: list[Node]) -> Node:
+    """The statements in a row."""
+    if len(nodes) == 1:
+        return leaf("last", nodes[0])
+    return leaf("more", nodes[0], statements(nodes[1:]))
+
+
+def program(nodes: list[Node]) -> Node:
+    """The derivation of a program of these statements."""
+    return leaf("program", statements(nodes))
+
+
 @dataclass
 class Speaker:
     """One person looking at one table: draws references to it. Pointers to words hold marks until they are placed."""

@@ -26,7 +26,7 @@ def related_object(speaker: Speaker) -> Said:
     return choices[int(speaker.rng.choice(len(choices), p=weights))][1](speaker)
 
 
-def _candidates(speaker: Speaker) -> Said:
+def candidates(speaker: Speaker) -> Said:
     """What the relation chooses among, as a singular noun: "block", "red cube", "thing"."""
     if chance(speaker.rng, 0.12):
         return leaf("objects", ANY_KIND, ANY_COLOR), (Fragment(speaker.pick(("thing", "object", "item"))),)
@@ -38,7 +38,7 @@ def _candidates(speaker: Speaker) -> Said:
 
 
 def _closest(speaker: Speaker) -> Said:
-    items, noun = _candidates(speaker)
+    items, noun = candidates(speaker)
     if chance(speaker.rng, 0.2):
         place, words = speaker.region()
         template = "the {n} {c} {p}"
@@ -63,7 +63,7 @@ def _to_place(words: str) -> str:
 
 
 def _farthest(speaker: Speaker) -> Said:
-    items, noun = _candidates(speaker)
+    items, noun = candidates(speaker)
     (other, words), _ = speaker.one()
     templates = ("the {n} {c} {o}", "whichever {n} is {c} {o}", "the {n} which is {c} {o}")
     return leaf("farthest", items, other), fill(
@@ -72,7 +72,7 @@ def _farthest(speaker: Speaker) -> Said:
 
 
 def _nth(speaker: Speaker) -> Said:
-    items, noun = _candidates(speaker)
+    items, noun = candidates(speaker)
     count = int(speaker.rng.choice(5, p=[0.3, 0.3, 0.2, 0.12, 0.08]))
     direction, words = speaker.direction(lexicon.FROM_SIDE)
     phrase = fill("the {k} {n} {d}", k=speaker.pick(lexicon.ORDINALS[count]), n=noun, d=words)
@@ -80,7 +80,7 @@ def _nth(speaker: Speaker) -> Said:
 
 
 def _extreme(speaker: Speaker) -> Said:
-    items, noun = _candidates(speaker)
+    items, noun = candidates(speaker)
     direction, words = speaker.direction(lexicon.SUPERLATIVE)
     name = str(direction.step)
     templates = ["the {d} {n}"] * 3
@@ -111,7 +111,7 @@ def _extreme(speaker: Speaker) -> Said:
 
 
 def _beside(speaker: Speaker) -> Said:
-    items, noun = _candidates(speaker)
+    items, noun = candidates(speaker)
     direction, words = speaker.direction(lexicon.SIDE_OF)
     (other, of), _ = speaker.one()
     templates = ("the {n} {d} {o}", "the {n} {d} {o}", "the {n} that is {d} {o}", "the {n} that's {d} {o}",
@@ -120,7 +120,7 @@ def _beside(speaker: Speaker) -> Said:
 
 
 def _any_one(speaker: Speaker) -> Said:
-    items, noun = _candidates(speaker)
+    items, noun = candidates(speaker)
     if items.children[0] == ANY_KIND:
         return leaf("first", items), fill(speaker.pick(("something", "any {n}", "some {n}", "an {n}")), n=noun)
     templates: Sequence[str] = (
@@ -139,7 +139,7 @@ def _any_one(speaker: Speaker) -> Said:
 
 
 def _sized(speaker: Speaker) -> Said:
-    items, noun = _candidates(speaker)
+    items, noun = candidates(speaker)
     name = speaker.pick(("largest", "smallest"))
     words = {"largest": ("largest", "biggest", "big"), "smallest": ("smallest", "littlest", "tiniest", "small")}[name]
     return leaf(name, items), fill("the {d} {n}", d=speaker.pick(words[:-1]), n=noun)

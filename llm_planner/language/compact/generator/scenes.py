@@ -60,7 +60,7 @@ def _mixed(rng: Generator) -> list[Spec]:
     others = (("mug", "mover"), ("vase", "mover"), ("plate", "surface"), ("cup", "mover"), ("bowl", "container"))
     for index in rng.choice(len(others), int(rng.integers(1, 4)), replace=False):
         kind, role = others[int(index)]
-        specs.append((kind, _colors(rng, 1)[0] if chance(rng, 0.35) else "", role))
+        specs.append((kind, _colors(rng, 1)[0] if chance(rng, 0.5) else "", role))
     return specs
 
 

@@ -36,7 +36,8 @@ def _landmark(speaker: Speaker, role: str, moved: tuple[Thing, ...]) -> Said:
         role = "mover"  # things are stacked on each other at least as often as they are put on a plate
     alike = [t for t in speaker.things if moved and t.kind == moved[-1].kind and t not in moved and t.color]
     if alike and (not role or alike[0].role == role) and chance(speaker.rng, 0.35):
-        return speaker.one_of_kind(alike[int(speaker.rng.integers(len(alike)))])
+        other = alike[int(speaker.rng.integers(len(alike)))]
+        return speaker.by_color(other) if chance(speaker.rng, 0.25) else speaker.one_of_kind(other)
     return speaker.one(role, other_than=moved)[0]
 
 
