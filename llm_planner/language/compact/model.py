@@ -43,7 +43,7 @@ class CompactModel:
     def write_program(self, request: ProgramRequest) -> ProgramReply:
         """The most probable program that was not refused before, or a question."""
         words = split_words(request.command)
-        if not 0 < len(words) <= MAX_WORDS:
+        if len(words) > MAX_WORDS or not any(word.text.isalpha() for word in words):
             return ProgramReply(question=_length_question(len(words)))
         entries = scene_entries(request.scene)
         answers = self._answers(words, request, entries)
@@ -98,7 +98,7 @@ def _unsure_question(request: ProgramRequest) -> str:
 
 
 def _length_question(count: int) -> str:
-    if count == 0:
+    if count <= MAX_WORDS:
         return f"I heard no words. What should I do? {EXAMPLES}"
     return (
         f"That was {count} words; I can follow at most {MAX_WORDS}. Please say it in shorter parts, one after another."

@@ -1,0 +1,37 @@
+"""The benchmarks run, at tiny sizes, and every figure of `make bench` can be read from their reports."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+MAIN = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "__main__.py"))
+IN_PROCESS = sorted(set(MAIN["BENCHMARKS"]) - {"bench_first_motion"})  # that one needs all the nodes: see test/nodes
+
+
+@pytest.mark.parametrize("name", IN_PROCESS)
+def test_a_benchmark_reports_its_figures(name: str) -> None:
+    _, quick, figures = MAIN["BENCHMARKS"][name]
+    report = MAIN["run"](name, quick)
+    for figure in figures:
+        value = figure.read(report)
+        assert value >= 0.0
+        assert isinstance(figure.kept(value), bool)
+
+
+def test_a_benchmark_that_fails_is_shown_with_its_output() -> None:
+    with pytest.raises(SystemExit, match="bench_mpc failed"):
+        MAIN["run"]("bench_mpc", ["--episodes", "none"])
+
+
+def test_a_figure_that_is_missed_fails_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    MAIN["BENCHMARKS"]["bench_mpc"][2].append(
+        MAIN["Figure"]("impossible", lambda report: 1.0, MAIN["at_most"](0.5), "")
+    )
+    try:
+        assert MAIN["main"](["--quick", "--only", "bench_mpc"]) == 1
+    finally:
+        MAIN["BENCHMARKS"]["bench_mpc"][2].pop()
+    assert "MISSED" in capsys.readouterr().out

@@ -1,0 +1,94 @@
+"""The compact model with the weights it ships with: what it writes, and when it asks."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from llm_planner.language.compact.inference import NumpyNetwork, load_weights
+from llm_planner.language.compact.model import MAX_WORDS, WEIGHTS, CompactModel, load_compact_model
+from llm_planner.language.model import Attempt, ProgramReply, ProgramRequest
+from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+
+
+def scene(listing: str) -> Scene:
+    objects = []
+    for name in listing.split(", "):
+        *color, kind = name.split()
+        objects.append(SceneObject(name, kind, " ".join(color), (0.5, 0.0, 0.02), IDENTITY, (0.04, 0.04, 0.04)))
+    return Scene(0.0, tuple(objects))
+
+
+TABLE = "red block, blue block, green bowl, mug"
+
+
+def ask(command: str, listing: str = TABLE, attempts: tuple[Attempt, ...] = ()) -> ProgramReply:
+    return load_compact_model().write_program(ProgramRequest(command, scene(listing), attempts))
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("put the red block in the green bowl", 'pick("red block")\nplace_in("green bowl")\n'),
+        ("Stack the red block on the blue one.", 'pick("red block")\nplace_on("blue block")\n'),
+        ("could you please pick up the mug", 'pick("mug")\n'),
+        ("push the blue block 5 cm to the left", 'push("blue block", "left", 0.05)\n'),
+        ("go home", "go_home()\n"),
+        ("put the rde block in the green bolw", 'pick("red block")\nplace_in("green bowl")\n'),
+    ],
+)
+def test_everyday_commands_become_the_program_a_person_expects(command: str, program: str) -> None:
+    reply = ask(command)
+    assert reply.program == program
+    assert 0.5 <= reply.confidence <= 1.0
+
+
+def test_things_never_seen_in_training_are_copied_from_the_scene() -> None:
+    program = ask("put the zorgle in the green bowl", "zorgle, frumpet, green bowl").program
+    assert program == 'pick("zorgle")\nplace_in("green bowl")\n'
+
+
+@pytest.mark.parametrize(
+    ("command", "question"),
+    [
+        (
+            "put the purple block in the green bowl",
+            "I see no purple block here.*red block, blue block, green bowl, mug",
+        ),
+        ("pick up the block", "Which block do you mean: the red block or the blue block"),
+        ("xqzv bnmt wopl", "I did not understand"),
+        ("make coffee", "I cannot do all of"),
+        ("put the red block in the green bowl but never touch the mug", "sets a condition on how I move"),
+        ("... 7 !", "I heard no words"),
+        ("", "I heard no words"),
+        ("put it " * MAX_WORDS, "words; I can follow at most 64"),
+    ],
+)
+def test_what_cannot_be_carried_out_is_asked_about(command: str, question: str) -> None:
+    reply = ask(command)
+    assert reply.program == ""
+
+    assert re.search(question, reply.question)
+
+
+def test_a_program_that_was_refused_is_not_offered_again() -> None:
+    first = ask("put the red block in the green bowl").program
+    again = ask("put the red block in the green bowl", attempts=(Attempt(first, ("no",)),))
+    assert again.program != first
+    assert again.question
+
+
+def test_below_its_confidence_it_asks() -> None:
+    careful = CompactModel(NumpyNetwork(*load_weights(WEIGHTS)), min_confidence=1.01)
+    reply = careful.write_program(ProgramRequest("pick up the mug", scene(TABLE)))
+    assert reply.program == ""
+    assert 'I am not sure what you mean by "pick up the mug"' in reply.question
+
+
+def test_the_same_words_always_get_the_same_answer() -> None:
+    assert ask("put the mug on the left side") == ask("put the mug on the left side")
+
+
+def test_the_weights_stay_small() -> None:
+    assert sum(path.stat().st_size for path in WEIGHTS.iterdir()) < 20e6
