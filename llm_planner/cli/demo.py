@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from contextlib import ExitStack
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.cli.film import Recorder, write_film
+from llm_planner.cli.network import join_own_network
 from llm_planner.cli.processes import NodeProcesses
 from llm_planner.cli.system_options import add_system_options, node_options
 from llm_planner.errors import InputError, SimulationError
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
     options = node_options(args, journal=folder / "journal.jsonl")
     folder.mkdir(parents=True, exist_ok=True)
-    os.environ.update(_own_network())
+    join_own_network()
     entries = [entry for entry in NODES if entry.name != "camera"]  # the film is drawn afterwards
     recorder = Recorder(time.monotonic)
     with ExitStack() as stack:
@@ -54,11 +54,6 @@ def run(args: argparse.Namespace) -> int:
     if not args.no_film:
         _film(recorder, folder)
     return 0 if result.succeeded else 1
-
-
-def _own_network() -> dict[str, str]:
-    """A network of our own, so that neither a second demo nor another robot hears us."""
-    return {"ROS_DOMAIN_ID": str(1 + os.getpid() % 100), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
 
 
 def _ask(objects: str) -> str:

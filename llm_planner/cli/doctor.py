@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module, metadata
 from pathlib import Path
 
+from llm_planner.cli.network import own_network
 from llm_planner.errors import LlmPlannerError
 
 SETUP_AGAIN = "run: make setup"
@@ -126,11 +128,7 @@ def check_interfaces() -> Finding:
 
 def check_round_trip() -> Finding:
     """Two processes on this machine exchange a message."""
-    environment = {
-        **os.environ,
-        "ROS_DOMAIN_ID": str(1 + os.getpid() % 100),
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-    }
+    environment = {**os.environ, **own_network(random.Random())}
     mend = "look whether a firewall blocks UDP multicast on the loopback device, and whether /dev/shm is writable"
     command = [sys.executable, "-m", "llm_planner.nodes.round_trip"]
     try:

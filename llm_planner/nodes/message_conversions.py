@@ -11,6 +11,7 @@ from builtin_interfaces.msg import Time as TimeMsg
 from geometry_msgs.msg import Point as PointMsg
 from geometry_msgs.msg import Pose as PoseMsg
 from geometry_msgs.msg import Quaternion as QuaternionMsg
+from geometry_msgs.msg import TransformStamped
 from geometry_msgs.msg import Vector3 as Vector3Msg
 from llm_planner_interfaces.msg import Constraint as ConstraintMsg
 from llm_planner_interfaces.msg import MotionReference as MotionReferenceMsg
@@ -62,6 +63,15 @@ def pose_to_msg(pose: Pose) -> PoseMsg:
 def pose_from_msg(message: PoseMsg) -> Pose:
     p, q = message.position, message.orientation
     return Pose((p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
+
+
+def transform_to_msg(time: float, child: str, pose: Pose) -> TransformStamped:
+    """The frame `child` at `pose` in the base frame."""
+    message = TransformStamped(header=header(time), child_frame_id=child)
+    x, y, z = pose.position
+    message.transform.translation = Vector3Msg(x=x, y=y, z=z)
+    message.transform.rotation = pose_to_msg(pose).orientation
+    return message
 
 
 def scene_to_msg(scene: Scene, world: str = "", run: int = 0) -> SceneMsg:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from geometry_msgs.msg import TransformStamped, Vector3
 from llm_planner_interfaces.msg import Scene
 from llm_planner_interfaces.srv import ResetWorld
 from rosgraph_msgs.msg import Clock
@@ -19,13 +18,11 @@ from trajectory_msgs.msg import JointTrajectory
 from llm_planner.control.fallback import hold
 from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.message_conversions import (
-    BASE_FRAME,
-    header,
     joint_state_to_msg,
-    pose_to_msg,
     scene_to_msg,
     stamp,
     trajectory_from_msg,
+    transform_to_msg,
 )
 from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.shell import ERROR, NEWEST_ONLY, OK, SENSOR_DATA, WARN, ShellNode, run_node
@@ -144,7 +141,7 @@ class SimulatorNode(ShellNode):
         if self._tf is not None:
             poses = {item.name.replace(" ", "_"): Pose(item.position, item.orientation) for item in scene.objects}
             poses[GRIPPER_FRAME] = self._world.gripper_pose()
-            transforms = [_transform(scene.time, child, pose) for child, pose in poses.items()]
+            transforms = [transform_to_msg(scene.time, child, pose) for child, pose in poses.items()]
             self._tf.publish(self._tf_message(transforms=transforms))
 
     def _on_reset(self, request: ResetWorld.Request, response: ResetWorld.Response) -> ResetWorld.Response:
@@ -172,15 +169,6 @@ class SimulatorNode(ShellNode):
             self.report(WARN, "too slow for real time", values)
         else:
             self.report(OK, "in real time", values)
-
-
-def _transform(time: float, child: str, pose: Pose) -> TransformStamped:
-    message = TransformStamped(header=header(time, BASE_FRAME), child_frame_id=child)
-    converted = pose_to_msg(pose)
-    position = converted.position
-    message.transform.translation = Vector3(x=position.x, y=position.y, z=position.z)
-    message.transform.rotation = converted.orientation
-    return message
 
 
 def main() -> None:

@@ -1,12 +1,12 @@
-"""The whole system as real processes over real DDS, once for each test module, with a language model from a table."""
+"""The whole system as real processes over real DDS, once for all tests, with a language model from a table."""
 
 from __future__ import annotations
 
 import os
+import random
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import count
 
 import pytest
 
@@ -14,6 +14,7 @@ os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads 
 
 from llm_planner_interfaces.srv import ResetWorld
 
+from llm_planner.cli.network import own_network
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
 from llm_planner.nodes.client import CommandResult, Progress, Submission, SystemClient
 from llm_planner.nodes.node_table import NODES
@@ -38,7 +39,6 @@ wave: go_home()
 """
 TIMEOUT = 60.0  # [s] of wall time: generous, because the machine may be busy
 SPEED = 2.0  # simulated seconds a wall second
-_domains = count(1 + os.getpid() % 50)
 
 
 @dataclass
@@ -75,6 +75,14 @@ class System:
     def say(self, text: str) -> CommandResult:
         return self.client.execute(text, lambda progress: None)
 
+    def works_again(self) -> bool:
+        """Whether a command succeeds, at the latest when whatever was restarted has had its time to come back."""
+        for _ in range(30):
+            if self.say("wave").succeeded:
+                return True
+            self.client.spin_for(0.2)
+        return False
+
     def start(self, text: str) -> Submission:
         """Send a command and return when the arm moves for it."""
         submission = self.client.submit(text)
@@ -103,18 +111,19 @@ Follow = Callable[[str], tuple[CommandResult, list[Progress]]]
 
 @pytest.fixture
 def fresh(system: System) -> System:
-    """The module's system with a fresh table."""
+    """The system with a fresh table."""
     system.reset()
     return system
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     """All nodes, supervised as `llm-planner up` does."""
     folder = tmp_path_factory.mktemp("system")
     script = folder / "programs.yaml"
     script.write_text(PROGRAMS, encoding="utf-8")
-    domain = next(_domains)
+    environment = own_network(random.Random())
+    domain = int(environment["ROS_DOMAIN_ID"])
     journal = {"journal": str(folder / "journal.jsonl")}
     options = NodeOptions(
         {
@@ -123,7 +132,6 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
             "language_planner": {"model": "scripted", "model_script": str(script), **journal},
         }
     )
-    environment = {"ROS_DOMAIN_ID": str(domain)}
     notices: list[str] = []
     with NodeProcesses(NODES, options, folder / "nodes.log", environment) as processes:
         threading.Thread(target=processes.supervise, args=(notices.append,), daemon=True).start()

@@ -50,6 +50,12 @@ def test_a_scene_survives(scene):
     assert back.time == pytest.approx(scene.time, abs=1e-6)
 
 
+def test_a_transform_carries_the_pose_and_both_frames():
+    message = convert.transform_to_msg(2.5, "mug", Pose((1.0, 2.0, 3.0), (0.0, 0.0, 1.0, 0.0)))
+    assert (message.header.frame_id, message.child_frame_id, message.header.stamp.sec) == ("panda_link0", "mug", 2)
+    assert (message.transform.translation.y, message.transform.rotation.z) == (2.0, 1.0)
+
+
 @given(references)
 def test_a_motion_reference_survives(reference):
     back = convert.reference_from_msg(convert.reference_to_msg(reference))
