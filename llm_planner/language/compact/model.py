@@ -10,6 +10,7 @@ from llm_planner.errors import QuestionError
 from llm_planner.language.compact.encoding import encode
 from llm_planner.language.compact.entries import Entries, scene_entries
 from llm_planner.language.compact.grammar import Node, build_tree
+from llm_planner.language.compact.guards import overlooked
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
 from llm_planner.language.compact.render import render_program
 from llm_planner.language.compact.search import Reading, search
@@ -72,6 +73,9 @@ def _answer(reading: Reading, words: list[Word], request: ProgramRequest, entrie
     tree = build_tree(list(reading.steps))
     if tree.step != "program":
         return Answer("", _refusal(tree, request))
+    ignored = overlooked(words, reading.steps)
+    if ignored:
+        return Answer("", _overlooked_question(ignored, request))
     try:
         return Answer(render_program(tree, words, request.scene, entries), "")
     except QuestionError as question:
@@ -85,9 +89,16 @@ def _refusal(tree: Node, request: ProgramRequest) -> str:
     if tree.step == "constraint":
         return (
             f'"{said}" sets a condition on how I move, and the compact model cannot guarantee such conditions, '
-            "so nothing will move. Leave the condition out, or use a model server that writes constraints."
+            "so nothing will move. Leave the condition out to have the rest done."
         )
     return f'I did not understand "{said}". {EXAMPLES}'
+
+
+def _overlooked_question(ignored: str, request: ProgramRequest) -> str:
+    said = request.command.strip()
+    return (
+        f'I do not know what to make of "{ignored}" in "{said}", so nothing will move. Please say what to do instead.'
+    )
 
 
 def _unsure_question(request: ProgramRequest) -> str:
