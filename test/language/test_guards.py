@@ -50,6 +50,7 @@ def test_a_word_that_the_reading_ignores_is_named(said: str, steps: tuple[str, .
         ("put everything that isn't a bowl on the left", EXCEPT),
         ("why don't you put the block in the bowl", PUT),
         ("move the block away from you", PUT),
+        ("put a block in the bowl, I don't care which", PUT),
         ("put two blocks on the left side", TAKE),
         ("put the block in the bowl and nothing else", PUT),
         ("stack the red block on the blue one", TOWER),

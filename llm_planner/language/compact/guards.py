@@ -56,7 +56,8 @@ def _negation(texts: list[str], taken: frozenset[str]) -> str:
         return ""
     for index, text in enumerate(texts):
         before, after = texts[index - 1] if index else "", texts[index + 1] if index + 1 < len(texts) else ""
-        if text in _NEGATIONS and not (text == "don't" and "why" in texts[:index]):
+        harmless = after in ("matter", "care", "mind") or (text == "don't" and "why" in texts[:index])
+        if text in _NEGATIONS and not harmless:
             return text
         if text == "not" and (before in _AUXILIARIES or after in ("", "be", "match", "matching")):
             return f"{before} not".strip()
