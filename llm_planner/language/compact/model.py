@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from llm_planner.errors import QuestionError
+from llm_planner.language.compact.coverage import doubt
 from llm_planner.language.compact.encoding import encode
 from llm_planner.language.compact.entries import Entries, scene_entries
 from llm_planner.language.compact.grammar import Node, build_tree
@@ -65,7 +66,8 @@ class CompactModel:
         answers: dict[Answer, float] = {}
         for reading in search(self._network, encode(tuple(words), entries)):
             answer = _answer(reading, words, request, entries)
-            answers[answer] = answers.get(answer, 0.0) + reading.probability
+            trust = reading.probability * doubt(words, reading.steps, entries)
+            answers[answer] = answers.get(answer, 0.0) + trust
         return answers
 
 
