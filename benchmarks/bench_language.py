@@ -44,7 +44,7 @@ class Verdict:
     say: str
     verdict: str
     answer: str
-    confidence: float
+    confidence: float | None  # None where the model gives none
     seconds: float
 
 
@@ -143,8 +143,9 @@ def main(arguments: list[str] | None = None) -> dict:
     if args.show:
         for verdict in verdicts:
             if verdict.verdict != "right":
+                sure = "-" if verdict.confidence is None else f"{verdict.confidence:.2f}"
                 print(
-                    f"{verdict.verdict.upper():9} {verdict.confidence:.2f} {verdict.say}\n    "
+                    f"{verdict.verdict.upper():9} {sure:4} {verdict.say}\n    "
                     + verdict.answer.strip().replace("\n", "\n    ")
                 )
     print(json.dumps(figures) if args.json else "\n".join(f"{name:36} {value}" for name, value in figures.items()))

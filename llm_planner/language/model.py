@@ -38,12 +38,12 @@ class Usage:
 class ProgramReply:
     """Either a `program` or a `question` for the person, never both; the other is "".
 
-    `confidence` is the model's probability of being right in [0, 1], or 1.0 where the model gives none.
+    `confidence` is the model's probability of being right in [0, 1], or None where the model gives none.
     """
 
     program: str = ""
     question: str = ""
-    confidence: float = 1.0
+    confidence: float | None = None
     usage: Usage = Usage()
 
 

@@ -22,7 +22,7 @@ from llm_planner.world.scene import Scene
 class Planned:
     """A plan, and the interpreter at the beginning of its program.
 
-    `confidence` is the model's, in [0, 1], or None where no model was asked.
+    `confidence` is the model's, in [0, 1], or None where no model was asked or it gives none.
     """
 
     plan: Plan

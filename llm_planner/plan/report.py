@@ -17,7 +17,7 @@ class Report:
     """One command from beginning to end.
 
     `plan` is None when there was none. `duration` [s] is simulated time from the first motion to the last; 0 when
-    nothing moved. `confidence` is the model's, in [0, 1], or None when it was not asked.
+    nothing moved. `confidence` is the model's, in [0, 1], or None when it was not asked or gives none.
     """
 
     command: str

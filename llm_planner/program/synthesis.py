@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from llm_planner.errors import InputError, QuestionError
 from llm_planner.language.model import Attempt, LanguageModel, ProgramReply, ProgramRequest, Usage
+from llm_planner.language.plain_text import plain_text, shortened
 from llm_planner.program.checker import CheckedProgram, check_program
 from llm_planner.program.limits import MAX_COMMAND_CHARACTERS
 from llm_planner.program.problems import ProgramError
@@ -14,21 +15,25 @@ from llm_planner.program.signatures import Signature
 from llm_planner.world.scene import Scene
 
 REPAIR_ROUNDS = 1
+MAX_QUESTION_CHARACTERS = 500  # of a question that a model asks; what is longer is cut
 Review = Callable[[CheckedProgram], object]  # looks at a program that passed the checker; may raise ProgramError
 
 
 @dataclass(frozen=True)
 class Synthesis:
-    """A program that may run, how sure the model was of it, what it cost, and the answers refused on the way."""
+    """A program that may run, how sure the model was of it, what it cost, and the answers refused on the way.
+
+    `confidence` is the model's, in [0, 1], or None where it gives none.
+    """
 
     program: CheckedProgram
-    confidence: float
+    confidence: float | None
     usage: Usage
     refused: tuple[Attempt, ...] = ()
 
 
 def clean_command(text: str) -> str:
-    """The command with control characters and surplus spaces gone.
+    """The command as a person sees it: escape sequences, control characters and surplus spaces are gone.
 
     Raises QuestionError when nothing was said that could be a command, InputError when far too much was.
     """
@@ -37,7 +42,7 @@ def clean_command(text: str) -> str:
             f"the command has {len(text)} characters; at most {MAX_COMMAND_CHARACTERS} are read: "
             "say it more briefly, or give it in parts"
         )
-    command = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    command = plain_text(text)
     if not command:
         raise QuestionError("What should I do? The command is empty; say something like: put the red block in the bowl")
     if sum(character.isalpha() for character in command) < 2:
@@ -63,8 +68,9 @@ def write_program(
     while True:
         reply = model.write_program(ProgramRequest(command, scene, refused))
         usage = _total(usage, reply.usage)
-        if reply.question:
-            raise QuestionError(reply.question)
+        question = shortened(plain_text(reply.question), MAX_QUESTION_CHARACTERS)
+        if question:
+            raise QuestionError(question)
         try:
             program = _checked(reply, scene, skills, review)
         except ProgramError as error:

@@ -89,5 +89,20 @@ def test_too_many_words_are_refused_before_any_model_is_asked(skills, scene):
     assert model.requests == []
 
 
+def test_a_question_of_the_model_is_cleaned_and_kept_short(skills, scene):
+    with pytest.raises(QuestionError, match=r"^Which red mug\?$"):
+        write_program("go", scene, skills, scripted(ProgramReply(question="\x1b[2JWhich\n\x1b[31mred\x07 mug?")))
+    with pytest.raises(QuestionError, match=r"^(ab ){166}a…$"):
+        write_program("go", scene, skills, scripted(ProgramReply(question="ab " * 1000)))
+
+
+def test_a_model_that_gives_no_probability_has_no_confidence(skills, scene):
+    assert write_program("go", scene, skills, scripted(GOOD)).confidence is None
+
+
+def test_a_coloured_command_reads_as_it_is_seen():
+    assert clean_command("put the \x1b[31mred\x07 block in the bowl") == "put the red block in the bowl"
+
+
 def test_control_characters_and_surplus_spaces_are_dropped():
     assert clean_command("  put\x00 the\tred\n\nblock  ") == "put the red block"

@@ -1,0 +1,23 @@
+"""Text as a person sees it: what a terminal would act on, and what nobody can see, is gone."""
+
+from __future__ import annotations
+
+import re
+
+# ECMA-48: control sequences (colours, cursor), strings up to their terminator (titles, links), other escapes.
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -/]*[0-~]"
+)
+
+
+def plain_text(text: str) -> str:
+    """`text` without escape sequences and control characters; words stay apart only where white space was."""
+    visible = "".join(c for c in _ESCAPES.sub("", text) if c.isprintable() or c.isspace())
+    return " ".join(visible.split())
+
+
+def shortened(text: str, length: int) -> str:
+    """At most `length` characters of `text`, with an ellipsis where it was cut."""
+    return text if len(text) <= length else text[: length - 1] + "…"
