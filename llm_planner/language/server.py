@@ -8,16 +8,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.model import ProgramReply, ProgramRequest, Usage
+from llm_planner.language.plain_text import plain_text, shortened
 from llm_planner.language.prompt import REPLY_SCHEMA, messages
 
 if TYPE_CHECKING:
     from openai import OpenAI
-    from openai.types.chat import ChatCompletion
 
 _FENCE = re.compile(r"```(?:python|json)?\s*\n?(.*?)```", re.DOTALL)
+_CALL = re.compile(r"\w\(")  # no program does anything without one
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,13 @@ class ServerModel:
         """The server's program or question; raises `LanguageModelError` saying what failed and what to do."""
         import openai
 
+        chat = messages(request)
         try:
-            completion, requests = self._complete(request)
+            return self._read(*self._complete(chat))
+        except LanguageModelError:
+            raise
         except openai.APITimeoutError as error:
-            raise LanguageModelError(f"{self._where()} did not answer within {self._settings.timeout:g} s") from error
+            raise LanguageModelError(f"{self._where()} did not answer within {self._patience()}") from error
         except openai.APIConnectionError as error:
             raise LanguageModelError(
                 f"{self._where()} cannot be reached; is it running, and is OPENAI_BASE_URL right?"
@@ -86,70 +91,103 @@ class ServerModel:
             raise LanguageModelError(
                 f"{self._where()} refused the request ({error.status_code}): {_brief(error.message)}"
             ) from error
-        except openai.OpenAIError as error:
+        except Exception as error:  # what a server sends can break the client, and us, in any way
             raise LanguageModelError(
-                f"{self._where()} gave an answer that cannot be used: {_brief(str(error))}"
+                f"{self._where()} gave an answer that cannot be used: {type(error).__name__}: {_brief(str(error))}"
             ) from error
-        return self._read(completion, requests)
 
     def _where(self) -> str:
         return f"the language model server {self._settings.base_url or 'OpenAI'} (model {self._settings.model})"
 
-    def _complete(self, request: ProgramRequest) -> tuple[ChatCompletion, int]:
+    def _patience(self) -> str:
+        tries = self._settings.max_retries + 1
+        return f"{self._settings.timeout:g} s" + (f", {tries} times" if tries > 1 else "")
+
+    def _complete(self, chat: list[Any]) -> tuple[object, int]:
         """The completion and how many requests it took."""
         import openai
 
         if self._structured:
             try:
-                return self._ask(request, {"type": "json_schema", "json_schema": REPLY_SCHEMA}), 1
+                return self._ask(chat, {"type": "json_schema", "json_schema": REPLY_SCHEMA}), 1
             except (openai.BadRequestError, openai.UnprocessableEntityError):
-                completion, requests = self._ask(request, None), 2
+                completion, requests = self._ask(chat, None), 2
                 self._structured = False  # only now known: without the schema the same request was taken
                 return completion, requests
-        return self._ask(request, None), 1
+        return self._ask(chat, None), 1
 
-    def _ask(self, request: ProgramRequest, response_format: dict[str, Any] | None) -> ChatCompletion:
+    def _ask(self, chat: list[Any], response_format: dict[str, Any] | None) -> object:
         options: dict[str, Any] = {"response_format": response_format} if response_format else {}
-        completion: ChatCompletion = self._open().chat.completions.create(
+        return self._open().chat.completions.create(
             model=self._settings.model,
-            messages=messages(request),
+            messages=chat,
             temperature=0.0,
             max_tokens=self._settings.max_tokens,
             **options,
         )
-        return completion
 
     def _open(self) -> OpenAI:
         if self._client is None:
             from openai import OpenAI
 
             s = self._settings
+            self._check_address_and_key()
             self._client = OpenAI(api_key=s.api_key, base_url=s.base_url, timeout=s.timeout, max_retries=s.max_retries)
         return self._client
 
-    def _read(self, completion: ChatCompletion, requests: int) -> ProgramReply:
+    def _check_address_and_key(self) -> None:
+        """The client itself fails on these in ways that do not say which setting is wrong; keys are never shown."""
+        try:
+            url = urlsplit(self._settings.base_url or "https://")
+            valid = url.scheme in ("http", "https") and (url.port or 1) > 0
+        except ValueError:  # brackets or port
+            valid = False
+        if not valid:
+            raise LanguageModelError(
+                f"{self._where()} has no valid address: set OPENAI_BASE_URL to one such as http://localhost:8000/v1"
+            )
+        key = self._settings.api_key
+        if not (key.isascii() and key.isprintable()):
+            raise LanguageModelError("OPENAI_API_KEY holds characters that no key has (a line break?): set it again")
+
+    def _read(self, completion: object, requests: int) -> ProgramReply:
+        from openai.types.chat import ChatCompletion
+
+        if not isinstance(completion, ChatCompletion):  # the client hands on whatever JSON or text it got
+            raise LanguageModelError(
+                f"{self._where()} gave an answer that cannot be used, is OPENAI_BASE_URL right? "
+                f"It begins: {_brief(str(completion))!r}"
+            )
         if not completion.choices:
             raise LanguageModelError(f"{self._where()} answered with no choices")
         choice = completion.choices[0]
         if choice.finish_reason == "length":
             raise LanguageModelError(f"{self._where()} did not finish within {self._settings.max_tokens} tokens")
         spent = completion.usage
-        usage = Usage(spent.prompt_tokens if spent else 0, spent.completion_tokens if spent else 0, requests)
+        tokens = (int(spent.prompt_tokens or 0), int(spent.completion_tokens or 0)) if spent else (0, 0)
+        usage = Usage(*tokens, requests)
         program, question = read_answer(choice.message.content or "")
         if not program and not question:
             raise LanguageModelError(
                 f"{self._where()} answered neither a program nor a question: {_brief(choice.message.content or '')!r}"
             )
-        return ProgramReply(program, "" if program else question, usage=usage)
+        return ProgramReply("" if question else program, question, usage=usage)  # in doubt it asks
 
 
 def read_answer(text: str) -> tuple[str, str]:
-    """Program and question from an answer: our JSON object, or a program in a code fence, or a bare program."""
+    """Program and question from an answer: our JSON object, or a program in a code fence, or bare, or a bare question.
+
+    What a model thinks aloud before its answer, up to `</think>`, is passed over. Raises RecursionError for JSON that
+    is nested without end.
+    """
+    text = text.rpartition("</think>")[2]
     fenced = _FENCE.search(text)
     body = (fenced.group(1) if fenced else text).strip()
     try:
         reply = json.loads(body)
     except ValueError:
+        if not fenced and body.endswith("?") and not _CALL.search(body):
+            return "", body
         return (body + "\n" if body else ""), ""
     if not isinstance(reply, dict):
         return "", ""
@@ -158,5 +196,4 @@ def read_answer(text: str) -> tuple[str, str]:
 
 
 def _brief(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= 200 else flat[:200] + "…"
+    return shortened(plain_text(text[:2000]), 200)

@@ -20,7 +20,7 @@ SCENE = Scene(0.0, (SceneObject("red block", "block", "red", (0.5, 0.0, 0.02), I
 REQUEST = ProgramRequest("pick up the red block", SCENE)
 PROGRAM = 'pick("red block")\n'
 
-Answer = tuple[int, dict[str, Any]]
+Answer = tuple[int, dict[str, Any] | str | bytes]
 
 
 def completion(content: str, finish: str = "stop") -> Answer:
@@ -44,6 +44,14 @@ def error(status: int, text: str = "no") -> Answer:
 GOOD = completion(json.dumps({"program": PROGRAM, "question": ""}))
 
 
+def body_of(answer: Answer) -> dict[str, Any]:
+    assert isinstance(answer[1], dict)
+    return answer[1]
+
+
+GOOD_BODY = body_of(GOOD)
+
+
 @contextmanager
 def serving(
     answer: Callable[[int, dict[str, Any]], Answer], stall: threading.Event | None = None
@@ -57,9 +65,10 @@ def serving(
             if stall is not None:
                 stall.wait(10)
             status, reply = answer(len(bodies), bodies[-1])
-            text = json.dumps(reply).encode()
+            text = json.dumps(reply) if isinstance(reply, dict) else reply
+            text = text.encode() if isinstance(text, str) else text
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", "text/html" if text.startswith(b"<") else "application/json")
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()
             self.wfile.write(text)
@@ -141,6 +150,68 @@ def test_a_server_that_stalls_is_given_up_with_its_address_and_the_time_waited()
             server.write_program(REQUEST)
 
 
+def test_when_several_tries_time_out_they_are_counted() -> None:
+    with (
+        serving(lambda n, body: GOOD, threading.Event()) as (url, bodies),
+        model(url, timeout=0.1, retries=1) as server,
+        pytest.raises(LanguageModelError, match=r"did not answer within 0\.1 s, 2 times"),
+    ):
+        server.write_program(REQUEST)
+    assert len(bodies) == 2
+
+
+def test_an_answer_with_a_program_and_a_question_asks() -> None:
+    both = completion(json.dumps({"program": PROGRAM, "question": "The left one?"}))
+    with serving(lambda n, body: both) as (url, _), model(url) as server:
+        reply = server.write_program(REQUEST)
+    assert (reply.program, reply.question, reply.confidence) == ("", "The left one?", None)
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        b"\xff\xfe\x00binary",
+        "<html>502 bad gateway</html>",
+        "[1,2]",
+        "[" * 200_000,
+        '"text"',
+        "null",
+        '{"choices": 5}',
+        '{"choices": ["a"]}',
+        '{"choices": [{"finish_reason": "stop", "message": null}]}',
+        json.dumps({**GOOD_BODY, "usage": {"prompt_tokens": "many", "completion_tokens": 1}}),
+        json.dumps(body_of(completion("[" * 200_000))),
+        "not json",
+    ],
+    ids=lambda junk: repr(junk[:30]),
+)
+def test_junk_is_an_error_of_the_server(junk: str | bytes) -> None:
+    with serving(lambda n, body: (200, junk)) as (url, _), model(url) as server:  # noqa: SIM117
+        with pytest.raises(LanguageModelError, match="gave an answer that cannot be used") as caught:
+            server.write_program(REQUEST)
+    assert len(str(caught.value)) < 500
+
+
+def test_a_refusal_is_quoted_without_what_a_terminal_would_act_on() -> None:
+    with serving(lambda n, body: error(401, "\x1b[2J\x1b[31mbad\x07 key")) as (url, _), model(url) as server:  # noqa: SIM117
+        with pytest.raises(LanguageModelError, match="bad key") as caught:
+            server.write_program(REQUEST)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("url", ["http://[::bad/v1", "localhost:8000", "http://h:port/v1", "ftp://h/v1"])
+def test_an_address_that_is_none_is_told(url: str) -> None:
+    with pytest.raises(LanguageModelError, match="has no valid address: set OPENAI_BASE_URL"):
+        ServerModel(ServerSettings("m", url, "key")).write_program(REQUEST)
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "ab\ncd"])
+def test_a_key_that_cannot_be_one_is_told_but_not_shown(key: str) -> None:
+    with pytest.raises(LanguageModelError, match="OPENAI_API_KEY holds characters that no key has") as caught:
+        ServerModel(ServerSettings("m", "http://127.0.0.1:9/v1", key)).write_program(REQUEST)
+    assert key not in str(caught.value)
+
+
 def test_a_server_that_is_not_there_is_named() -> None:
     with serving(lambda n, body: GOOD) as (url, _):
         pass
@@ -161,7 +232,7 @@ def test_a_server_that_fails_inside_is_reported() -> None:
 
 
 def test_an_answer_without_choices_is_an_error() -> None:
-    with serving(lambda n, body: (200, {**GOOD[1], "choices": []})) as (url, _), model(url) as server:  # noqa: SIM117
+    with serving(lambda n, body: (200, {**GOOD_BODY, "choices": []})) as (url, _), model(url) as server:  # noqa: SIM117
         with pytest.raises(LanguageModelError, match="answered with no choices"):
             server.write_program(REQUEST)
 
@@ -191,6 +262,10 @@ def test_an_answer_that_is_no_completion_at_all_is_an_error() -> None:
         ('```json\n{"program": "go_home()"}\n```', ("go_home()\n", "")),
         ("Here you are:\n```python\ngo_home()\n```\nDone.", ("go_home()\n", "")),
         ("go_home()", ("go_home()\n", "")),
+        ("<think>pick() or not?</think>\ngo_home()", ("go_home()\n", "")),
+        ('I wonder {"program": "x"}</think>{"program": "go_home()"}', ("go_home()\n", "")),
+        ("There are two.\nWhich one (left or right)?", ("", "There are two.\nWhich one (left or right)?")),
+        ('pick("mug")  # this one?', ('pick("mug")  # this one?\n', "")),
         ("[1, 2]", ("", "")),
         ("", ("", "")),
     ],
