@@ -87,11 +87,17 @@ class Release:
 
 
 def on_table(
-    scene: Scene, held: Held, centers: Iterable[Point2], directions: Sequence[float], gaps: Sequence[float] = GAPS
+    scene: Scene,
+    held: Held,
+    centers: Iterable[Point2],
+    directions: Sequence[float],
+    gaps: Sequence[float] = GAPS,
+    turns: Sequence[float] = TURNS,
 ) -> Release | None:
     """The first of `centers`, with the widest free gap around it, where object and fingers fit on the table.
 
-    `directions` [rad] are those that the object's first axis may lie along; empty for any comfortable one.
+    `directions` [rad] are those that the object's first axis may lie along; empty for any comfortable one, which are
+    the `turns` [rad] from where the wrist is in its middle.
     """
     wanted = [center for center in centers if reachable(*center)]
     others = [item for item in scene.objects if item.name != held.item.name]
@@ -100,7 +106,7 @@ def on_table(
         for center in wanted:
             if any(math.dist(center, s.center) < min(s.half) + min(held.shape.half) for s, _ in shapes):
                 continue
-            for yaw in _yaws(held, center, directions):
+            for yaw in _yaws(held, center, directions, turns):
                 body = held.shape_at(center, yaw)
                 if min((separation(body, shape) for shape, _ in shapes), default=math.inf) < gap:
                     continue
@@ -165,10 +171,10 @@ def spread(area: Rectangle, near: Point2, margin: float = 0.0) -> list[Point2]:
     return sorted([near, *((x, y) for x in xs for y in ys)], key=lambda point: math.dist(point, near))
 
 
-def _yaws(held: Held, center: Point2, directions: Sequence[float]) -> Iterator[float]:
+def _yaws(held: Held, center: Point2, directions: Sequence[float], turns: Sequence[float] = TURNS) -> Iterator[float]:
     neutral = math.atan2(center[1], center[0])
     if held.shape.round or not directions:
-        yield from (neutral + turn for turn in TURNS)
+        yield from (neutral + turn for turn in turns)
         return
     yaws = [held.aligned(center, direction) for direction in directions]
     yield from sorted(yaws, key=lambda yaw: abs(wrap(yaw - neutral)))

@@ -9,7 +9,8 @@ parameters, or `held`: the object that was in the gripper when the skill started
     on(held, object)   in(held, object)       see `predicates`
     at(held, place)                           a region's name or a point
     beside(held, object, direction, distance)
-    moved(held, direction, distance)          from where it last lay before it was picked up (or pushed)
+    moved(held, direction, distance)          from where it last lay before it was picked up, exactly
+    moved(object, direction, distance)        the same of what is pushed, which may slide on a little
     clear(object)                             nothing is on or in it
     container(object)                         things can be put into it
     different(held, object)                   they are not the same thing
@@ -67,7 +68,9 @@ def _object(moment: Moment, name: str) -> str:
 def _moved(moment: Moment, name: str, direction: str, distance: str) -> bool:
     item = _object(moment, name)
     values = moment.values
-    return predicates.moved(moment.origins[item], moment.scene, item, values[direction], values[distance])
+    # What was put down lies where it was put; what was pushed slides on.
+    judge = predicates.displaced if name == HELD else predicates.moved
+    return judge(moment.origins[item], moment.scene, item, values[direction], values[distance])
 
 
 def _beside(moment: Moment, a: str, b: str, direction: str, distance: str) -> bool:

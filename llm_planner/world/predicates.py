@@ -17,6 +17,7 @@ REST_TOLERANCE = 0.012  # [m] the same, above the table top
 PLACE_TOLERANCE = 0.03  # [m] how far outside a region a centre may lie: less than half a block and its finger
 POINT_TOLERANCE = 0.04  # [m] how far from a named point: one block width
 GAP_TOLERANCE = 0.025  # [m] error of a gap or a displacement: fingers open unevenly, pushed things slide on
+OFFSET_TOLERANCE = 0.015  # [m] error, along and across, of what was put down at a distance from where it was
 BESIDE_MAX_GAP = 0.15  # [m] farther apart nobody says "beside", unless a distance was asked for
 SIDE_MARGIN = 0.01  # [m] nearer to the line through `of` than this is on neither side
 
@@ -147,8 +148,16 @@ def displacement(before: Vector3 | Point2, scene: Scene, name: str, direction: s
 
 
 def moved(before: Vector3 | Point2, scene: Scene, name: str, direction: str, distance: float) -> bool:
-    """The object has been put down `distance` [m] along `direction` from the point `before`."""
+    """The object has come `distance` [m] along `direction` from the point `before`, as a push may: it slides on."""
     return scene.held != name and abs(displacement(before, scene, name, direction) - distance) <= GAP_TOLERANCE
+
+
+def displaced(before: Vector3 | Point2, scene: Scene, name: str, direction: str, distance: float) -> bool:
+    """The object has been put down exactly there: `distance` [m] along `direction` from `before`, and not aside."""
+    ux, uy = direction_vector(direction)
+    goal = before[0] + ux * distance, before[1] + uy * distance
+    x, y, _ = scene.find(name).position
+    return scene.held != name and max(abs(x - goal[0]), abs(y - goal[1])) <= OFFSET_TOLERANCE
 
 
 def to_side(point: Vector3 | Point2, direction: Point2, of: Vector3 | Point2) -> bool:

@@ -153,7 +153,7 @@ def test_a_thing_that_stays_behind_when_the_hand_rises_is_told(
         (
             "place_offset",
             {"direction": "left", "distance": 0.1},
-            lambda s: predicates.moved((0.4, 0.2, 0.02), s, "red block", "left", 0.1),
+            lambda s: predicates.displaced((0.4, 0.2, 0.02), s, "red block", "left", 0.1),
         ),
     ],
 )
@@ -198,7 +198,7 @@ def test_a_full_region_is_told(library: SkillLibrary, thing: Any, scene_of: Any,
     result = run(library, hand, "place_at", place="bottom left corner")
 
     assert result.code is SkillErrorCode.NO_FREE_SPACE
-    assert result.message.startswith("there is no room for the red block in the bottom left corner; the n")
+    assert result.message.startswith("there is no room for the red block in that part of the table; the n")
 
 
 def test_a_block_that_slips_while_it_is_carried_is_told(

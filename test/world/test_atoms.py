@@ -82,6 +82,14 @@ def test_the_placing_atoms(thing, scene):
     assert not holds(parse_atom("container(object)", PARAMETERS), at_start)
 
 
+def test_what_is_put_down_must_lie_more_exactly_than_what_is_pushed(thing, scene):
+    now = scene(thing("red block", 0.4, 0.08))
+    values = {"object": "red block", "direction": "left", "distance": 0.1}
+    two_short = moment(now, "red block", {"red block": (0.4, 0.0, 0.02)}, **values)
+    assert holds(parse_atom("moved(object, direction, distance)", PARAMETERS), two_short)
+    assert not holds(parse_atom("moved(held, direction, distance)", PARAMETERS), two_short)
+
+
 def test_an_object_that_has_left_the_scene_makes_every_atom_false(thing, scene):
     gone = moment(scene(), "red block", object="red block")
     assert not holds(parse_atom("held(object)", PARAMETERS), gone)

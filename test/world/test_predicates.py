@@ -144,6 +144,15 @@ def test_moved_measures_from_where_it_was(thing, scene):
     assert not predicates.moved((0.4, 0.0), now, "red block", "right", 0.1)
 
 
+def test_what_is_put_down_at_a_distance_lies_there_to_within_15_mm_along_and_across(thing, scene):
+    for x, y, there in ((0.4, 0.1, True), (0.41, 0.09, True), (0.4, 0.08, False), (0.42, 0.1, False)):
+        now = scene(thing("red block", x, y))
+        assert predicates.displaced((0.4, 0.0), now, "red block", "left", 0.1) is there
+        assert predicates.moved((0.4, 0.0), now, "red block", "left", 0.1)  # a push is allowed more
+    held = scene(thing("red block", 0.4, 0.1), held="red block")
+    assert not predicates.displaced((0.4, 0.0), held, "red block", "left", 0.1)
+
+
 def test_on_side_keeps_those_on_that_side_nearest_first(thing, scene):
     now = scene(thing("red block", 0.4, 0.3), thing("green block", 0.5, 0.1), thing("blue block", 0.4, -0.2))
     names = ("red block", "green block", "blue block")

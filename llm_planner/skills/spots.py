@@ -1,0 +1,97 @@
+"""Which free spot a placing skill takes: beside something, in a region, at a point, or at an exact offset.
+
+Pure searches over a scene, so that a plan can be told that there is no room before anything has moved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.footprints import Footprint, footprint, separation
+from llm_planner.skills.placement import TURNS, Held, Point2, Release, on_table, spread, square
+from llm_planner.skills.reach import reachable
+from llm_planner.world.places import direction_vector, region
+from llm_planner.world.scene import Scene, SceneObject
+
+NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the place when that is taken
+FINE_NUDGES = (0.0, 0.003, -0.003)  # [m] the same, where the distance was given: nobody sees these
+TIGHT = (0.004,)  # [m] of free table is enough where the place is given
+TIGHTEST = (0.004, 0.002)  # [m] the same, before giving up on an exact distance
+FINE_TURNS = tuple(sorted((math.radians(7.5 * k) for k in range(-12, 12)), key=abs))
+
+
+def spot_in(scene: Scene, held: Held, name: str) -> Release:
+    """The free spot of the region `name` nearest to its middle; raises SkillError (NO_FREE_SPACE)."""
+    area = region(name)
+    release = on_table(scene, held, spread(area.area, area.anchor), ())
+    if release is None:
+        raise no_space(scene, held, area.anchor, "in that part of the table")
+    return release
+
+
+def spot_at(scene: Scene, held: Held, point: Point2) -> Release:
+    """At `point` [m], or a little off it; raises SkillError (NO_FREE_SPACE, UNREACHABLE)."""
+    release = on_table(scene, held, _around(point, NUDGES), (), TIGHT)
+    if release is None:
+        raise no_space(scene, held, point, f"at ({point[0]:.2f}, {point[1]:.2f})")
+    return release
+
+
+def spot_offset(scene: Scene, held: Held, point: Point2) -> Release:
+    """At `point` [m] to within 5 mm, however tight it is and however the object must be turned; raises as `spot_at`."""
+    for center in _around(point, FINE_NUDGES):
+        for turns in (TURNS, FINE_TURNS):
+            release = on_table(scene, held, [center], (), TIGHTEST, turns)
+            if release is not None:
+                return release
+    raise no_space(scene, held, point, "exactly that far away")
+
+
+def spot_beside(scene: Scene, held: Held, other: SceneObject, direction: str, distance: float) -> Release:
+    """With `distance` [m] of free table between it and `other` on that side; raises as `spot_at`."""
+    shape = footprint(other)
+    for nudge in NUDGES:
+        for center, yaw in _beside(held, shape, direction_vector(direction), distance, nudge):
+            release = on_table(scene, held, [center], (yaw,), TIGHT)
+            if release is not None:
+                return release
+    raise no_space(scene, held, center, f"{distance:.2f} m beside the {other.name} on that side")
+
+
+def no_space(scene: Scene, held: Held, center: Point2, where: str) -> SkillError:
+    """Why nothing can be put at `center`: out of reach, or what is in the way."""
+    if not reachable(*center):
+        return SkillError(SkillErrorCode.UNREACHABLE, f"the arm cannot reach the place {where} with the hand down")
+    body = held.shape_at(center, 0.0)
+    others = [item for item in scene.objects if item.name != held.item.name]
+    nearest = min(others, key=lambda item: separation(body, footprint(item)), default=None)
+    reason = f"; the {nearest.name} is in the way" if nearest is not None else ""
+    return SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no room for the {held.item.name} {where}{reason}")
+
+
+def _around(point: Point2, nudges: Sequence[float]) -> list[Point2]:
+    return sorted(
+        ((point[0] + dx, point[1] + dy) for dx in nudges for dy in nudges), key=lambda center: math.dist(center, point)
+    )
+
+
+def _beside(
+    held: Held, other: Footprint, direction: Point2, distance: float, nudge: float
+) -> Iterator[tuple[Point2, float]]:
+    """Centres and object yaws with that gap along `direction`, `nudge` [m] off to the side."""
+    ux, uy = direction
+    along = math.atan2(uy, ux)
+    for first, yaw in zip(held.shape.half, square(along), strict=True):
+        reach = distance + first + _extent(other, along)
+        yield (other.center[0] + ux * reach - uy * nudge, other.center[1] + uy * reach + ux * nudge), yaw
+
+
+def _extent(shape: Footprint, direction: float) -> float:
+    """How far a footprint reaches from its centre along `direction` [rad]."""
+    if shape.round:
+        return shape.half[0]
+    turn = direction - shape.yaw
+    return shape.half[0] * abs(math.cos(turn)) + shape.half[1] * abs(math.sin(turn))
