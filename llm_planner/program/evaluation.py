@@ -267,10 +267,15 @@ def _placed(node: ast.AST, problem: Problem) -> RunError:
 def _missing_item(node: ast.AST, items: Sequence[Value], index: int) -> RunError:
     if not isinstance(items, Found):
         return RunError(problem_at(node, f"there is no item {index} in a list of {len(items)}"))
-    wanted = index + 1 if index >= 0 else -index
+    wanted = f"{_ordinal(index + 1)} {items.what}" if index >= 0 else f"{_ordinal(-index)} {items.what} from the end"
     if not items:
         message = f"there is no {items.what}"
     else:
         verb = "is" if len(items) == 1 else "are"
-        message = f"there {verb} only {len(items)} of “{items.what}”, not {wanted}: {', '.join(map(str, items))}"
+        message = f"there is no {wanted}; there {verb} only {len(items)} ({', '.join(map(str, items))})"
     return NothingFoundError(problem_at(node, message, True))
+
+
+def _ordinal(n: int) -> str:
+    ending = "th" if n // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"

@@ -166,9 +166,11 @@ NOTHING_THERE = {
     'pick(objects("vase")[0])': "there is no vase",
     'pick(objects("block", color="pink")[0])': "there is no pink block",
     'pick(from_side(objects("block"), "left")[3])': (
-        "there are only 3 of “block”, not 4: red block, green block, blue block"
+        "there is no 4th block; there are only 3 (red block, green block, blue block)"
     ),
-    'pick(objects(color="red")[1:][5])': "there is only 1 of “red object”, not 6: red bowl",
+    'pick(objects(color="red")[1:][5])': "there is no 6th red object; there is only 1 (red bowl)",
+    'pick(objects("block")[-12])': "there is no 12th block from the end; there are only 3 (red",
+    'pick(objects("block")[20])': "there is no 21st block; there are only 3 (red",
     'pick([b for b in objects("block") if is_in(b, "red bowl")][0])': "there is no block that fits",
     'pick(closest(objects("vase"), to="red bowl"))': "there is no vase to choose from",
     'pick(largest(objects("vase")))': "there is no vase to choose from",
