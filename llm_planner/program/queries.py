@@ -113,6 +113,11 @@ def _on_side(view: View, candidates: Sequence[str], direction: str, of: Value) -
     return Found(there, f"{what(candidates)} {_SIDE_PHRASES[direction]} {describe(of)}")
 
 
+def _is_at(view: View, item: str, place: Value) -> bool:
+    """Strictly in a region, unlike the goal: programs leave alone what they are told is there already."""
+    return predicates.at(view.scene, item, view.place(place), margin=0.0)
+
+
 def _contents(view: View, item: str) -> Found:
     return Found(predicates.contents(view.scene, item), f"object in or on the {item}")
 
@@ -185,8 +190,7 @@ QUERIES: dict[str, Query] = {
         _query("held", lambda view: view.scene.held or None, ANY),
         _query("is_on", lambda view, a, b: predicates.on(view.scene, a, b), BOOL, _A, _B),
         _query("is_in", lambda view, a, b: predicates.in_(view.scene, a, b), BOOL, _A, _B),
-        _query("is_at", lambda view, a, place: predicates.at(view.scene, a, view.place(place)), BOOL,
-               _A, _parameter("place", "place")),
+        _query("is_at", _is_at, BOOL, _A, _parameter("place", "place")),
         _query("is_held", lambda view, a: view.scene.held == a, BOOL, _A),
         _query("is_clear", lambda view, a: predicates.clear(view.scene, a), BOOL, _A),
         _query("contents", _contents, OBJECTS, _OBJECT),

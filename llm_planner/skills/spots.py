@@ -18,6 +18,7 @@ from llm_planner.world.scene import Scene, SceneObject
 
 NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the place when that is taken
 FINE_NUDGES = (0.0, 0.003, -0.003)  # [m] the same, where the distance was given: nobody sees these
+INSIDE = 0.01  # [m] from a region's edge, so that what is put there lies in it and not on its edge
 TIGHT = (0.004,)  # [m] of free table is enough where the place is given
 TIGHTEST = (0.004, 0.002)  # [m] the same, before giving up on an exact distance
 FINE_TURNS = tuple(sorted((math.radians(7.5 * k) for k in range(-12, 12)), key=abs))
@@ -26,7 +27,7 @@ FINE_TURNS = tuple(sorted((math.radians(7.5 * k) for k in range(-12, 12)), key=a
 def spot_in(scene: Scene, held: Held, name: str) -> Release:
     """The free spot of the region `name` nearest to its middle; raises SkillError (NO_FREE_SPACE)."""
     area = region(name)
-    release = on_table(scene, held, spread(area.area, area.anchor), ())
+    release = on_table(scene, held, spread(area.area, area.anchor, INSIDE), ())
     if release is None:
         raise no_space(scene, held, area.anchor, "in that part of the table")
     return release

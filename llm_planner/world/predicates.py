@@ -95,14 +95,14 @@ def held(scene: Scene, name: str) -> bool:
     return scene.find(name).name == scene.held
 
 
-def at(scene: Scene, name: str, place: Place) -> bool:
-    """The object has been put down in the region, or near the point (in the plane)."""
+def at(scene: Scene, name: str, place: Place, margin: float = PLACE_TOLERANCE) -> bool:
+    """The object has been put down in the region, or at most `margin` [m] outside, or near the point (in the plane)."""
     item = scene.find(name)
     if scene.held == name:
         return False
     x, y, _ = item.position
     if isinstance(place, str):
-        return region(place).area.contains(x, y, PLACE_TOLERANCE)
+        return region(place).area.contains(x, y, margin)
     return distance_in_plane(item.position, place) <= POINT_TOLERANCE
 
 

@@ -50,6 +50,13 @@ def test_an_answer(evaluate, expression):
     assert evaluate(expression) == ANSWERS[expression]
 
 
+def test_a_thing_just_outside_a_region_is_not_there_yet(evaluate, scene):
+    edge = 0.4 - 0.8 / 3  # of the left side
+    for y, there in ((edge + 0.001, True), (edge - 0.02, False)):
+        block = replace(scene.find("red block"), position=(0.45, y, 0.02))
+        assert evaluate('is_at("red block", "left side")', replace(scene, objects=(block,))) is there
+
+
 def test_lines_run_from_left_to_right_or_from_near_to_far(evaluate):
     horizontal, vertical = evaluate("line_points(3)"), evaluate('line_points(3, "vertical")')
     assert horizontal[0].y > horizontal[1].y > horizontal[2].y
