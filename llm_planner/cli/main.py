@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
+import errno
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
 
 from llm_planner import __version__
+from llm_planner.cli.answer import INTERRUPTED
 from llm_planner.errors import InputError, LlmPlannerError
 
 COMMANDS = {
@@ -22,29 +26,61 @@ COMMANDS = {
     "train-language": "train the compact language model",
     "doctor": "check the installation, and say how to mend what is missing",
 }
-INTERRUPTED = 130  # exit status, as shells have it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status. Errors are one readable paragraph on standard error."""
+    _print_whatever_comes()
     try:
-        return _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+        try:
+            return _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()  # here, where a failure still decides the exit status
     except LlmPlannerError as error:
-        print(f"llm-planner: {error}", file=sys.stderr)
+        _complain(f"llm-planner: {error}")
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        _complain("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has gone, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if not _output_is_lost(error):
+            return _fault(error)
     except Exception as error:
-        if os.environ.get("LLM_PLANNER_DEBUG"):
-            raise
-        print(
-            f"llm-planner: a fault of this program, not of yours: {type(error).__name__}: {error}. "
-            "Please report it, with what LLM_PLANNER_DEBUG=1 shows when you run the same again.",
-            file=sys.stderr,
-        )
+        return _fault(error)
     return 1
+
+
+def _print_whatever_comes() -> None:
+    """Characters that the terminal's encoding lacks are shown as escapes, and end nothing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _output_is_lost(error: OSError) -> bool:
+    """Whether output has no reader (as under `head`) or no room; then what is still to be printed goes nowhere."""
+    if error.errno not in (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF) or error.filename is not None:
+        return False
+    if error.errno != errno.EPIPE:
+        _complain(f"llm-planner: the output cannot be written: {error.strerror}")
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
+
+
+def _fault(error: Exception) -> int:
+    if os.environ.get("LLM_PLANNER_DEBUG"):
+        raise error
+    _complain(
+        f"llm-planner: a fault of this program, not of yours: {type(error).__name__}: {error}. "
+        "Please report it, with what LLM_PLANNER_DEBUG=1 shows when you run the same again."
+    )
+    return 1
+
+
+def _complain(text: str) -> None:
+    with contextlib.suppress(OSError):  # nobody may be listening
+        print(text, file=sys.stderr)
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
-import sys
 from typing import TYPE_CHECKING
 
+from llm_planner.cli.answer import answer
 from llm_planner.cli.planning_options import (
     add_planning_arguments,
     command_text,
@@ -26,19 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the plan; the exit status is 0 when there is one that may run."""
-    from llm_planner.plan.plan import Outcome
-
-    with contextlib.redirect_stdout(sys.stderr):  # libraries may print; stdout is for the answer alone
-        report = _report(args)
-    if args.json:
-        print(json.dumps(report.to_json(), ensure_ascii=False))
-    else:
-        from rich.console import Console
-
-        from llm_planner.cli.show import show_report
-
-        show_report(report, Console(), done="checked")
-    return 0 if report.outcome is Outcome.DONE else 1
+    return answer(command_text(args), lambda: _report(args), args.json, done="checked")
 
 
 def _report(args: argparse.Namespace) -> Report:

@@ -37,13 +37,15 @@ def command_text(args: argparse.Namespace) -> str:
 
 
 def open_requested_world(args: argparse.Namespace) -> World:
-    """The world that the options ask for; raises InputError naming the wrong one."""
+    """The world that the options ask for; raises InputError naming the wrong one, or SimulationError."""
     from llm_planner.errors import InputError
+    from llm_planner.simulation.gl import check_gl_setting
     from llm_planner.simulation.objects import parse_objects
     from llm_planner.simulation.world import open_world
 
     if args.seed < 0:
         raise InputError(f"--seed must be 0 or more, not {args.seed}")
+    check_gl_setting()
     return open_world(args.world, args.seed, None if args.objects is None else parse_objects(args.objects))
 
 
@@ -56,13 +58,14 @@ def requested_viewpoint(args: argparse.Namespace) -> Viewpoint:
 
 def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[Scene], Planned]:
     """What makes the plan for a scene: the program given, or the model asked, which is opened only when needed."""
+    from llm_planner.cli.files import read_program
     from llm_planner.language.factory import open_model
     from llm_planner.plan.planning import plan_command, plan_program
     from llm_planner.program.synthesis import clean_command
 
     command = command_text(args)
     if args.program is not None:
-        text = _program_text(args.program)
+        text = read_program(args.program)
         return lambda scene: plan_program(command, text, scene, library.signatures, viewpoint)
 
     def ask(scene: Scene) -> Planned:
@@ -70,12 +73,3 @@ def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoin
         return plan_command(words, scene, library.signatures, open_model(args.model, args.model_script), viewpoint)
 
     return ask
-
-
-def _program_text(path: Path) -> str:
-    from llm_planner.errors import InputError
-
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the program {path} cannot be read: {error}") from error

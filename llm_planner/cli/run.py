@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from llm_planner.cli.answer import answer
+from llm_planner.cli.files import check_output
 from llm_planner.cli.planning_options import (
     add_planning_arguments,
     command_text,
@@ -18,6 +18,7 @@ from llm_planner.cli.planning_options import (
 )
 
 if TYPE_CHECKING:
+    from llm_planner.cli.filmed_world import FilmedWorld
     from llm_planner.plan.report import Report
 
 
@@ -29,23 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what became of the command; the exit status is 0 only when the simulator shows that it is done."""
-    from llm_planner.plan.plan import Outcome
-
-    with contextlib.redirect_stdout(sys.stderr):  # libraries may print; stdout is for the answer alone
-        report = _report(args)
-    if args.json:
-        print(json.dumps(report.to_json(), ensure_ascii=False))
-    else:
-        from rich.console import Console
-
-        from llm_planner.cli.show import show_report
-
-        show_report(report, Console())
-    return 0 if report.outcome is Outcome.DONE else 1
+    return answer(command_text(args), lambda: _report(args), args.json)
 
 
 def _report(args: argparse.Namespace) -> Report:
-    from llm_planner.cli.film import write_film
     from llm_planner.cli.filmed_world import FilmedWorld
     from llm_planner.errors import LlmPlannerError
     from llm_planner.plan.in_process import Workcell, run_command
@@ -55,15 +43,33 @@ def _report(args: argparse.Namespace) -> Report:
 
     command = command_text(args)
     try:
+        _check_outputs(args)
         viewpoint = requested_viewpoint(args)
         world = open_requested_world(args)
         library = load_skills()
         make_plan = planner(args, library, viewpoint)
         filmed = FilmedWorld(world)
         report = run_command(command, Workcell(filmed if args.video else world, library), make_plan, viewpoint)
-        if args.video or args.picture:
-            write_film([*filmed.frames, filmed.frame()], args.video, args.picture)
     except LlmPlannerError as error:
         outcome, message = outcome_of(error)
         return Report(command, outcome, message)
+    _draw(filmed, args)
     return report
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    for option, path, suffix in (("--video", args.video, ".mp4"), ("--picture", args.picture, ".png")):
+        if path is not None:
+            check_output(option, path, suffix)
+
+
+def _draw(filmed: FilmedWorld, args: argparse.Namespace) -> None:
+    """Write what was asked for; what cannot be written takes nothing from the result, and is told."""
+    from llm_planner.cli.film import write_film
+
+    if not (args.video or args.picture):
+        return
+    try:
+        write_film([*filmed.frames, filmed.frame()], args.video, args.picture)
+    except Exception as error:  # disks fill up, encoders and drivers die: the robot has moved all the same
+        print(f"llm-planner: not everything could be drawn: {error}", file=sys.stderr)

@@ -27,6 +27,7 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
 def node_options(args: argparse.Namespace, journal: Path | None = None, namespace: str = "") -> NodeOptions:
     """The nodes' options; raises InputError for what can be seen to be wrong before anything starts."""
     from llm_planner.language.factory import MODEL_NAMES
+    from llm_planner.simulation.gl import check_gl_setting
     from llm_planner.simulation.objects import parse_objects
     from llm_planner.simulation.world import WORLDS
     from llm_planner.world.places import viewpoint
@@ -42,6 +43,7 @@ def node_options(args: argparse.Namespace, journal: Path | None = None, namespac
     if args.objects is not None:
         parse_objects(args.objects)
     viewpoint(args.viewpoint)
+    check_gl_setting()
     for option, path in (("--params-file", args.params_file), ("--model-script", args.model_script)):
         if path is not None and not path.is_file():
             raise InputError(f"{option}: there is no file {path}")

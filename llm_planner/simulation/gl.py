@@ -11,6 +11,19 @@ from typing import Protocol
 from llm_planner.errors import SimulationError
 
 BACKENDS = ("egl", "osmesa")
+# What MuJoCo itself takes; with any other value it cannot be imported at all.
+_TAKEN_BY_MUJOCO = frozenset(
+    ("", *BACKENDS, "glfw", "glx", "enable", "enabled", "on", "true", "1", "disable", "disabled", "off", "false", "0")
+)
+
+
+def check_gl_setting(setting: str | None = None) -> None:
+    """Raises SimulationError for a value of MUJOCO_GL (read from the environment by default) that nothing can use."""
+    value = os.environ.get("MUJOCO_GL", "") if setting is None else setting
+    if value.lower().strip() not in _TAKEN_BY_MUJOCO:
+        raise SimulationError(
+            f"the environment variable MUJOCO_GL is {value!r}; set it to one of: {', '.join(BACKENDS)}, or unset it"
+        )
 
 
 class GLContext(Protocol):
@@ -27,7 +40,8 @@ def open_gl_context(width: int, height: int, backends: Sequence[str] = BACKENDS)
     The environment variable MUJOCO_GL, where it names one of the backends, decides alone. Raises SimulationError,
     saying why each backend failed and what to install, when none works.
     """
-    asked = os.environ.get("MUJOCO_GL", "").lower()
+    check_gl_setting()
+    asked = os.environ.get("MUJOCO_GL", "").lower().strip()
     reasons = []
     for backend in [asked] if asked in backends else backends:
         try:

@@ -136,3 +136,29 @@ def test_a_picture_and_a_video_of_the_run_are_written(call, tmp_path):
     assert status == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert b"ftyp" in video.read_bytes()[:16]
+
+
+def test_a_picture_that_could_not_be_written_is_told_before_anything_moves(call_json, tmp_path):
+    for option in (["--picture", str(tmp_path / "a.jpg")], ["--video", "/nowhere/a.mp4"]):
+        status, report = call_json(run_command, *option, "put the red block in the green bowl")
+        assert (status, report["outcome"], report["scene_before"]) == (1, "refused", None)
+        assert option[0] in report["message"]
+
+
+def test_a_picture_that_cannot_be_written_afterwards_takes_nothing_from_the_result(tmp_path, capsys):
+    program, film = tmp_path / "home.py", tmp_path / "run.mp4"
+    program.write_text("go_home()", encoding="utf-8")
+    parser = argparse.ArgumentParser()
+    run_command.add_arguments(parser)
+    args = parser.parse_args(["--json", "--program", str(program), "--objects", OBJECTS, "--video", str(film)])
+
+    class Occupied(type(film)):  # the name is taken by a folder once it was checked
+        def unlink(self, missing_ok=False):
+            raise IsADirectoryError(f"{self} is a folder")
+
+    args.video = Occupied(film)
+    assert run_command.run(args) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["outcome"] == "done"
+    assert "not everything could be drawn" in shown.err
+    assert "is a folder" in shown.err

@@ -1,6 +1,7 @@
 """Pictures and videos, drawn here without a screen."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import imageio_ffmpeg
@@ -10,7 +11,7 @@ import pytest
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.collada import load_collada, simplified
-from llm_planner.simulation.gl import open_gl_context
+from llm_planner.simulation.gl import check_gl_setting, open_gl_context
 from llm_planner.simulation.looks import lathe, object_color, object_meshes
 from llm_planner.simulation.objects import COLORS, KINDS, ObjectSpec, parse_objects
 from llm_planner.simulation.panda import HOME_QPOS
@@ -57,6 +58,45 @@ def test_a_renderer_ignores_objects_it_was_not_told_of():
 def test_without_any_off_screen_opengl_it_says_why_and_what_to_install():
     with pytest.raises(SimulationError, match=r"no off-screen OpenGL works here \(nogl: .*nogl.*apt-get install"):
         open_gl_context(64, 48, backends=("nogl",))
+
+
+def test_a_setting_of_opengl_that_nothing_can_use_is_told_with_the_valid_ones():
+    with pytest.raises(SimulationError, match="MUJOCO_GL is 'nonsense'; set it to one of: egl, osmesa, or unset it"):
+        check_gl_setting("nonsense")
+    for setting in ("", "egl", "OSMesa", "glfw", "off"):
+        check_gl_setting(setting)
+
+
+def test_a_file_that_cannot_be_written_is_told_and_the_encoder_is_silent(tmp_path: Path, capfd):
+    picture = np.zeros((48, 64, 3), np.uint8)
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(SimulationError, match=r"a\.png cannot be written: .*File exists"):
+        write_picture(tmp_path / "file" / "a.png", picture)
+    with pytest.raises(SimulationError, match=r"a\.none cannot be written: "):
+        write_video(tmp_path / "a.none", [picture] * 3)  # no such container
+    assert capfd.readouterr().err == ""
+
+
+WITHOUT_ROOM = """
+import resource, signal, sys
+from pathlib import Path
+import numpy as np
+from llm_planner.errors import SimulationError
+from llm_planner.simulation.recording import write_picture
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # no file may grow, as on a full disk
+try:
+    write_picture(Path(sys.argv[1]), np.zeros((48, 64, 3), np.uint8))
+except SimulationError as error:
+    print(error)
+"""
+
+
+def test_a_disk_without_room_is_told(tmp_path: Path):
+    command = [sys.executable, "-c", WITHOUT_ROOM, str(tmp_path / "a.png")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert "a.png cannot be written: the encoder left it empty; is the disk full?" in done.stdout
+    assert done.stderr == ""
 
 
 def test_a_video_can_be_decoded_again(tmp_path: Path):

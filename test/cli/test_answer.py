@@ -1,0 +1,36 @@
+"""One report is printed whatever happens, interrupts included."""
+
+import json
+import signal
+
+import pytest
+
+from llm_planner.cli.answer import INTERRUPTED, answer
+from llm_planner.plan.plan import Outcome
+from llm_planner.plan.report import Report
+
+
+def done():
+    print("a library says hello")
+    return Report("go", Outcome.DONE, "The mug stands.")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_command_is_one_json_object_too(number, capsys):
+    handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    assert answer("go", lambda: signal.raise_signal(number) or done(), as_json=True) == INTERRUPTED == 130
+    report = json.loads(capsys.readouterr().out)
+    assert (report["command"], report["outcome"], report["message"]) == ("go", "failed", "interrupted")
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
+
+
+def test_a_person_is_told_of_an_interrupt(capsys):
+    assert answer("go", lambda: signal.raise_signal(signal.SIGTERM) or done(), as_json=False) == INTERRUPTED
+    assert "interrupted" in capsys.readouterr().out
+
+
+def test_what_libraries_print_goes_to_standard_error(capsys):
+    assert answer("go", done, as_json=True) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["message"] == "The mug stands."
+    assert shown.err == "a library says hello\n"
