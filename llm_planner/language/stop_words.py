@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from llm_planner.language.plain_text import plain_text
+
 # What people say before the word itself: "hey robot, please just stop now".
 _FILLERS = frozenset(
     re.findall(r"\w+", "ah argh hey hi just no now oh ok okay please quick quickly robot so wait well yo you")
@@ -27,7 +29,7 @@ def is_stop(text: str) -> bool:
 
     An utterance that begins with a stop word counts, whatever follows: stopping for nothing does no harm.
     """
-    words = re.findall(r"[a-z]+", text[:200].lower().replace("'", "").replace("’", ""))
+    words = re.findall(r"[a-z]+", plain_text(text[:200]).lower().replace("'", "").replace("’", ""))
     while words and words[0] in _FILLERS:
         words.pop(0)
     if not words:

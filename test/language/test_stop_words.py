@@ -30,3 +30,7 @@ def test_a_person_who_says_this_is_obeyed_at_once(text):
 )  # fmt: skip
 def test_this_is_an_ordinary_command(text):
     assert not is_stop(text)
+
+
+def test_a_stop_in_colour_is_heard() -> None:
+    assert is_stop("\x1b[31mst\x07op\x1b[0m")
