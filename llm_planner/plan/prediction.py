@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from llm_planner.plan.plan import Goal
 from llm_planner.world import predicates
-from llm_planner.world.free_space import free_spot
-from llm_planner.world.geometry import bottom, half_extents, top
-from llm_planner.world.places import direction_vector, region
+from llm_planner.world.free_space import clearance, free_spot
+from llm_planner.world.geometry import bottom, distance_in_plane, half_extents, top
+from llm_planner.world.places import ANY_SIDE, DIRECTIONS, WORKSPACE, direction_vector, region
 from llm_planner.world.scene import Scene, SceneObject, Vector3
 
 LIFT = 0.2  # [m] that a held thing hangs above where it lay
@@ -87,11 +87,23 @@ def _at(scene: Scene, goal: Goal) -> Scene:
 
 def _beside(scene: Scene, goal: Goal) -> Scene:
     item, other = _object(scene, goal, 0), _object(scene, goal, 1)
-    (ux, uy), distance = direction_vector(str(_argument(goal, 2))), float(str(_argument(goal, 3)))
+    side, distance = str(_argument(goal, 2)), float(str(_argument(goal, 3)))
+    origin = goal.origins.get(item.name, item.position)
+    spots = [_spot_beside(item, other, name, distance) for name in (DIRECTIONS if side == ANY_SIDE else (side,))]
+
+    def badness(spot: Vector3) -> tuple[bool, float]:
+        room = clearance(scene, spot, (item.name, other.name)) >= max(half_extents(item)[:2])
+        return not (room and WORKSPACE.contains(*spot[:2])), distance_in_plane(spot, origin)
+
+    return _moved_to(scene, item, min(spots, key=badness))
+
+
+def _spot_beside(item: SceneObject, other: SceneObject, side: str, distance: float) -> Vector3:
+    ux, uy = direction_vector(side)
     a, b = half_extents(item), half_extents(other)
     away = distance + abs(ux) * (a[0] + b[0]) + abs(uy) * (a[1] + b[1])
     x, y, _ = other.position
-    return _moved_to(scene, item, (x + ux * away, y + uy * away, a[2]))
+    return x + ux * away, y + uy * away, a[2]
 
 
 def _moved(scene: Scene, goal: Goal) -> Scene:

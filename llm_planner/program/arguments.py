@@ -13,6 +13,7 @@ from llm_planner.world.scene import Scene
 _FITTING: dict[str, tuple[str, ...]] = {
     "object": ("object", "text"),
     "direction": ("text",),
+    "side": ("text",),
     "region": ("text",),
     "point": ("point",),
     "place": ("point", "text"),

@@ -10,14 +10,14 @@ from llm_planner.program.problems import Problem, did_you_mean, one_of
 from llm_planner.program.static_types import NONE, Type
 from llm_planner.program.values import Point, Value, is_number, type_name
 from llm_planner.world.atoms import HELD, Atom
-from llm_planner.world.places import DIRECTIONS, REGIONS, WORKSPACE
+from llm_planner.world.places import DIRECTIONS, REGIONS, SIDES, WORKSPACE
 from llm_planner.world.scene import Scene
 
 REQUIRED: Any = object()  # the default of a parameter that has none
 
 # What a parameter accepts: scene types first, then Python's.
 PARAMETER_TYPES = (
-    "object", "direction", "region", "point", "place", "location", "number", "integer", "text", "kind", "color",
+    "object", "direction", "side", "region", "point", "place", "location", "number", "integer", "text", "kind", "color",
     "objects", "list", "any",
 )  # fmt: skip
 WORKSPACE_MARGIN = 0.02  # [m] a point just off the table's edge is a rounding, not a mistake
@@ -146,6 +146,10 @@ def _direction(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Fi
     yield from _word(parameter, value, tuple(DIRECTIONS), "a direction")
 
 
+def _side(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    yield from _word(parameter, value, SIDES, "a side")
+
+
 def _region(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
     yield from _word(parameter, value, tuple(REGIONS), "a place")
 
@@ -233,7 +237,7 @@ def _any(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]
 
 
 _MEANINGS = {
-    "object": _object, "direction": _direction, "region": _region, "point": _point, "place": _place,
+    "object": _object, "direction": _direction, "side": _side, "region": _region, "point": _point, "place": _place,
     "location": _location, "number": _number, "integer": _integer, "text": _text, "kind": _kind, "color": _color,
     "objects": _objects, "list": _list, "any": _any,
 }  # fmt: skip

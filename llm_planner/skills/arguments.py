@@ -10,7 +10,7 @@ from llm_planner.program.signatures import REQUIRED, Parameter
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.manifest import Manifest
-from llm_planner.world.places import DIRECTIONS, REGIONS
+from llm_planner.world.places import DIRECTIONS, REGIONS, SIDES
 from llm_planner.world.scene import Scene
 
 
@@ -32,7 +32,7 @@ def _value(manifest: Manifest, parameter: Parameter, given: Mapping[str, Any], s
         return _number(manifest, parameter, value)
     if parameter.type == "point" or (parameter.type == "place" and not isinstance(value, str)):
         return _point(manifest, parameter, value)
-    choices = {"object": scene.names, "direction": DIRECTIONS}.get(parameter.type, REGIONS)
+    choices = {"object": scene.names, "direction": DIRECTIONS, "side": SIDES}.get(parameter.type, REGIONS)
     if value not in choices:
         listed = ", ".join(choices) or "nothing"
         raise _invalid(manifest, f"cannot take {value!r} as {parameter.name}; choose one of: {listed}")

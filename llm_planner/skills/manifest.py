@@ -25,13 +25,13 @@ from llm_planner.errors import InputError
 from llm_planner.program.signatures import REQUIRED, Parameter, Precondition, Signature
 from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.world.atoms import HELD, Atom, parse_atom
-from llm_planner.world.places import DIRECTIONS, REGIONS
+from llm_planner.world.places import DIRECTIONS, REGIONS, SIDES
 
-TYPES = ("object", "point", "region", "place", "direction", "number")
+TYPES = ("object", "point", "region", "place", "direction", "side", "number")
 _KEYS = ("name", "description", "script", "timeout", "parameters", "preconditions", "effects")
 _PARAMETER_KEYS = ("name", "type", "description", "unit", "minimum", "maximum", "default")
 _PRECONDITION_KEYS = ("atom", "otherwise")
-_WORDS: Mapping[str, Collection[str]] = {"direction": DIRECTIONS, "region": REGIONS, "place": REGIONS}
+_WORDS: Mapping[str, Collection[str]] = {"direction": DIRECTIONS, "side": SIDES, "region": REGIONS, "place": REGIONS}
 
 
 @dataclass(frozen=True)

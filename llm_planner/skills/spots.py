@@ -13,7 +13,7 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import Footprint, footprint, separation
 from llm_planner.skills.placement import TURNS, Held, Point2, Release, on_table, spread, square
 from llm_planner.skills.reach import reachable
-from llm_planner.world.places import direction_vector, region
+from llm_planner.world.places import ANY_SIDE, DIRECTIONS, WORKSPACE, direction_vector, region
 from llm_planner.world.scene import Scene, SceneObject
 
 NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the place when that is taken
@@ -51,15 +51,19 @@ def spot_offset(scene: Scene, held: Held, point: Point2) -> Release:
     raise no_space(scene, held, point, "exactly that far away")
 
 
-def spot_beside(scene: Scene, held: Held, other: SceneObject, direction: str, distance: float) -> Release:
-    """With `distance` [m] of free table between it and `other` on that side; raises as `spot_at`."""
+def spot_beside(scene: Scene, held: Held, other: SceneObject, direction: str, distance: float, near: Point2) -> Release:
+    """With `distance` [m] of free table between it and `other` on that side; raises as `spot_at`.
+
+    Of `ANY_SIDE`, the side with room nearest to `near` [m], within the workspace if there is one.
+    """
     shape = footprint(other)
     for nudge in NUDGES:
-        for center, yaw in _beside(held, shape, direction_vector(direction), distance, nudge):
+        for center, yaw in _beside(held, shape, direction, distance, nudge, near):
             release = on_table(scene, held, [center], (yaw,), TIGHT)
             if release is not None:
                 return release
-    raise no_space(scene, held, center, f"{distance:.2f} m beside the {other.name} on that side")
+    where = "on any side" if direction == ANY_SIDE else "on that side"
+    raise no_space(scene, held, center, f"{distance:g} m beside the {other.name} {where}")
 
 
 def no_space(scene: Scene, held: Held, center: Point2, where: str) -> SkillError:
@@ -80,10 +84,20 @@ def _around(point: Point2, nudges: Sequence[float]) -> list[Point2]:
 
 
 def _beside(
-    held: Held, other: Footprint, direction: Point2, distance: float, nudge: float
+    held: Held, other: Footprint, direction: str, distance: float, nudge: float, near: Point2
+) -> list[tuple[Point2, float]]:
+    """Centres and object yaws with that gap on that side, `nudge` [m] off across it, best first."""
+    sides = [direction_vector(side) for side in (DIRECTIONS if direction == ANY_SIDE else (direction,))]
+    poses = [pose for side in sides for pose in _on_side(held, other, side, distance, nudge)]
+    if direction == ANY_SIDE:
+        poses.sort(key=lambda pose: (not WORKSPACE.contains(*pose[0]), math.dist(pose[0], near)))
+    return poses
+
+
+def _on_side(
+    held: Held, other: Footprint, side: Point2, distance: float, nudge: float
 ) -> Iterator[tuple[Point2, float]]:
-    """Centres and object yaws with that gap along `direction`, `nudge` [m] off to the side."""
-    ux, uy = direction
+    ux, uy = side
     along = math.atan2(uy, ux)
     for first, yaw in zip(held.shape.half, square(along), strict=True):
         reach = distance + first + _extent(other, along)

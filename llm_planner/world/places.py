@@ -46,6 +46,9 @@ WORKSPACE = Rectangle(x_min=0.28, x_max=0.64, y_min=-0.40, y_max=0.40)
 # Unit vectors (x, y) of the directions as seen from behind the robot, counter-clockwise from "top".
 DIRECTIONS: dict[str, Point2] = {"top": (1.0, 0.0), "left": (0.0, 1.0), "bottom": (-1.0, 0.0), "right": (0.0, -1.0)}
 
+ANY_SIDE = "any"  # of something: whichever side has room
+SIDES = (*DIRECTIONS, ANY_SIDE)
+
 # How much of the workspace's depth (x) and width (y) a side takes: room for two rows and four columns of blocks.
 SIDE_SHARE_X = 0.4
 SIDE_SHARE_Y = 1 / 3
@@ -121,6 +124,10 @@ class Viewpoint:
         if word not in _REGION_SIDES:
             return self.direction_to_base(word)
         return _SIDES_REGION[frozenset(map(self.direction_to_base, _REGION_SIDES[word]))]
+
+    def from_base(self, word: str) -> str:
+        """The speaker's word for the base word `word`: the inverse of `to_base`."""
+        return Viewpoint(self.name, -self.quarter_turns).to_base(word)
 
     def direction(self, word: str) -> Point2:
         """Unit vector (x, y), base frame, of the speaker's direction; raises InputError."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from llm_planner.world.geometry import bottom, distance_in_plane, half_extents, is_above, top
-from llm_planner.world.places import Point2, direction_vector, region
+from llm_planner.world.places import ANY_SIDE, DIRECTIONS, Point2, direction_vector, region
 from llm_planner.world.scene import Scene, SceneObject, Vector3
 
 CONTACT_TOLERANCE = 0.012  # [m] bottom to the top below it: soft contacts sink 1 mm, a tilted block lifts its box by 8
@@ -119,12 +119,12 @@ def gap(a: SceneObject, b: SceneObject, direction: str) -> float:
     return along - abs(ux) * (reach_a[0] + reach_b[0]) - abs(uy) * (reach_a[1] + reach_b[1])
 
 
-def beside(scene: Scene, a: str, b: str, direction: str = "", distance: float | None = None) -> bool:
-    """`a` lies next to `b`, on the given side (any when "") and with that much free table between them [m]."""
+def beside(scene: Scene, a: str, b: str, direction: str = ANY_SIDE, distance: float | None = None) -> bool:
+    """`a` lies next to `b`, on the given side (or on any) and with that much free table between them [m]."""
     item, other = scene.find(a), scene.find(b)
     if a == b or scene.held in (a, b):
         return False
-    sides = (direction,) if direction else ("left", "right", "top", "bottom")
+    sides = tuple(DIRECTIONS) if direction == ANY_SIDE else (direction,)
     return any(_beside_on(item, other, side, distance) for side in sides)
 
 

@@ -64,6 +64,7 @@ PREDICTED = {
     'pick("red block")\nplace_at(point(0.4, -0.1))': "is_at('red block', point(0.4, -0.1))",
     'pick("red block")\nplace_offset("right", 0.1)': "0.09 < distance('red block', point(0.55, 0.25)) < 0.11",
     'pick("red block")\nplace_beside("green block", "left", 0.1)': "is_at('red block', point(0.45, 0.14))",
+    'pick("red block")\nplace_beside("green block")': "distance('red block', 'green block') < 0.081",
     'push("red block", "right", 0.1)': "is_at('red block', point(0.55, 0.15))",
     'pick("red block")': "held() == 'red block'",
     'pick("red block")\nopen_gripper()': "held() == None",

@@ -27,7 +27,7 @@ def test_every_problem_is_reported_at_once_with_its_place_and_a_way_out(problems
     assert 'there is no "red blok" here (did you mean "red block"?); the scene holds: red block, green' in found[0]
     assert "place_in has no parameter 'dist'; write place_in(object)" in found[1]
     assert "nothing is in the gripper here; pick something up first" in found[2]
-    assert "'lft' is not a direction (did you mean \"left\"?); choose one of: top, left, bottom, right" in found[3]
+    assert "'lft' is not a side (did you mean \"left\"?); choose one of: top, left, bottom, right, any" in found[3]
     assert "distance must be between 0.02 and 0.3 m, not 5" in found[4]
     assert "the variable 'y' has no value; defined here: nothing" in found[5]
     assert "there is no function 'pikc' (did you mean \"pick\"?); skills: " in found[6]

@@ -39,7 +39,7 @@ def test_a_stack(calls):
 
 def test_arguments_are_bound_with_their_defaults_and_points_are_metres(calls):
     text = 'pick("red block")\nplace_beside(object="blue block")\npick("red block")\nplace_at(point(0.4, 0.1))'
-    assert calls(text)[1] == ("place_beside", "blue block", "left", 0.04)
+    assert calls(text)[1] == ("place_beside", "blue block", "any", 0.04)
     assert calls(text)[3] == ("place_at", (0.4, 0.1, 0.0))
 
 

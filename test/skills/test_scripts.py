@@ -266,7 +266,10 @@ def test_a_thing_that_does_not_follow_a_push_is_told(
     ("other", "message"),
     [
         ((0.45, 0.09), "the blue block stands in the way of the red block; move it away or push another way"),
-        ((0.45, -0.06), "the fingers do not fit behind the red block to push it left: the blue block is in the way"),
+        (
+            (0.45, -0.06),
+            "the fingers do not fit behind the red block to push it that way: the blue block is in the way",
+        ),
     ],
 )
 def test_a_push_that_has_no_room_is_told(

@@ -74,7 +74,7 @@ def test_defaults_are_filled_in(library: SkillLibrary, thing: Any, scene_of: Any
     run = library.find("place_beside").start({"object": "red block"}, hand.observation())
 
     assert hand.run(run).code is SkillErrorCode.SUCCEEDED
-    assert hand.scene.find("blue block").position[:2] == pytest.approx((0.5, 0.08), abs=0.002)
+    assert hand.scene.find("blue block").position[:2] == pytest.approx((0.42, 0.0), abs=0.002)
 
 
 def test_origins_are_where_things_lay_before_they_were_picked_up(thing: Any, scene_of: Any) -> None:

@@ -8,7 +8,7 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import footprint, separation
 from llm_planner.skills.gripper_shape import Grip
 from llm_planner.skills.placement import Held, held_in
-from llm_planner.skills.spots import spot_offset
+from llm_planner.skills.spots import spot_beside, spot_offset
 from llm_planner.world.scene import Scene
 
 HAND = Grip(0.4, 0.0, 0.25, 0.0)
@@ -54,3 +54,39 @@ def test_an_offset_off_the_table_is_out_of_reach(scene_of: Any, thing: Any) -> N
     ) as e:
         spot_offset(scene, held, (0.9, 0.0))
     assert e.value.code is SkillErrorCode.UNREACHABLE
+
+
+MIDDLE = (0.45, 0.0)
+
+
+def test_beside_takes_the_side_that_is_nearest_to_where_the_thing_was(scene_of: Any, thing: Any) -> None:
+    scene, held = holding(scene_of, thing, thing("blue block", *MIDDLE))
+    for near, center in (((0.45, 0.3), (0.45, 0.08)), ((0.45, -0.3), (0.45, -0.08)), ((0.6, 0.0), (0.53, 0.0))):
+        release = spot_beside(scene, held, scene.find("blue block"), "any", 0.04, near)
+        assert release.center == pytest.approx(center)
+
+
+def test_beside_takes_another_side_where_that_one_is_taken(scene_of: Any, thing: Any) -> None:
+    bowls = [thing("red bowl", 0.45, 0.14), thing("blue bowl", 0.45, -0.14), thing("pink bowl", 0.59, 0.0)]
+    scene, held = holding(scene_of, thing, thing("blue block", *MIDDLE), *bowls)
+    release = spot_beside(scene, held, scene.find("blue block"), "any", 0.04, (0.45, 0.3))
+    assert release.center == pytest.approx((0.37, 0.0))
+
+
+def test_beside_stays_within_the_workspace_where_it_can(scene_of: Any, thing: Any) -> None:
+    scene, held = holding(scene_of, thing, thing("blue block", 0.45, 0.38))
+    release = spot_beside(scene, held, scene.find("blue block"), "any", 0.04, (0.45, 0.6))
+    assert release.center[1] < 0.4
+
+
+def test_a_thing_that_is_surrounded_has_no_side_left(scene_of: Any, thing: Any) -> None:
+    around = [thing(f"{c} bowl", 0.45 + x, y) for c, x, y in
+              (("red", 0.0, 0.13), ("blue", 0.0, -0.13), ("pink", 0.13, 0.0), ("cyan", -0.13, 0.0))]  # fmt: skip
+    scene, held = holding(scene_of, thing, thing("blue block", *MIDDLE), *around)
+    with pytest.raises(SkillError, match=r"no room for the red block 0.04 m beside the blue block on any side") as e:
+        spot_beside(scene, held, scene.find("blue block"), "any", 0.04, (0.45, 0.3))
+    assert e.value.code is SkillErrorCode.NO_FREE_SPACE
+    with pytest.raises(
+        SkillError, match=r"no room for .* beside the blue block on that side; the red bowl is in the way"
+    ):
+        spot_beside(scene, held, scene.find("blue block"), "left", 0.04, (0.45, 0.3))

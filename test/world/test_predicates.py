@@ -126,6 +126,8 @@ def test_beside_needs_the_side_and_the_gap_that_were_asked_for(thing, scene):
     now = scene(thing("red block", 0.4, 0.08), thing("blue block", 0.4, 0.0))  # 4 cm of table between them
     assert predicates.beside(now, "red block", "blue block")
     assert predicates.beside(now, "red block", "blue block", "left", 0.04)
+    assert predicates.beside(now, "red block", "blue block", "any", 0.04)
+    assert not predicates.beside(now, "red block", "blue block", "any", 0.1)
     assert not predicates.beside(now, "red block", "blue block", "left", 0.1)
     assert not predicates.beside(now, "red block", "blue block", "right", 0.04)
 

@@ -41,12 +41,13 @@ def place_in(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 
 def place_beside(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """With `distance` [m] of free table between it and `object`, on the side `direction`."""
+    """With `distance` [m] of free table between it and `object`, on the side `direction`, or on any that has room."""
     other = str(arguments["object"])
     direction, distance = str(arguments["direction"]), _number(arguments["distance"])
     held = _held(arm)
     name = held.item.name
-    release = spot_beside(arm.scene, held, arm.find(other), direction, distance)
+    x, y, _ = arm.observation.origins.get(name, held.item.position)
+    release = spot_beside(arm.scene, held, arm.find(other), direction, distance, (x, y))
     yield from _put_down(arm, held, release, lambda scene: beside(scene, name, other, direction, distance))
 
 

@@ -38,7 +38,7 @@ def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     start = Grip(x - ux * (reach + RUN_UP), y - uy * (reach + RUN_UP), height, 0.0)
     start = replace(start, yaw=comfortable_yaw(start.x, start.y, math.atan2(uy, ux)))
     end = replace(start, x=x + ux * (distance - reach), y=y + uy * (distance - reach))
-    _check_way(arm, item, start, end, (ux * distance, uy * distance), direction)
+    _check_way(arm, item, start, end, (ux * distance, uy * distance))
     yield from arm.fingers("close", 0.0)
     yield from arm.move("approach", arm.travel(start, arm.cruise_height()))
     yield from arm.move("push", [Leg(end, SPEED)], straight=True)
@@ -85,14 +85,14 @@ def _extent(item: SceneObject, direction: float) -> float:
     return shape.half[0] * abs(math.cos(turn)) + shape.half[1] * abs(math.sin(turn))
 
 
-def _check_way(arm: Arm, item: SceneObject, start: Grip, end: Grip, shift: tuple[float, float], direction: str) -> None:
+def _check_way(arm: Arm, item: SceneObject, start: Grip, end: Grip, shift: tuple[float, float]) -> None:
     check_reach(start.x, start.y, f"the place behind the {item.name}")
     check_reach(end.x, end.y, f"the end of the way of the {item.name}")
     gap, nearest = room(hand_slices(start, 0.0), arm.scene, {item.name})
     if gap < 0.001:
         raise SkillError(
             SkillErrorCode.NO_FREE_SPACE,
-            f"the fingers do not fit behind the {item.name} to push it {direction}: the {nearest} is in the way",
+            f"the fingers do not fit behind the {item.name} to push it that way: the {nearest} is in the way",
         )
     shape = footprint(item)
     steps = max(1, math.ceil(math.hypot(*shift) / 0.01))
