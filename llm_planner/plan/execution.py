@@ -204,7 +204,7 @@ def _judged(state: Execution, run: Run, result: SkillResult, scene: Scene) -> Tr
     state = replace(state, run=None, phase=Phase.READY)
     if not missing and (succeeded or run.goals):
         return _next(_done(state, run.task, run.goals), scene)
-    shown = ", ".join(goal.sentence() for goal in missing)
+    shown = ", ".join(goal.sentence(state.viewpoint) for goal in missing)
     reason = result.message if not succeeded else f"afterwards the scene does not show that {shown}"
     return _missed(state, run, scene, result.code, reason or f"{run.step.skill} ended with {result.code.name}")
 
@@ -244,12 +244,12 @@ def _concluded(state: Execution, scene: Scene) -> Transition:
     """The program has ended: done if the scene shows every goal, else what came undone is done again."""
     broken = [goal for goal in state.goals if not goal.holds(scene)]
     if not broken:
-        told = "; ".join(goal.sentence() for goal in state.goals) or (
+        told = "; ".join(goal.sentence(state.viewpoint) for goal in state.goals) or (
             "every step is done" if state.plan.steps else "nothing had to be done"
         )
         return _finish(state, Finish(EndReason.DONE, f"{told[0].upper()}{told[1:]}."))
     state, tasks = _restored(state, scene)
     if tasks:
         return _next(replace(state, queue=tasks, phase=Phase.READY), scene)
-    told = "; ".join(goal.sentence() for goal in broken)
+    told = "; ".join(goal.sentence(state.viewpoint) for goal in broken)
     return _finish(state, Finish(EndReason.FAILED, f"Every step is done, but the scene does not show that {told}."))

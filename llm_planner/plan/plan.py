@@ -9,7 +9,7 @@ from enum import Enum
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.contract import Argument
 from llm_planner.world.atoms import HELD, Atom, Moment, holds
-from llm_planner.world.places import Viewpoint
+from llm_planner.world.places import ANY_SIDE, BEHIND, Viewpoint
 from llm_planner.world.scene import Scene, Vector3
 
 
@@ -81,12 +81,22 @@ class Goal:
     def __str__(self) -> str:
         return f"{'not ' if self.atom.negated else ''}{self.atom.predicate}({', '.join(self.words)})"
 
-    def sentence(self) -> str:
-        """The goal in words for a person."""
+    def sentence(self, viewpoint: Viewpoint = BEHIND) -> str:
+        """The goal in words for a person who stands at `viewpoint`: directions and places are theirs."""
         template = _SENTENCES.get(self.atom.predicate)
-        return str(self) if template is None or self.atom.negated else template.format(*self.words)
+        if template is None or self.atom.negated:
+            return str(self)
+        words = [
+            viewpoint.from_base(word) if name in _SPATIAL else word
+            for name, word in zip(self.atom.arguments, self.words, strict=True)
+        ]
+        if self.atom.predicate == "beside" and words[2] == ANY_SIDE:
+            template = _BESIDE_ANY
+        return template.format(*words)
 
 
+_SPATIAL = frozenset({"direction", "side", "region", "place"})  # parameters whose words depend on the viewpoint
+_BESIDE_ANY = "the {0} is {3} m from the {1}"
 _SENTENCES = {
     "on": "the {0} is on the {1}",
     "in": "the {0} is in the {1}",
@@ -158,7 +168,7 @@ def _moves(goal: Goal) -> frozenset[str]:
 
 def in_base_words(skill: Signature, arguments: Mapping[str, Argument], viewpoint: Viewpoint) -> dict[str, Argument]:
     """The arguments with the speaker's directions and regions turned into those of a person behind the robot."""
-    spatial = {p.name for p in skill.parameters if p.type in ("direction", "region", "place", "location")}
+    spatial = {p.name for p in skill.parameters if p.type in ("direction", "side", "region", "place", "location")}
     return {
         name: viewpoint.to_base(value) if name in spatial and isinstance(value, str) else value
         for name, value in arguments.items()

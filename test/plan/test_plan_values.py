@@ -38,6 +38,21 @@ def test_a_goal_is_told_in_words(sentence):
     assert SENTENCES[sentence].sentence() == sentence
 
 
+def test_a_goal_is_told_in_the_words_of_the_speaker():
+    facing, at_left = viewpoint("facing"), viewpoint("left")
+    beside = goal("beside(held, object, direction, distance)", object="left", direction="right", distance=0.04)
+    assert beside.sentence(facing) == "the red block is 0.04 m from the left, on its left side"
+    at = goal("at(held, place)", place="top left corner")
+    assert at.sentence(facing) == "the red block is at the bottom right corner"
+    assert at.sentence(at_left) == "the red block is at the bottom left corner"
+    assert at.sentence() == "the red block is at the top left corner"
+
+
+def test_beside_on_any_side_is_told_without_a_side():
+    beside = goal("beside(held, object, direction, distance)", object="mug", direction="any", distance=0.04)
+    assert beside.sentence(viewpoint("left")) == "the red block is 0.04 m from the mug"
+
+
 def test_a_later_step_supersedes_what_it_moves_and_leaves_the_rest(skills):
     into = goals_of(skills["place_in"], "2", {"object": "red bowl"}, "red block", {})
     pick_other = goals_of(skills["pick"], "3", {"object": "green block"}, "", {})

@@ -81,6 +81,7 @@ def test_every_viewpoint_maps_the_words_one_to_one(name):
     chosen = viewpoint(name)
     assert {chosen.to_base(word) for word in REGIONS} == set(REGIONS)
     assert {chosen.to_base(word) for word in DIRECTIONS} == set(DIRECTIONS)
+    assert all(chosen.from_base(chosen.to_base(word)) == word for word in (*REGIONS, *DIRECTIONS))
 
 
 def test_other_words_are_left_alone():
