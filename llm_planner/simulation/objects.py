@@ -30,6 +30,7 @@ COLORS: dict[str, Vector3] = {
     "brown": (0.47, 0.29, 0.16),
     "gray": (0.50, 0.51, 0.53),
 }
+_PASSED_OVER = ("and", "a", "an", "the", "one")
 _COLOR_SPELLINGS = {"grey": "gray"}
 
 
@@ -179,12 +180,17 @@ def object_kind(name: str) -> ObjectKind:
 def parse_objects(text: str) -> tuple[ObjectSpec, ...]:
     """Reads "red block, green bowl, mug"; a second red block is called "red block 2".
 
-    Raises InputError, listing the kinds or colours, for anything else.
+    Quotes and articles (a "red block", 'mug') are passed over. Raises InputError, listing the kinds or colours, for
+    anything else.
     """
-    pieces = [piece.split() for piece in re.split(r"[,;\n]", text.lower()) if piece.strip()]
+    pieces = [piece.split() for piece in re.split(r"[,;\n]", _unquoted(text.lower())) if piece.strip()]
     if not pieces:
         raise InputError(f"no object is named in {text!r}; name some, for instance: red block, green bowl, mug")
     return named([_parse_words(words) for words in pieces])
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"[\"'`“”„‘’«»]", " ", text)
 
 
 def named(things: Sequence[tuple[str, str]]) -> tuple[ObjectSpec, ...]:
@@ -200,7 +206,7 @@ def named(things: Sequence[tuple[str, str]]) -> tuple[ObjectSpec, ...]:
 
 def _parse_words(words: list[str]) -> tuple[str, str]:
     phrase = " ".join(words)
-    if words[0] in ("a", "an", "the"):
+    while words and words[0] in _PASSED_OVER:
         words = words[1:]
     if words and words[-1].isdigit():  # "red block 2": the number follows from the order
         words = words[:-1]

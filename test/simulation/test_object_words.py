@@ -15,6 +15,20 @@ def test_case_spaces_articles_and_both_spellings_of_gray_are_tolerated(text: str
     assert parse_objects(text) == (ObjectSpec("gray block", "block", "gray"),)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"red block, mug"',
+        "'red block', 'mug'",
+        "“red block”, “mug”",
+        "a red block, and a mug",
+        "the red block; one mug",
+    ],
+)
+def test_quotes_and_articles_are_passed_over(text: str):
+    assert [item.name for item in parse_objects(text)] == ["red block", "mug"]
+
+
 def test_a_second_red_block_is_numbered():
     names = [item.name for item in parse_objects("red block, red block, red block 3, blue block")]
     assert names == ["red block", "red block 2", "red block 3", "blue block"]
@@ -46,7 +60,7 @@ def test_words_that_are_no_object_are_answered_with_an_example(text: str):
         parse_objects(text)
 
 
-@pytest.mark.parametrize("text", ["", " , ;"])
+@pytest.mark.parametrize("text", ["", " , ;", '""'])
 def test_no_object_at_all_is_an_error(text: str):
     with pytest.raises(InputError, match="no object is named"):
         parse_objects(text)
