@@ -35,6 +35,7 @@ def ask(command: str, listing: str = TABLE, attempts: tuple[Attempt, ...] = ()) 
         ("could you please pick up the mug", 'pick("mug")\n'),
         ("push the blue block 5 cm to the left", 'push("blue block", "left", 0.05)\n'),
         ("go home", "go_home()\n"),
+        ("Go home!!", "go_home()\n"),
         ("put the rde block in the green bolw", 'pick("red block")\nplace_in("green bowl")\n'),
     ],
 )

@@ -70,6 +70,11 @@ def test_asking_whether_something_exists_is_not_a_question() -> None:
     assert program == "if len([]) > 0:\n    go_home()\n"
 
 
+def test_a_tower_of_named_things_is_written_out_from_below() -> None:
+    program = rendered(node("tower", node("pair", node("the", BLOCK, RED), node("the", BLOCK, BLUE))), TABLE)
+    assert program == 'pick("blue block")\nplace_on("red block")\n'
+
+
 def test_a_target_that_depends_on_the_scene_is_settled_before_anything_is_lifted() -> None:
     closest = node("closest", node("objects", BOWL, "any_color"), node("the", BLOCK, RED))
     program = rendered(node("put", node("the", BLOCK, RED), node("in", closest)), TABLE)

@@ -44,7 +44,7 @@ class CompactModel:
 
     def write_program(self, request: ProgramRequest) -> ProgramReply:
         """The most probable program that was not refused before, or a question."""
-        words = split_words(request.command)
+        words = split_words(request.command.rstrip(" .!,;:\n"))  # how a sentence ends says nothing about what it asks
         if len(words) > MAX_WORDS or not any(word.text.isalpha() for word in words):
             return ProgramReply(question=_length_question(len(words)))
         entries = scene_entries(request.scene)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -130,6 +131,12 @@ class _Writer:
         return ""
 
     def _tower(self, items: Node) -> None:
+        if items.step in ("pair", "triple", "four"):  # a list of names reads best as the steps it stands for
+            named = [self.object(child) for child in items.children]
+            for below, above in itertools.pairwise(named):
+                self._line(f"pick({above})")
+                self._line(f"place_on({below})")
+            return
         below, above = self._fresh("below"), self._fresh(self._noun(items))
         self._line(f"for {below}, {above} in pairs({self.set(items)}):")
         self._indented(f"pick({above})", f"place_on({below})")
