@@ -166,9 +166,19 @@ def to_side(point: Vector3 | Point2, direction: Point2, of: Vector3 | Point2) ->
 
 
 def on_side(scene: Scene, names: Iterable[str], direction: Point2, of: Vector3 | Point2) -> tuple[str, ...]:
-    """Those of `names` that lie on that side of the point `of`, nearest first."""
+    """Those of `names` on that side of the point `of`: those that lie more that way than across first, nearest first.
+
+    "The block to the left of the bowl" is one that lies to its left more than in front of it, even if one of the latter
+    is nearer.
+    """
     there = [name for name in names if to_side(scene.find(name).position, direction, of)]
-    return by_distance(scene, there, of)
+    return tuple(sorted(by_distance(scene, there, of), key=lambda name: _lies_across(scene, name, direction, of)))
+
+
+def _lies_across(scene: Scene, name: str, direction: Point2, of: Vector3 | Point2) -> bool:
+    x, y, _ = scene.find(name).position
+    (ux, uy), dx, dy = direction, x - of[0], y - of[1]
+    return abs(dx * uy - dy * ux) > dx * ux + dy * uy
 
 
 def from_side(scene: Scene, names: Iterable[str], direction: Point2) -> tuple[str, ...]:

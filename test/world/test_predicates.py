@@ -155,6 +155,11 @@ def test_what_is_put_down_at_a_distance_lies_there_to_within_15_mm_along_and_acr
     assert not predicates.displaced((0.4, 0.0), held, "red block", "left", 0.1)
 
 
+def test_on_side_prefers_what_lies_more_that_way_than_across(thing, scene):
+    now = scene(thing("red block", 0.5, 0.05), thing("blue block", 0.42, 0.2))
+    assert predicates.on_side(now, now.names, (0.0, 1.0), (0.4, 0.0)) == ("blue block", "red block")
+
+
 def test_on_side_keeps_those_on_that_side_nearest_first(thing, scene):
     now = scene(thing("red block", 0.4, 0.3), thing("green block", 0.5, 0.1), thing("blue block", 0.4, -0.2))
     names = ("red block", "green block", "blue block")
