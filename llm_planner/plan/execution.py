@@ -225,7 +225,8 @@ def _missed(state: Execution, run: Run, scene: Scene, code: SkillErrorCode, reas
         recovery = pick_again(state.goals, again, scene, state.interpreter.program.skills, held)
         return _next(replace(state, queue=(*restored, *recovery, again, *state.queue)), scene)
     state = _shown(state, replace(run.step, status=StepStatus.FAILED, message=reason))
-    return _finish(state, Finish(EndReason.FAILED, f"Step {run.step.id}, {run.step}, failed: {reason}."))
+    still = f" The arm still holds the {scene.held}." if scene.held else ""
+    return _finish(state, Finish(EndReason.FAILED, f"Step {run.step.id}, {run.step}, failed: {reason}.{still}"))
 
 
 def _restored(state: Execution, scene: Scene, besides: tuple[Goal, ...] = ()) -> tuple[Execution, tuple[Task, ...]]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from llm_planner.errors import QuestionError
+from llm_planner.plan.foresight import why_no_room
 from llm_planner.plan.plan import Goal, Plan, PlanStep, goals_of, in_base_words, still_wanted
 from llm_planner.plan.prediction import predict
 from llm_planner.program.interpreter import Finished, Interpreter, SkillCall
@@ -58,7 +59,7 @@ def look_ahead(
     ahead = interpreter.fork()
     steps: list[PlanStep] = []
     goals: tuple[Goal, ...] = ()
-    origins = {item.name: item.position for item in scene.objects}
+    before, origins = scene, {item.name: item.position for item in scene.objects}
     while True:
         try:
             call = ahead.advance(scene)
@@ -67,13 +68,15 @@ def look_ahead(
             skill = interpreter.program.skills[call.skill]
             values = in_base_words(skill, call.arguments, viewpoint)
             _rehearse(call, skill, values, scene)
+            promised = goals_of(skill, str(first_number + len(steps)), values, scene.held, dict(origins))
+            if rehearse:
+                _check_room(call, promised, before, scene)
         except ProgramError:
             if rehearse:
                 raise
             return Forecast(tuple(steps), scene, goals, False)
         step = PlanStep(str(first_number + len(steps)), call.skill, call.arguments, call.line)
         steps.append(step)
-        promised = goals_of(skill, step.id, values, scene.held, dict(origins))
         goals = still_wanted(goals, promised)
         scene = replace(predict(scene, promised), time=scene.time + 1.0)
         origins.update(lying(scene))
@@ -88,6 +91,14 @@ def _rehearse(call: SkillCall, skill: Signature, values: Mapping[str, Argument],
     reasons = unmet_preconditions(skill, values, scene)
     if reasons:
         raise ProgramError([Problem(call.line, 1, f"{call.skill} cannot start: {reason}") for reason in reasons])
+
+
+def _check_room(call: SkillCall, promised: tuple[Goal, ...], before: Scene, scene: Scene) -> None:
+    """Only the person can say where else something may go."""
+    reasons = filter(None, (why_no_room(goal, before, scene) for goal in promised))
+    problems = [Problem(call.line, 1, f"{call.skill}: {reason}", person_can_answer=True) for reason in reasons]
+    if problems:
+        raise ProgramError(problems)
 
 
 def unmet_preconditions(skill: Signature, values: Mapping[str, Argument], scene: Scene) -> tuple[str, ...]:

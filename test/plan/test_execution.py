@@ -116,7 +116,9 @@ def test_what_cannot_be_helped_is_not_tried_again(play):
     full = fails(SkillErrorCode.NO_FREE_SPACE, "the red bowl is full")
     run = play(INTO_THE_BOWL, {2: full}).to_the_end()
     assert len(run.robot.started) == 2
-    assert run.state.end.message == 'Step 2, place_in("red bowl"), failed: the red bowl is full.'
+    assert run.state.end.message == (
+        'Step 2, place_in("red bowl"), failed: the red bowl is full. The arm still holds the red block.'
+    )
 
 
 def test_a_skill_that_reports_failure_but_shows_its_effect_has_done_its_work(play):

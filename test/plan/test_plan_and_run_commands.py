@@ -108,7 +108,7 @@ def test_a_program_of_ones_own_can_be_run(call_json, tmp_path):
 
 def test_a_failed_run_says_why_and_exits_with_1(call_json, tmp_path):
     program = tmp_path / "far.py"
-    program.write_text('pick("red block")\nplace_offset("top", 0.6)\n', encoding="utf-8")
+    program.write_text('go_home()\npush("red block", "top", 0.3)\n', encoding="utf-8")
     status, report = call_json(run_command, "--program", str(program))
     assert (status, report["outcome"]) == (1, "failed")
     assert [step["status"] for step in report["steps"]] == ["done", "failed"]

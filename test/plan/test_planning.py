@@ -61,7 +61,7 @@ PREDICTED = {
     'pick("red block")\nplace_on("red bowl")': "is_on('red block', 'red bowl')",
     'pick("red block")\nplace_on("blue block")': "is_on('red block', 'blue block') and not is_clear('blue block')",
     'pick("red block")\nplace_at("top right corner")': "is_at('red block', 'top right corner')",
-    'pick("red block")\nplace_at(point(0.4, -0.1))': "is_at('red block', point(0.4, -0.1))",
+    'pick("red block")\nplace_at(point(0.33, -0.1))': "is_at('red block', point(0.33, -0.1))",
     'pick("red block")\nplace_offset("right", 0.1)': "0.09 < distance('red block', point(0.55, 0.25)) < 0.11",
     'pick("red block")\nplace_beside("green block", "left", 0.1)': "is_at('red block', point(0.45, 0.14))",
     'pick("red block")\nplace_beside("green block")': "distance('red block', 'green block') < 0.081",
