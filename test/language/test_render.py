@@ -42,6 +42,14 @@ def test_a_description_that_fits_several_things_asks_which() -> None:
         rendered(node("pick", node("the", BLOCK, "any_color")), TABLE)
 
 
+def test_the_red_one_takes_its_noun_from_the_rest_of_the_sentence() -> None:
+    statement = node("put", node("the", "any_kind", RED), node("on", node("the", BLOCK, BLUE)))
+    program = rendered(statement, TABLE, "put the red one on the blue block")
+    assert program == 'pick("red block")\nplace_on("blue block")\n'
+    with pytest.raises(QuestionError, match="Which red object do you mean: the red block or the red bowl"):
+        rendered(node("pick", node("the", "any_kind", RED)), TABLE, "grab the red one")
+
+
 def test_a_description_that_fits_nothing_says_what_there_is() -> None:
     with pytest.raises(QuestionError, match=r"I see no purple block here.*red block, blue block, red bowl"):
         rendered(node("pick", node("the", BLOCK, Pointer("word", 2))), TABLE, "grab the purple block")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from llm_planner.errors import QuestionError
 from llm_planner.language.compact.entries import Entries
 from llm_planner.language.compact.grammar import Node, Pointer
-from llm_planner.language.compact.words import Word
+from llm_planner.language.compact.words import Word, similarity
 from llm_planner.world.scene import Scene, SceneObject
 
 
@@ -22,6 +22,8 @@ class Grounding:
     def the(self, kind: Node, color: Node) -> str:
         """The name of the one thing described; raises `QuestionError` for none or several."""
         found = self._matching(kind, color)
+        if kind.step == "any_kind" and len(found) > 1:  # "the red one" takes its noun from the rest of the sentence
+            found = [item for item in found if self._is_spoken_of(item.kind)] or found
         if len(found) == 1:
             return found[0].name
         described = self._described(kind, color)
@@ -55,6 +57,9 @@ class Grounding:
             for item in self.scene.objects
             if wanted_kind in (None, item.kind) and wanted_color in (None, item.color)
         ]
+
+    def _is_spoken_of(self, kind: str) -> bool:
+        return any(similarity(word.text, kind.split()[-1]) == 1.0 for word in self.words)
 
     def _described(self, kind: Node, color: Node) -> str:
         shade = self._text(color, self.entries.colors) + " " if isinstance(color.step, Pointer) else ""
