@@ -94,7 +94,7 @@ def judge(row: dict, listing: str, model: LanguageModel, library: SkillLibrary, 
     for seed in range(LAYOUTS_TRIED):
         scene = random_scene(listing, seed)
         expected = expected_outcomes(row["right"], scene, library)
-        if not expected and row["right"] != "question":
+        if not expected and not asks:
             continue
         seen.append(_judge_once(row["say"], scene, model, library, expected, asks))
         if len(seen) == layouts or seen[-1].verdict != "right":
