@@ -32,7 +32,13 @@ from llm_planner.world.places import viewpoint
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
 SENTENCES = Path(__file__).parent / "data" / "everyday_sentences.yaml"
-SIZES = {"bowl": (0.13, 0.13, 0.05), "plate": (0.16, 0.16, 0.02), "mug": (0.08, 0.08, 0.09), "vase": (0.07, 0.07, 0.14)}
+SIZES = {
+    "basket": (0.2, 0.2, 0.1),
+    "bowl": (0.13, 0.13, 0.05),
+    "plate": (0.16, 0.16, 0.02),
+    "mug": (0.08, 0.08, 0.09),
+    "vase": (0.07, 0.07, 0.14),
+}
 LAYOUTS_TRIED = 60
 VIEW = viewpoint("behind")
 
