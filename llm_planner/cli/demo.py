@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from llm_planner.cli.film import Recorder, write_film
 from llm_planner.cli.network import join_own_network
-from llm_planner.cli.processes import NodeProcesses
+from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt
 from llm_planner.cli.system_options import add_system_options, node_options
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.nodes.node_table import NODES
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit status 0 only if the simulator's scene shows that the goal was reached."""
     began = time.monotonic()
+    end_like_an_interrupt()
     if args.objects is None:
         args.objects = DEFAULT_OBJECTS
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")

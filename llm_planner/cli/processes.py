@@ -23,6 +23,12 @@ GRACE = 3.0  # [s] for a node to end by itself
 Say = Callable[[str], None]
 
 
+def end_like_an_interrupt() -> None:
+    """Being terminated, or losing the terminal, ends the nodes too, as Ctrl-C does; call it in the main thread."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+
+
 @dataclass(frozen=True)
 class NodeOptions:
     """What all nodes are started with; `parameters` are by node name, as text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from llm_planner.cli.processes import NodeProcesses
+from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt
 from llm_planner.cli.system_options import add_system_options, node_options
 from llm_planner.nodes.node_table import NODES
 
@@ -22,6 +22,7 @@ def run(args: argparse.Namespace) -> int:
     """Start the nodes; returns only by interrupt."""
     from dataclasses import replace
 
+    end_like_an_interrupt()
     options = replace(node_options(args, namespace=args.namespace), use_sim_time=args.use_sim_time)
     entries = [entry for entry in NODES if not (args.no_simulator and entry.simulated)]
     with NodeProcesses(entries, options) as processes:

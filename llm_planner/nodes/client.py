@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import rclpy
+from action_msgs.msg import GoalStatus
 from llm_planner_interfaces.action import ExecuteCommand
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.srv import StopRobot
@@ -105,8 +106,12 @@ class Submission:
             self.is_done = True
 
     def _on_done(self, future: Future) -> None:
-        done = future.result().result
-        self._result, self.is_done = CommandResult(done.error_code, done.error_msg), True
+        answer = future.result()
+        code, message = answer.result.error_code, answer.result.error_msg
+        if code == ExecuteCommand.Result.SUCCEEDED and answer.status != GoalStatus.STATUS_SUCCEEDED:
+            # a planner that fails inside leaves an empty result, whose code reads as success
+            code, message = ExecuteCommand.Result.EXECUTOR_LOST, "the language planner failed; see what its node prints"
+        self._result, self.is_done = CommandResult(code, message), True
 
 
 class SystemClient:
@@ -147,15 +152,16 @@ class SystemClient:
         Raises SystemUnreachableError when the planner does not take it.
         """
         submission = self.submit(text, on_progress)
-        self.wait_until(lambda: submission.is_answered, 10.0, still_hoping, NO_SYSTEM)
 
         def check() -> None:
             submission.check_alive()
             still_hoping()
 
         try:
+            self.wait_until(lambda: submission.is_answered, 10.0, still_hoping, NO_SYSTEM)
             self.wait_until(lambda: submission.is_done, float("inf"), check)
         except KeyboardInterrupt:
+            self.wait_until(lambda: submission.is_answered, 5.0, otherwise=NO_SYSTEM)  # only then can it be called off
             submission.cancel()
             self.wait_until(lambda: submission.is_done, 5.0)
         return submission.result

@@ -141,10 +141,12 @@ class LanguagePlannerNode(ShellNode):
         return Result(error_code=command.code, error_msg=command.message, plan_id=command.plan.id)
 
     def _arrive(self, command: Command) -> None:
-        note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
-        if is_stop(command.text):
+        if is_stop(command.text):  # before anything that may fail, such as the journal
             self._stop_robot(command)
-        elif self._current is None:
+            note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
+            return
+        note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
+        if self._current is None:
             self._begin(command)
         elif len(self._waiting) >= QUEUE_LENGTH:
             waiting = f"{QUEUE_LENGTH} commands are waiting already; wait for one to end, or say stop to drop them all"

@@ -112,6 +112,10 @@ def joint_state_from_msg(message: JointStateMsg) -> tuple[JointState, float]:
     Raises InputError naming the joints that are missing.
     """
     order = range(len(JOINTS)) if tuple(message.name) == JOINTS else _order(message.name)
+    if len(message.position) < len(message.name) or 0 < len(message.velocity) < len(message.name):
+        raise InputError(
+            f"joint_states names {len(message.name)} joints but does not give each a position and a velocity"
+        )
     position = [message.position[index] for index in order]
     velocity = [message.velocity[index] for index in order[:NQ]] if message.velocity else [0.0] * NQ
     state = JointState(seconds(message.header.stamp), np.array(position[:NQ]), np.array(velocity))
@@ -146,6 +150,10 @@ def trajectory_to_msg(trajectory: JointTrajectory) -> JointTrajectoryMsg:
     return JointTrajectoryMsg(header=header(trajectory.start_time), joint_names=names, points=points)
 
 
+DT_MIN = 1e-3  # [s] between the points of a command: finer ones are a mistake
+MAGNITUDE_MAX = 1e3  # [rad, rad/s, rad/s^2] far beyond any arm; keeps arithmetic finite
+
+
 def trajectory_from_msg(message: JointTrajectoryMsg) -> JointTrajectory:
     """Raises InputError for other joints, for fewer than two points, and for points that are not evenly spaced."""
     names = tuple(message.joint_names)
@@ -153,8 +161,8 @@ def trajectory_from_msg(message: JointTrajectoryMsg) -> JointTrajectory:
         wanted = f"{', '.join(ARM_JOINTS)} and may add {FINGER_JOINTS[0]}"
         raise InputError(f"joint_command names {', '.join(names) or 'nothing'}; it must name {wanted}")
     times = np.array([seconds(point.time_from_start) for point in message.points])
-    if len(times) < 2 or np.ptp(np.diff(times)) > 1e-6:
-        raise InputError("joint_command needs at least two points, evenly spaced in time")
+    if len(times) < 2 or np.ptp(np.diff(times)) > 1e-6 or times[1] - times[0] < DT_MIN:
+        raise InputError(f"joint_command needs at least two points, evenly spaced in time, {DT_MIN} s apart or more")
     try:
         rows = [(point.positions, point.velocities, point.accelerations) for point in message.points]
         table = np.array(rows)  # (n+1, 3, joints)
@@ -162,6 +170,8 @@ def trajectory_from_msg(message: JointTrajectoryMsg) -> JointTrajectory:
         raise InputError("every point of joint_command needs positions, velocities and accelerations") from error
     if table.shape != (len(times), 3, len(names)) or not np.isfinite(table).all():
         raise InputError("every point of joint_command needs one finite position, velocity and acceleration a joint")
+    if np.abs(table).max() > MAGNITUDE_MAX:
+        raise InputError(f"no position, velocity or acceleration of joint_command may exceed {MAGNITUDE_MAX:g}")
     width = 2 * float(table[0, 0, NQ]) if len(names) > NQ else float("nan")
     qpos, qvel, qacc = table[:, 0, :NQ], table[:, 1, :NQ], table[:-1, 2, :NQ]
     return JointTrajectory(seconds(message.header.stamp), float(times[1] - times[0]), qpos, qvel, qacc, width)

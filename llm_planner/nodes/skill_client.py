@@ -26,6 +26,7 @@ class SkillClient:
         self._client = ActionClient(node, ExecuteSkill, "execute_skill")
         self._on_result, self._on_lost = on_result, on_lost
         self._step_id = ""  # of the skill under way
+        self._run = 0  # counts the skills: step ids come again with the next plan, and late results with them
         self._handle: ClientGoalHandle | None = None
         self._cancel_wanted = False
         self._heard = 0.0
@@ -33,12 +34,14 @@ class SkillClient:
     def start(self, command: StartSkill) -> None:
         """Send the goal. A server that never answers is noticed by `watch`."""
         self._step_id, self._handle, self._cancel_wanted = command.step_id, None, False
+        self._run += 1
+        run = self._run
         self._heard, self.phase = time.monotonic(), ""
         goal = ExecuteSkill.Goal(
             step_id=command.step_id, skill=command.skill, arguments=arguments_to_msg(command.arguments)
         )
         sent = self._client.send_goal_async(goal, feedback_callback=self._on_feedback)
-        sent.add_done_callback(lambda future: self._on_answer(command.step_id, future))
+        sent.add_done_callback(lambda future: self._on_answer(run, future))
 
     def cancel(self) -> None:
         """Stop the skill under way, also when the server has not answered yet."""
@@ -56,23 +59,23 @@ class SkillClient:
     def _on_feedback(self, message: ExecuteSkill.Impl.FeedbackMessage) -> None:
         self._heard, self.phase = time.monotonic(), message.feedback.phase
 
-    def _on_answer(self, step_id: str, future: Future) -> None:
+    def _on_answer(self, run: int, future: Future) -> None:
         handle = future.result()
         self._heard = time.monotonic()
         if not handle.accepted:
-            self._finish(step_id, SkillResult(SkillErrorCode.CONTROLLER_FAULT, "the skill server is not active"))
+            self._finish(run, SkillResult(SkillErrorCode.CONTROLLER_FAULT, "the skill server is not active"))
             return
-        if self._cancel_wanted or step_id != self._step_id:
+        if self._cancel_wanted or run != self._run:
             handle.cancel_goal_async()
             return
         self._handle = handle
-        handle.get_result_async().add_done_callback(lambda done: self._on_done(step_id, done))
+        handle.get_result_async().add_done_callback(lambda done: self._on_done(run, done))
 
-    def _on_done(self, step_id: str, future: Future) -> None:
+    def _on_done(self, run: int, future: Future) -> None:
         result = future.result().result
-        self._finish(step_id, SkillResult(SkillErrorCode(result.error_code), result.error_msg))
+        self._finish(run, SkillResult(SkillErrorCode(result.error_code), result.error_msg))
 
-    def _finish(self, step_id: str, result: SkillResult) -> None:
-        if step_id == self._step_id:
-            self._step_id = ""
+    def _finish(self, run: int, result: SkillResult) -> None:
+        if run == self._run and self._step_id:
+            step_id, self._step_id = self._step_id, ""
             self._on_result(step_id, result)

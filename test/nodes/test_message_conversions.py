@@ -165,3 +165,25 @@ def test_a_trajectory_that_holds_no_number_is_refused():
     message.points[1].positions[3] = float("nan")
     with pytest.raises(InputError, match="one finite position, velocity and acceleration a joint"):
         convert.trajectory_from_msg(message)
+
+
+def test_a_trajectory_of_numbers_no_arm_can_reach_is_refused():
+    message = convert.trajectory_to_msg(trajectory())
+    message.points[1].velocities[0] = -1e308
+    with pytest.raises(InputError, match="no position, velocity or acceleration of joint_command may exceed 1000"):
+        convert.trajectory_from_msg(message)
+
+
+def test_a_trajectory_whose_points_are_all_at_once_is_refused():
+    message = convert.trajectory_to_msg(trajectory())
+    for point in message.points:
+        point.time_from_start.sec, point.time_from_start.nanosec = 0, 0
+    with pytest.raises(InputError, match=r"evenly spaced in time, 0\.001 s apart or more"):
+        convert.trajectory_from_msg(message)
+
+
+def test_a_joint_state_shorter_than_its_names_is_refused():
+    message = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0)
+    message.position = array("d", [0.0] * 3)
+    with pytest.raises(InputError, match="joint_states names 9 joints but does not give each a position"):
+        convert.joint_state_from_msg(message)

@@ -106,7 +106,8 @@ def test_waiting_in_vain_ends_with_a_sentence(system):
         system.wait(lambda: False, timeout=0.1)
 
 
-def test_up_runs_a_second_robot_in_a_namespace_until_interrupted(environment, script, tmp_path):
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_up_runs_a_second_robot_in_a_namespace_until_interrupted(environment, script, tmp_path, ending):
     options = ["--namespace", "left", "--model", "scripted", "--model-script", script]
     home = {"ROS_HOME": str(tmp_path)}
     up = subprocess.Popen([*MAIN, "up", *options], env={**environment, **home}, stdout=subprocess.PIPE, text=True)
@@ -118,7 +119,7 @@ def test_up_runs_a_second_robot_in_a_namespace_until_interrupted(environment, sc
         assert {"simulator", "mpc_controller", "skill_server", "plan_executor", "language_planner"} <= names
     finally:
         client.close()
-        up.send_signal(signal.SIGINT)
+        up.send_signal(ending)
         output, _ = up.communicate(timeout=30)
     assert up.returncode == 0
     assert output.startswith("started: simulator, mpc_controller")
