@@ -115,8 +115,12 @@ def test_up_runs_a_second_robot_in_a_namespace_until_interrupted(environment, sc
     try:
         client.wait_for_system(60.0)
         assert client.execute("wave", lambda progress: None).succeeded
-        names = {name for name, space in client.node.get_node_names_and_namespaces() if space == "/left"}
-        assert {"simulator", "mpc_controller", "skill_server", "plan_executor", "language_planner"} <= names
+        wanted = {"simulator", "mpc_controller", "skill_server", "plan_executor", "language_planner"}
+
+        def found() -> set[str]:
+            return {name for name, space in client.node.get_node_names_and_namespaces() if space == "/left"}
+
+        client.wait_until(lambda: wanted <= found(), 30.0)
     finally:
         client.close()
         up.send_signal(ending)
