@@ -15,11 +15,10 @@ from llm_planner.language.compact.guards import overlooked
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
 from llm_planner.language.compact.render import render_program
 from llm_planner.language.compact.search import Reading, search
-from llm_planner.language.compact.words import Word, split_words
+from llm_planner.language.compact.words import MAX_WORDS, Word, split_words
 from llm_planner.language.model import ProgramReply, ProgramRequest
 
 WEIGHTS = Path(__file__).parent / "weights"
-MAX_WORDS = 64  # the longest command seen in training
 MIN_CONFIDENCE = 0.5  # below this it asks; see docs/decisions for how it was chosen
 
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'

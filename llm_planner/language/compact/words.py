@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 BUCKETS = 8192  # hashed n-gram vocabulary; bucket 0 is padding
+MAX_WORDS = 64  # in a command: the longest that training shows the network
 MAX_NGRAMS = 24  # a word: n-grams kept for one word
 
 METRES = {

@@ -12,10 +12,8 @@ from llm_planner.language.compact.generator.references import Speaker
 from llm_planner.language.compact.generator.scenes import as_scene, random_things
 from llm_planner.language.compact.generator.surface import Phrase, chance
 from llm_planner.language.compact.grammar import MAX_STEPS, Pointer, Step, linearise
-from llm_planner.language.compact.words import Word, split_words
+from llm_planner.language.compact.words import MAX_WORDS, Word, split_words
 from llm_planner.world.scene import Scene
-
-MAX_WORDS = 64
 
 
 @dataclass(frozen=True)

@@ -266,7 +266,6 @@ SMALL = (
     "a touch",
     "a small amount",
 )
-LARGE = ("a lot", "far", "a long way", "quite far", "much", "way", "a good deal")
 
 BEFORE = ("please", "can you", "could you", "could you please", "would you", "i want you to", "i'd like you to",
           "i need you to",
