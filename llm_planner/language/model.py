@@ -1,4 +1,4 @@
-"""The seam between the planner and any language model: a command and a scene in, a policy program or a question out."""
+"""The seam between the planner and any language model: words and a scene in; a program, readings or a choice out."""
 
 from __future__ import annotations
 
@@ -18,11 +18,19 @@ class Attempt:
 
 @dataclass(frozen=True)
 class ProgramRequest:
-    """What a model is asked: the person's words, what is on the table, and what was wrong with earlier answers."""
+    """What a model is asked: the person's words, what is on the table, and what was wrong with earlier answers.
+
+    `rules` are the constraints that the program must keep, in plain words. `samples` independent programs may be asked
+    for at once, at `temperature`, from `seed`; the first is the model's best.
+    """
 
     command: str
     scene: Scene
     attempts: tuple[Attempt, ...] = ()
+    rules: tuple[str, ...] = ()
+    samples: int = 1
+    temperature: float = 0.0
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -38,18 +46,93 @@ class Usage:
 class ProgramReply:
     """Either a `program` or a `question` for the person, never both; the other is "".
 
-    `confidence` is the model's probability of being right in [0, 1], or None where the model gives none.
+    `confidence` is the model's probability of being right in [0, 1], or None where the model gives none. `others` are
+    further programs, where several samples were asked for.
     """
 
     program: str = ""
     question: str = ""
     confidence: float | None = None
     usage: Usage = Usage()
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReadingRequest:
+    """A command to be split into task and constraints, and how many independent readings of it are wanted.
+
+    Constraints speak of `scene`, in the propositions of `world.propositions`; or, where `propositions` are given, of
+    those bare names only. The first reading is the model's best; the others are drawn at `temperature` from `seed`.
+    """
+
+    command: str
+    scene: Scene
+    propositions: tuple[str, ...] = ()
+    samples: int = 1
+    temperature: float = 0.0
+    seed: int = 0
+    attempts: tuple[Attempt, ...] = ()  # earlier readings that could not be used, and why
+
+
+@dataclass(frozen=True)
+class ReadConstraint:
+    """One constraint as a model wrote it: formula text, not yet parsed, and the words of the command it stands for.
+
+    A `goal` is something that the person wants done, as a formula; a rule only forbids or demands on the way.
+    """
+
+    formula: str
+    words: str
+    goal: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reading of a command: the words of its `task` ("" for none) and its constraints; or a `question`, never both.
+
+    `log_probability` is the model's, or None where it gives none.
+    """
+
+    task: str = ""
+    constraints: tuple[ReadConstraint, ...] = ()
+    question: str = ""
+    log_probability: float | None = None
+
+
+@dataclass(frozen=True)
+class ReadingReply:
+    """The readings, the best first, and what they cost together."""
+
+    readings: tuple[Reading, ...]
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True)
+class ChoiceRequest:
+    """Which of `options` (skill calls, as text) comes next, after `steps`, for the command in the scene?"""
+
+    command: str
+    scene: Scene
+    steps: tuple[str, ...]
+    options: tuple[str, ...]
+    constraints: tuple[str, ...] = ()  # in plain words
+
+
+@dataclass(frozen=True)
+class ChoiceReply:
+    """Log-probabilities of the options, in their order."""
+
+    log_probabilities: tuple[float, ...]
+    usage: Usage = Usage()
 
 
 class LanguageModel(Protocol):
-    """Anything that writes policy programs. Raises `LanguageModelError` when it cannot answer."""
+    """Anything that reads commands and writes programs. Raises `LanguageModelError` when it cannot answer."""
 
     name: str
 
     def write_program(self, request: ProgramRequest) -> ProgramReply: ...
+
+    def read_command(self, request: ReadingRequest) -> ReadingReply: ...
+
+    def choose(self, request: ChoiceRequest) -> ChoiceReply: ...

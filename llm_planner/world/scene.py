@@ -7,6 +7,10 @@ Orientations are unit quaternions (x, y, z, w), as in ROS messages and scipy.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from llm_planner.world.building import Building
 
 Vector3 = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # (x, y, z, w)
@@ -41,11 +45,18 @@ class SceneObject:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything measured at one `time` [s]. `held` names the object in the gripper, or is "" when it is empty."""
+    """Everything measured at one `time` [s]. `held` names the object that the robot holds, or is "".
+
+    `robot` is the point between an arm's fingertips or the base of a mobile robot, None where nobody measures it. Its
+    `speed` is in [m/s]. `building` has the rooms around a mobile robot; an arm at a table has none.
+    """
 
     time: float
     objects: tuple[SceneObject, ...]
     held: str = ""
+    robot: Pose | None = None
+    speed: float = 0.0
+    building: Building | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

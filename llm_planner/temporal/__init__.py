@@ -1,0 +1,1 @@
+"""Linear temporal logic on finite traces: formulas, automata, decisions about them, and monitors."""
