@@ -25,13 +25,26 @@ _MAX_PASSES = 6  # and before everything about what still changes is
 
 
 @dataclass(frozen=True)
+class PossibleCall:
+    """A skill call that the program may make, with what is known of its arguments, by parameter, before it runs."""
+
+    line: int
+    skill: str
+    arguments: tuple[tuple[str, Type], ...]
+
+
+@dataclass(frozen=True)
 class CheckedProgram:
-    """A program that may run, with the skills it may call and its own functions by name."""
+    """A program that may run, with the skills it may call and its own functions by name.
+
+    `calls` are all that it may make, whichever way it goes.
+    """
 
     text: str
     tree: ast.Module
     skills: Mapping[str, Signature]
     functions: Mapping[str, ast.FunctionDef]
+    calls: tuple[PossibleCall, ...] = ()
 
 
 def check_program(text: str, skills: Iterable[Signature], scene: Scene) -> CheckedProgram:
@@ -42,10 +55,11 @@ def check_program(text: str, skills: Iterable[Signature], scene: Scene) -> Check
     problems = [*_name_problems(program, table), *_recursion_problems(functions)]
     if problems:  # the walk below relies on names being what they seem, and on calls coming to an end
         raise ProgramError(problems)
-    found = _Walk(program.tree, table, functions, scene).problems()
+    walk = _Walk(program.tree, table, functions, scene)
+    found = walk.problems()
     if found:
         raise ProgramError(found)
-    return CheckedProgram(text, program.tree, table, functions)
+    return CheckedProgram(text, program.tree, table, functions, tuple(walk.calls))
 
 
 def _name_problems(program: Program, skills: Mapping[str, Signature]) -> Iterator[Problem]:
@@ -122,6 +136,7 @@ class _Walk:
         self._returns: list[list[Type]] = []  # what each function being walked may return
         self._known: dict[object, tuple[Type, bool | None]] = {}
         self._called: set[str] = set()
+        self.calls: dict[PossibleCall, None] = {}  # in the order in which they were met
 
     def problems(self) -> set[Problem]:
         self._block(self._tree.body)
@@ -224,7 +239,9 @@ class _Walk:
 
     def _skill(self, node: ast.Call, skill: Signature) -> None:
         positional, keywords = self._inference.arguments(node, self._state.variables)
-        self._inference.check_arguments(node, skill, positional, keywords)
+        given = self._inference.check_arguments(node, skill, positional, keywords)
+        left_out = {p.name: constant(p.default) for p in skill.parameters if not p.required and p.name not in given}
+        self.calls[PossibleCall(node.lineno, skill.name, tuple({**given, **left_out}.items()))] = None
         wants = {condition.atom.predicate for condition in skill.preconditions if not condition.atom.negated}
         if "empty" in wants and self._state.holding is True:
             self._inference.add(node, f"{skill.name}: something is in the gripper already here; put it down first")
