@@ -1,0 +1,1 @@
+"""The world `rooms`: a building, a mobile robot in it, things to fetch and people to visit."""
