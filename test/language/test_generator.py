@@ -11,7 +11,7 @@ import yaml
 from llm_planner.errors import QuestionError
 from llm_planner.language.compact.entries import scene_entries
 from llm_planner.language.compact.generator.examples import MAX_WORDS, draw_example
-from llm_planner.language.compact.grammar import MAX_STEPS, PRODUCTIONS, build_tree
+from llm_planner.language.compact.program_grammar import PROGRAM
 from llm_planner.language.compact.render import render_program
 from llm_planner.language.compact.words import split_words
 
@@ -38,7 +38,7 @@ def test_no_sentence_kept_for_measuring_is_generated(examples: list) -> None:
 
 def test_every_production_of_the_grammar_is_taught(examples: list) -> None:
     used = {step for example in examples for step in example.steps if isinstance(step, str)}
-    assert set(PRODUCTIONS) - used <= {"n6"}
+    assert set(PROGRAM.productions) - used <= {"n6"}
 
 
 def test_commands_hardly_ever_repeat(examples: list) -> None:
@@ -46,7 +46,7 @@ def test_commands_hardly_ever_repeat(examples: list) -> None:
 
 
 def test_examples_fit_the_network(examples: list) -> None:
-    assert all(len(example.words) <= MAX_WORDS and len(example.steps) <= MAX_STEPS for example in examples)
+    assert all(len(example.words) <= MAX_WORDS and len(example.steps) <= PROGRAM.max_steps for example in examples)
 
 
 def test_the_command_splits_into_exactly_the_words_that_pointers_index(examples: list) -> None:
@@ -56,7 +56,7 @@ def test_the_command_splits_into_exactly_the_words_that_pointers_index(examples:
 
 def test_most_commands_stand_for_a_program_and_some_for_a_question(examples: list) -> None:
     def is_program(example) -> bool:
-        tree = build_tree(list(example.steps))
+        tree = PROGRAM.build_tree(list(example.steps))
         if tree.step != "program":
             return False
         try:

@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from llm_planner.errors import LanguageModelError
-from llm_planner.language.compact.encoding import encode
-from llm_planner.language.compact.entries import scene_entries
-from llm_planner.language.compact.generator.examples import draw_example
-from llm_planner.language.compact.grammar import START, advance
+from llm_planner.language.compact.encoding import Sample
+from llm_planner.language.compact.generator.examples import draw_sample
+from llm_planner.language.compact.grammar import START
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
 from llm_planner.language.compact.network import Network, NetworkSize
+from llm_planner.language.compact.program_grammar import PROGRAM
 from llm_planner.language.compact.search import search
 from llm_planner.language.compact.training import (
     ExampleStream,
@@ -31,31 +31,28 @@ SIZE = {"heads": 4, "encoder_layers": 3, "decoder_layers": 3}
 
 def both(seed: int = 0) -> tuple[Network, NumpyNetwork]:
     torch.manual_seed(seed)
-    network = Network(NetworkSize()).eval()
+    network = Network(PROGRAM).eval()
     return network, NumpyNetwork({name: value.numpy() for name, value in network.state_dict().items()}, SIZE)
 
 
 def test_numpy_search_gives_its_readings_the_probability_that_torch_gives_them() -> None:
     network, numpy_network = both()
-    example = draw_example(np.random.default_rng(5))
-    item = encode(example.words, scene_entries(example.scene))
+    item = draw_sample(np.random.default_rng(5)).item
     readings = search(numpy_network, item, beam=3)
     assert readings
     for reading in readings:
-        same = type(example)(example.text, example.words, example.scene, reading.steps)
         with torch.no_grad():
-            expected = log_probabilities(network, collate([same])).sum().exp().item()
+            expected = log_probabilities(network, collate([Sample(item, reading.steps)])).sum().exp().item()
         assert reading.probability == pytest.approx(expected, rel=1e-3)
 
 
 def test_readings_are_complete_distinct_and_sorted() -> None:
     _, numpy_network = both(1)
-    example = draw_example(np.random.default_rng(8))
-    readings = search(numpy_network, encode(example.words, scene_entries(example.scene)), beam=5)
+    readings = search(numpy_network, draw_sample(np.random.default_rng(8)).item, beam=5)
     for reading in readings:
         stack = START
         for step in reading.steps:
-            stack = advance(stack, step)
+            stack = PROGRAM.advance(stack, step)
         assert stack == ()
     assert len({reading.steps for reading in readings}) == len(readings)
     assert [r.probability for r in readings] == sorted((r.probability for r in readings), reverse=True)
@@ -63,28 +60,28 @@ def test_readings_are_complete_distinct_and_sorted() -> None:
 
 def test_padding_does_not_change_an_examples_probability() -> None:
     network, _ = both()
-    examples = [draw_example(np.random.default_rng(seed)) for seed in range(6)]
+    samples = [draw_sample(np.random.default_rng(seed)) for seed in range(6)]
     with torch.no_grad():
-        together = log_probabilities(network, collate(examples)).sum(-1)
-        alone = torch.stack([log_probabilities(network, collate([example])).sum() for example in examples])
+        together = log_probabilities(network, collate(samples)).sum(-1)
+        alone = torch.stack([log_probabilities(network, collate([sample])).sum() for sample in samples])
     assert torch.allclose(together, alone, atol=1e-3)
 
 
 def test_a_few_steps_of_training_lower_the_loss_and_write_weights_that_load(tmp_path: Path) -> None:
     settings = TrainingSettings(steps=20, batch=16, warmup=2, seed=3)
-    batch = next(iter(ExampleStream(settings)))
+    batch = next(iter(ExampleStream(settings, draw_sample)))
     torch.manual_seed(settings.seed)
-    before = -log_probabilities(Network().eval(), batch).sum(-1).mean().item()
-    train(settings, tmp_path)
+    before = -log_probabilities(Network(PROGRAM).eval(), batch).sum(-1).mean().item()
+    train(PROGRAM, draw_sample, settings, tmp_path)
     weights, size = load_weights(tmp_path)
-    trained = Network(NetworkSize(**size)).eval()
+    trained = Network(PROGRAM, NetworkSize(**size)).eval()
     trained.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
     assert -log_probabilities(trained, batch).sum(-1).mean().item() < before - 1.0
     assert json.loads((tmp_path / "report.json").read_text())["step"] == 20
 
 
 def test_the_same_seed_gives_the_same_data() -> None:
-    first, second = (next(iter(ExampleStream(TrainingSettings(batch=8, seed=4)))) for _ in range(2))
+    first, second = (next(iter(ExampleStream(TrainingSettings(batch=8, seed=4), draw_sample))) for _ in range(2))
     assert torch.equal(first.target, second.target)
     assert torch.equal(first.grams, second.grams)
 

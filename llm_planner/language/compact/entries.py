@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from llm_planner.language.compact.program_grammar import PROGRAM
 from llm_planner.world.scene import Scene
-
-ENTRY_CLASSES = ("object", "kind", "color")
 
 
 @dataclass(frozen=True)
@@ -20,9 +19,9 @@ class Entries:
     def of_class(self, pointer_kind: str) -> tuple[str, ...]:
         return {"object": self.objects, "kind": self.kinds, "color": self.colors}[pointer_kind]
 
-    def flat(self) -> list[tuple[str, int, str]]:
-        """Every entry as (class, index within it, text), in the order of the network's input."""
-        return [(cls, index, text) for cls in ENTRY_CLASSES for index, text in enumerate(self.of_class(cls))]
+    def flat(self) -> list[tuple[str, str]]:
+        """Every entry as (class, text), in the order of the network's input."""
+        return [(cls, text) for cls in PROGRAM.entries for text in self.of_class(cls)]
 
 
 def scene_entries(scene: Scene) -> Entries:

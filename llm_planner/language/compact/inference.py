@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.compact.encoding import Encoded
-from llm_planner.language.compact.grammar import PRODUCTIONS
 
 Array = NDArray[np.float32]
 Weights = dict[str, Array]
@@ -107,7 +106,6 @@ class NumpyNetwork:
         out = self._norm(x[:, 0], "decoded")
         points = self._linear(out, "point_query") @ self._linear(memory, "point_key").T / np.sqrt(memory.shape[1])
         logits: Array = np.concatenate([self._linear(out, "production"), points], axis=1)
-        assert logits.shape[1] == len(PRODUCTIONS) + len(memory)
         return logits, Cache(tuple(keys), tuple(values))
 
     def _linear(self, x: Array, name: str) -> Array:

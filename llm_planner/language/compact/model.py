@@ -10,9 +10,10 @@ from llm_planner.errors import QuestionError
 from llm_planner.language.compact.coverage import doubt
 from llm_planner.language.compact.encoding import encode
 from llm_planner.language.compact.entries import Entries, scene_entries
-from llm_planner.language.compact.grammar import Node, build_tree
+from llm_planner.language.compact.grammar import Node
 from llm_planner.language.compact.guards import overlooked
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
+from llm_planner.language.compact.program_grammar import PROGRAM
 from llm_planner.language.compact.render import render_program
 from llm_planner.language.compact.search import Reading, search
 from llm_planner.language.compact.words import MAX_WORDS, Word, split_words
@@ -63,7 +64,7 @@ class CompactModel:
     def _answers(self, words: list[Word], request: ProgramRequest, entries: Entries) -> dict[Answer, float]:
         """Readings that come to the same answer count together."""
         answers: dict[Answer, float] = {}
-        for reading in search(self._network, encode(tuple(words), entries)):
+        for reading in search(self._network, encode(words, entries.flat(), PROGRAM)):
             answer = _answer(reading, words, request, entries)
             trust = reading.probability * doubt(words, reading.steps, entries)
             answers[answer] = answers.get(answer, 0.0) + trust
@@ -71,7 +72,7 @@ class CompactModel:
 
 
 def _answer(reading: Reading, words: list[Word], request: ProgramRequest, entries: Entries) -> Answer:
-    tree = build_tree(list(reading.steps))
+    tree = PROGRAM.build_tree(list(reading.steps))
     if tree.step != "program":
         return Answer("", _refusal(tree, request))
     ignored = overlooked(words, reading.steps)

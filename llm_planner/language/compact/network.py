@@ -14,8 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  (torch's own convention)
 
-from llm_planner.language.compact.encoding import MAX_LOOPS, SEGMENTS
-from llm_planner.language.compact.grammar import MAX_STEPS, PRODUCTIONS, SYMBOLS
+from llm_planner.language.compact.grammar import Grammar
 from llm_planner.language.compact.words import BUCKETS
 
 MAX_POSITION = 80
@@ -93,22 +92,23 @@ class DecoderLayer(nn.Module):
 class Network(nn.Module):
     """Scores for every step of a derivation, given the steps before it."""
 
-    def __init__(self, size: NetworkSize = NetworkSize(), dropout: float = 0.1) -> None:
+    def __init__(self, grammar: Grammar, size: NetworkSize = NetworkSize(), dropout: float = 0.1) -> None:
         super().__init__()
+        productions = len(grammar.productions)
         self.dropout = dropout
         self.grams = nn.EmbeddingBag(BUCKETS, size.width, mode="mean")
-        self.segment = nn.Embedding(len(SEGMENTS), size.width)
+        self.segment = nn.Embedding(len(grammar.segments), size.width)
         self.position = nn.Embedding(MAX_POSITION, size.width)
         self.encoder = nn.ModuleList(EncoderLayer(size) for _ in range(size.encoder_layers))
         self.encoded = nn.LayerNorm(size.width)
-        self.previous = nn.Embedding(len(PRODUCTIONS) + 1, size.width)  # the last one starts a derivation
+        self.previous = nn.Embedding(productions + 1, size.width)  # the last one starts a derivation
         self.pointed = nn.Linear(size.width, size.width)
-        self.symbol = nn.Embedding(len(SYMBOLS), size.width)
-        self.loops = nn.Embedding(MAX_LOOPS + 1, size.width)
-        self.step = nn.Embedding(MAX_STEPS, size.width)
+        self.symbol = nn.Embedding(len(grammar.symbols), size.width)
+        self.loops = nn.Embedding(grammar.max_loops + 1, size.width)
+        self.step = nn.Embedding(grammar.max_steps, size.width)
         self.decoder = nn.ModuleList(DecoderLayer(size) for _ in range(size.decoder_layers))
         self.decoded = nn.LayerNorm(size.width)
-        self.production = nn.Linear(size.width, len(PRODUCTIONS))
+        self.production = nn.Linear(size.width, productions)
         self.point_query, self.point_key = nn.Linear(size.width, size.width), nn.Linear(size.width, size.width)
         for module in (self.grams, self.segment, self.position, self.previous, self.symbol, self.loops, self.step):
             nn.init.normal_(module.weight, std=0.5 if module is self.grams else 0.1)

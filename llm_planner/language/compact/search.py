@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.language.compact.encoding import MAX_LOOPS, PRODUCTION_INDEX, SYMBOL_INDEX, Encoded
-from llm_planner.language.compact.grammar import MAX_STEPS, PRODUCTIONS, START, Stack, Step, advance
+from llm_planner.language.compact.encoding import Encoded
+from llm_planner.language.compact.grammar import START, Stack, Step
 from llm_planner.language.compact.inference import NumpyNetwork
 
 
@@ -29,20 +29,19 @@ class _Hypothesis:
     pointed: int  # its input position, or -1
 
     def extended(self, score: float, index: int, item: Encoded) -> _Hypothesis:
-        wide, symbol = len(PRODUCTIONS), self.stack[-1][0]
-        step: Step = PRODUCTIONS[index] if index < wide else item.pointer_at(index - wide, symbol)
+        wide, step = len(item.grammar.productions), item.step_at(index)
         last, pointed = (index, -1) if index < wide else (wide, index - wide)
-        return _Hypothesis(score, (*self.steps, step), advance(self.stack, step), last, pointed)
+        return _Hypothesis(score, (*self.steps, step), item.grammar.advance(self.stack, step), last, pointed)
 
 
 def search(network: NumpyNetwork, item: Encoded, beam: int = 5) -> list[Reading]:
     """Up to `beam` readings, the most probable first."""
     memory = network.encode(item)
     crossed, cache = network.prepare(memory), network.start()
-    live = [_Hypothesis(0.0, (), START, len(PRODUCTIONS), -1)]
+    live = [_Hypothesis(0.0, (), START, len(item.grammar.productions), -1)]
     finished: list[_Hypothesis] = []
-    for _ in range(MAX_STEPS):
-        logits, cache = network.decode(memory, crossed, cache, *_inputs(live))
+    for _ in range(item.grammar.max_steps):
+        logits, cache = network.decode(memory, crossed, cache, *_inputs(live, item))
         grown = _best_extensions(live, logits, item, beam)
         finished += [hypothesis for _, hypothesis in grown if not hypothesis.stack]
         going = [(row, hypothesis) for row, hypothesis in grown if hypothesis.stack]
@@ -54,13 +53,13 @@ def search(network: NumpyNetwork, item: Encoded, beam: int = 5) -> list[Reading]
     return [Reading(hypothesis.steps, float(np.exp(hypothesis.score))) for hypothesis in finished[:beam]]
 
 
-def _inputs(live: list[_Hypothesis]) -> tuple[NDArray[np.int64], ...]:
+def _inputs(live: list[_Hypothesis], item: Encoded) -> tuple[NDArray[np.int64], ...]:
     tops = [hypothesis.stack[-1] for hypothesis in live]
     return (
         np.array([hypothesis.last for hypothesis in live]),
         np.array([hypothesis.pointed for hypothesis in live]),
-        np.array([SYMBOL_INDEX[symbol] for symbol, _ in tops]),
-        np.array([min(loops, MAX_LOOPS) for _, loops in tops]),
+        np.array([item.grammar.symbol_index[symbol] for symbol, _ in tops]),
+        np.array([min(loops, item.grammar.max_loops) for _, loops in tops]),
     )
 
 
@@ -78,6 +77,3 @@ def _best_extensions(
             options.append((hypothesis.score + float(scores[k]), row, int(legal[k])))
     options.sort(reverse=True)
     return [(row, live[row].extended(score, index, item)) for score, row, index in options[:beam]]
-
-
-assert len(PRODUCTION_INDEX) == len(PRODUCTIONS), "two productions share a name"

@@ -1,4 +1,4 @@
-"""Trains the compact model on the generator's examples: `llm-planner train-language`."""
+"""Trains a network of the compact model on samples that are drawn as it goes: `llm-planner train-language`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
-from llm_planner.language.compact.encoding import MAX_LOOPS, PRODUCTION_INDEX, SYMBOL_INDEX, encode
-from llm_planner.language.compact.entries import scene_entries
-from llm_planner.language.compact.generator.examples import Example, draw_example
-from llm_planner.language.compact.grammar import PRODUCTIONS, START, Pointer, advance
+from llm_planner.language.compact.encoding import Sample
+from llm_planner.language.compact.grammar import START, Grammar, Pointer
 from llm_planner.language.compact.network import Network, NetworkSize
 
 POOL = 8  # batches drawn together and sorted by length, so that a batch holds little padding
@@ -33,6 +31,9 @@ class TrainingSettings:
     learning_rate: float = 1.2e-3
     warmup: int = 400
     seed: int = 0
+
+
+Draw = Callable[[np.random.Generator], Sample]
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,11 @@ class Batch:
     target: Tensor
 
 
-def collate(examples: list[Example]) -> Batch:
-    """Pads and stacks examples."""
-    inputs = [encode(example.words, scene_entries(example.scene)) for example in examples]
-    size, steps = max(item.length for item in inputs), max(len(example.steps) for example in examples)
-    count, wide = len(examples), len(PRODUCTIONS)
+def collate(samples: list[Sample]) -> Batch:
+    """Pads and stacks samples of one grammar."""
+    grammar = samples[0].item.grammar
+    size, steps = max(sample.item.length for sample in samples), max(len(sample.steps) for sample in samples)
+    count, wide = len(samples), len(grammar.productions)
     grams: list[int] = []
     offsets: list[int] = []
     segment, position = np.zeros((count, size), np.int64), np.zeros((count, size), np.int64)
@@ -65,25 +66,25 @@ def collate(examples: list[Example]) -> Batch:
     rows = {name: np.zeros((count, steps), np.int64) for name in ("previous", "symbol", "loops")}
     pointed, target = np.full((count, steps), -1, np.int64), np.full((count, steps), -1, np.int64)
     legal = np.ones((count, steps, wide + size), bool)
-    for b, (item, example) in enumerate(zip(inputs, examples, strict=True)):
-        n = item.length
+    for b, sample in enumerate(samples):
+        item, n = sample.item, sample.item.length
         for position_grams in item.grams + ((0,),) * (size - n):
             offsets.append(len(grams))
             grams.extend(position_grams)
         segment[b, :n], position[b, :n], match[b, :n, :n], padding[b, :n] = item.segment, item.position, item.match, 0.0
         stack, last, at = START, wide, -1
-        for t, step in enumerate(example.steps):
+        for t, step in enumerate(sample.steps):
             symbol, loops = stack[-1]
             rows["previous"][b, t], rows["symbol"][b, t], rows["loops"][b, t] = (
                 last,
-                SYMBOL_INDEX[symbol],
-                min(loops, MAX_LOOPS),
+                grammar.symbol_index[symbol],
+                min(loops, grammar.max_loops),
             )
             pointed[b, t], target[b, t] = at, item.choice(step)
             legal[b, t] = False
             legal[b, t, : wide + n] = item.legal(symbol, loops)
-            stack = advance(stack, step)
-            last, at = (wide, item.locate(step)) if isinstance(step, Pointer) else (PRODUCTION_INDEX[step], -1)
+            stack = grammar.advance(stack, step)
+            last, at = (wide, item.locate(step)) if isinstance(step, Pointer) else (grammar.production_index[step], -1)
     arrays = (
         segment,
         position,
@@ -111,16 +112,16 @@ def log_probabilities(network: Network, batch: Batch) -> Tensor:
 class ExampleStream(IterableDataset[Batch]):
     """Endless batches from one seed."""
 
-    def __init__(self, settings: TrainingSettings) -> None:
-        self.settings = settings
+    def __init__(self, settings: TrainingSettings, draw: Draw) -> None:
+        self.settings, self.draw = settings, draw
 
     def __iter__(self) -> Iterator[Batch]:
         torch.set_num_threads(1)
         worker = get_worker_info()
         rng = np.random.default_rng([self.settings.seed, 0 if worker is None else worker.id])
         while True:
-            pool = [draw_example(rng) for _ in range(self.settings.batch * POOL)]
-            pool.sort(key=lambda example: len(example.words) + len(example.steps))
+            pool = [self.draw(rng) for _ in range(self.settings.batch * POOL)]
+            pool.sort(key=lambda sample: sample.item.length + len(sample.steps))
             for start in rng.permutation(POOL):
                 yield collate(pool[start * self.settings.batch : (start + 1) * self.settings.batch])
 
@@ -134,8 +135,11 @@ def learning_rate(step: int, settings: TrainingSettings) -> float:
 
 
 def train(
+    grammar: Grammar,
+    draw: Draw,
     settings: TrainingSettings,
     folder: Path,
+    size: NetworkSize = NetworkSize(),
     start: Path | None = None,
     report: Callable[[int, float, float], None] = lambda step, loss, exact: None,
 ) -> None:
@@ -145,13 +149,12 @@ def train(
     step the network would choose.
     """
     torch.manual_seed(settings.seed)
-    size = NetworkSize()
-    network = Network(size)
+    network = Network(grammar, size)
     if start is not None:
         network.load_state_dict({name: value.float() for name, value in load_file(start).items()})
     optimizer = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=0.01)
     began = time.monotonic()
-    batches = iter(DataLoader(ExampleStream(settings), batch_size=None, num_workers=1, prefetch_factor=16))
+    batches = iter(DataLoader(ExampleStream(settings, draw), batch_size=None, num_workers=1, prefetch_factor=16))
     loss_sum = 0.0
     for step in range(settings.steps):
         for group in optimizer.param_groups:
@@ -164,25 +167,29 @@ def train(
         optimizer.step()
         loss_sum += loss.item()
         if (step + 1) % 100 == 0:
-            report(step + 1, loss_sum / 100, exact_share(network, settings.seed + 1, 256))
+            report(step + 1, loss_sum / 100, exact_share(network, draw, settings.seed + 1, 256))
             loss_sum = 0.0
         if (step + 1) % 500 == 0 or step + 1 == settings.steps:
-            _save(network, size, settings, folder, step + 1, time.monotonic() - began)
+            _save(network, draw, size, settings, folder, step + 1, time.monotonic() - began)
 
 
-def exact_share(network: Network, seed: int, count: int) -> float:
+def exact_share(network: Network, draw: Draw, seed: int, count: int) -> float:
     """Share of fresh examples for which every step is the most probable one."""
     network.eval()
     rng = np.random.default_rng([seed, 99])
     with torch.no_grad():
-        scores = [
-            log_probabilities(network, collate([draw_example(rng) for _ in range(64)])) for _ in range(count // 64)
-        ]
+        scores = [log_probabilities(network, collate([draw(rng) for _ in range(64)])) for _ in range(count // 64)]
     return float(np.mean([(row.sum(-1) > math.log(0.5)).float().mean().item() for row in scores]))
 
 
 def _save(
-    network: Network, size: NetworkSize, settings: TrainingSettings, folder: Path, step: int, seconds: float
+    network: Network,
+    draw: Draw,
+    size: NetworkSize,
+    settings: TrainingSettings,
+    folder: Path,
+    step: int,
+    seconds: float,
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     save_file(
@@ -190,5 +197,5 @@ def _save(
         folder / "weights.safetensors",
     )
     facts = {"size": asdict(size), "training": asdict(settings), "step": step, "seconds": round(seconds)}
-    facts["exact"] = exact_share(network, settings.seed + 1, 1024)
+    facts["exact"] = exact_share(network, draw, settings.seed + 1, 1024)
     (folder / "report.json").write_text(json.dumps(facts, indent=1) + "\n")

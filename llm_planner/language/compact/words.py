@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
 
@@ -34,20 +34,32 @@ _TOKEN = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]", re
 
 @dataclass(frozen=True)
 class Word:
-    """One word of a command in lower case; `metres` is its length where it is a quantity, else 0."""
+    """One word of a command in lower case; `metres` is its length where it is a quantity, else 0.
+
+    It stands at `start` to `end` in the command, in characters.
+    """
 
     text: str
     metres: float = 0.0
+    start: int = field(default=0, compare=False)
+    end: int = field(default=0, compare=False)
+
+    @property
+    def segment(self) -> str:
+        """Its class in the grammar of programs."""
+        return "quantity" if self.metres else "word"
 
 
 def split_words(text: str) -> list[Word]:
     """Words of `text`: "Move it 5 cm left" gives move, it, <quantity> (0.05 m), left."""
-    tokens = [token.lower().replace("’", "'") for token in _TOKEN.findall(text)]
+    found = list(_TOKEN.finditer(text))
+    tokens = [match[0].lower().replace("’", "'") for match in found]
     words: list[Word] = []
     index = 0
     while index < len(tokens):
         length, used = _quantity(tokens[index : index + 4])
-        words.append(Word(QUANTITY, length) if used else Word(tokens[index]))
+        start, end = found[index].start(), found[index + max(0, used - 1)].end()
+        words.append(Word(QUANTITY if used else tokens[index], length, start, end))
         index += used or 1
     return words
 

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
+from llm_planner.language.compact.encoding import Sample, encode
+from llm_planner.language.compact.entries import scene_entries
 from llm_planner.language.compact.generator.commands import command
 from llm_planner.language.compact.generator.noise import spoken
 from llm_planner.language.compact.generator.references import Speaker
 from llm_planner.language.compact.generator.scenes import as_scene, random_things
 from llm_planner.language.compact.generator.surface import Phrase, chance
-from llm_planner.language.compact.grammar import MAX_STEPS, Pointer, Step, linearise
+from llm_planner.language.compact.grammar import Pointer, Step, linearise
+from llm_planner.language.compact.program_grammar import PROGRAM
 from llm_planner.language.compact.words import MAX_WORDS, Word, split_words
 from llm_planner.world.scene import Scene
 
@@ -34,9 +37,15 @@ def draw_example(rng: Generator) -> Example:
         phrase = spoken(phrase, rng, polite=node.step not in ("unclear",) or chance(rng, 0.3))
         words, places = _split(phrase)
         steps = linearise(node)
-        if 0 < len(words) <= MAX_WORDS and len(steps) <= MAX_STEPS and _placeable(steps, places, words):
+        if 0 < len(words) <= MAX_WORDS and len(steps) <= PROGRAM.max_steps and _placeable(steps, places, words):
             text = " ".join(part.text for part in phrase)
             return Example(text, tuple(words), as_scene(speaker.things), tuple(_place(s, places) for s in steps))
+
+
+def draw_sample(rng: Generator) -> Sample:
+    """A random example as the program network sees it."""
+    example = draw_example(rng)
+    return Sample(encode(example.words, scene_entries(example.scene).flat(), PROGRAM), example.steps)
 
 
 def _split(phrase: Phrase) -> tuple[list[Word], dict[int, int]]:
