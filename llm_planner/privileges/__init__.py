@@ -1,0 +1,1 @@
+"""Privileges: what each source of commands may do, from an operator's file (Progent, arXiv:2504.11703)."""
