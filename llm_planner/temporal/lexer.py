@@ -1,0 +1,121 @@
+"""The words of a formula's text, and the error that points at one of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from llm_planner.errors import InputError
+from llm_planner.temporal.formula import Window
+from llm_planner.temporal.names import PROPOSITION, RESERVED, spelt
+
+MAX_TEXT = 20_000  # characters
+END = "end"
+NAME = "name"
+_SYMBOLS = {  # every spelling, longest first: the operator
+    "<->": "<->", "<=>": "<->", "->": "->", "=>": "->", "&&": "&", "||": "|", "[]": "G", "<>": "F",
+    "&": "&", "|": "|", "!": "!", "~": "!", "(": "(", ")": ")",
+    "¬": "!", "∧": "&", "∨": "|", "→": "->", "↔": "<->", "□": "G", "◇": "F",
+}  # fmt: skip
+_WORD = re.compile(r"[^\W\d]\w*")
+_SPACE = re.compile(r"\s*")
+_WINDOW = re.compile(r"\s*\[\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*,\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*\]")
+_WINDOWED = ("F", "G", "U")
+_ADVICE = {
+    "and": "write & for and", "or": "write | for or", "not": "write ! for not", "implies": "write -> for implies",
+    "until": "write U for until", "always": "write G for always", "eventually": "write F for eventually",
+    "next": "write X for next", "never": "write G ! for never", "1": "write true", "0": "write false",
+    ">": "a comparison needs a number: distance(robot, vase) > 0.3",
+    "<": "a comparison needs a number: speed(robot) < 0.2",
+    ",": "a comma only separates arguments: write in(robot, lab), without a space before ( and closed by )",
+    "[": "a window is two times in seconds after F, G or U: F[0,10] a",
+}  # fmt: skip
+_RUN_TOGETHER = re.compile(r"[XNFG]{2,}")
+
+
+class FormulaError(InputError):
+    """A text is no formula; `position` is the character (from 0) where reading it failed."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+@dataclass(frozen=True)
+class Token:
+    """An operator, a parenthesis, a NAME, or the END; `text` as found, or the proposition in its one spelling."""
+
+    kind: str
+    text: str
+    position: int
+    window: Window | None = None
+
+
+def tokens(text: str) -> list[Token]:
+    """The words of a formula, END last; raises FormulaError at the first character that begins none."""
+    if len(text) > MAX_TEXT:
+        message = f"the formula has {len(text)} characters; at most {MAX_TEXT} are read; give its parts separately"
+        raise FormulaError(message, MAX_TEXT)
+    found: list[Token] = []
+    position = _skip(text, 0)
+    while position < len(text):
+        token, position = _token(text, position)
+        found.append(token)
+        position = _skip(text, position)
+    return [*found, Token(END, "the end", position)]
+
+
+def _skip(text: str, position: int) -> int:
+    return _SPACE.match(text, position).end()  # type: ignore[union-attr] # no space also matches
+
+
+def _token(text: str, position: int) -> tuple[Token, int]:
+    word = _WORD.match(text, position)
+    if word and word[0] not in RESERVED:
+        return _name(text, position)
+    symbol = word[0] if word else next((s for s in _SYMBOLS if text.startswith(s, position)), "")
+    if not symbol:
+        raise error_at(text, Token(text[position], text[position], position), "a proposition or an operator")
+    kind, end = _SYMBOLS.get(symbol, symbol), position + len(symbol)
+    if window := _WINDOW.match(text, end) if kind in _WINDOWED else None:
+        return Token(kind, symbol, position, (float(window[1]), float(window[2]))), window.end()
+    return Token(kind, symbol, position), end
+
+
+def _name(text: str, position: int) -> tuple[Token, int]:
+    match = PROPOSITION.match(text, position)
+    assert match is not None  # a word begins here
+    try:
+        return Token(NAME, spelt(match), position), match.end()
+    except InputError as error:
+        raise pointing(text, position, str(error)) from error
+
+
+def error_at(text: str, token: Token, expected: str, before: Token | None = None) -> FormulaError:
+    """What was found at `token` (its neighbour on the left is `before`), what may stand there, and what to do."""
+    found = token.text if token.kind == END else repr(token.text)
+    return pointing(text, token.position, f"found {found}, expected {expected}", _advice(token, before))
+
+
+def _advice(token: Token, before: Token | None) -> str:
+    for word in (token.text, before.text if before else ""):
+        if word.lower() in _ADVICE:
+            return _ADVICE[word.lower()]
+        if _RUN_TOGETHER.fullmatch(word):
+            return f"write a space between operators: {' '.join(word)}"
+    if before and before.kind == NAME and token.kind == "(":
+        return (
+            f'write {before.text}(argument, ...) without a space, with no ( ) < > & | ! " in the argument, and close it'
+        )
+    if token.kind == END:
+        return "complete the formula, for example G !a or F (a & F b)"
+    return "for example: G !a, F (a & F b), !a U b, G (a -> X b)"
+
+
+def pointing(text: str, position: int, problem: str, advice: str = "") -> FormulaError:
+    """The problem, the part of the text around it with a caret below the place, and the advice."""
+    first = max(0, position - 50)
+    part = re.sub(r"\s", " ", text[first : position + 30])
+    lines = [f"cannot read the formula at character {position + 1}: {problem}", f"  {part}"]
+    lines.append(f"  {' ' * (position - first)}^")
+    return FormulaError("\n".join([*lines, advice] if advice else lines), position)
