@@ -24,9 +24,9 @@ Array = NDArray[np.float64]
 class RecordingWorld(World):
     """A world that keeps what it told the actuators, so that the same motion can be stepped barely."""
 
-    def __init__(self, name: str = "tabletop", seed: int = 0) -> None:
+    def __init__(self, seed: int = 0) -> None:
         self.recorded: list[Array] = []
-        super().__init__(name, seed)
+        super().__init__(seed)
 
     def controls(self, trajectory: JointTrajectory, steps: int) -> Array:
         self.recorded.append(super().controls(trajectory, steps))

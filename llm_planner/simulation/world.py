@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.errors import InputError
 from llm_planner.simulation.layout import Placement, default_objects, draw_layout
 from llm_planner.simulation.limits import LimitWatch
-from llm_planner.simulation.objects import KINDS, ObjectSpec
+from llm_planner.simulation.objects import KINDS, ObjectSpec, parse_objects
 from llm_planner.simulation.panda import (
     ARM_JOINTS,
     GRIPPER_FORCE,
@@ -24,6 +25,8 @@ from llm_planner.simulation.panda import (
     RobotLimits,
     pose_from_mujoco,
 )
+from llm_planner.simulation.rooms.things import parse_things
+from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.tabletop import tabletop_spec
 from llm_planner.simulation.trajectory import sample
 from llm_planner.skills.contract import Observation
@@ -34,20 +37,50 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-WORLDS: dict[str, Callable[[Sequence[ObjectSpec]], mujoco.MjSpec]] = {"tabletop": tabletop_spec}
+WORLDS = ("tabletop", "rooms")
 SETTLE_TIME = 0.5  # [s] stepped before a world is handed out
 HOLDING_FORCE = 2.0  # [N] of closing force below which nothing counts as held
 NQ = len(ARM_JOINTS)
 
 
-def open_world(name: str = "tabletop", seed: int = 0, objects: Sequence[ObjectSpec] | None = None) -> World:
+@overload
+def open_world(
+    name: Literal["tabletop"] = ..., seed: int = ..., objects: Sequence[ObjectSpec] | None = ..., rooms: None = ...
+) -> World: ...
+
+
+@overload
+def open_world(
+    name: Literal["rooms"], seed: int = ..., objects: Sequence[ObjectSpec] | None = ..., rooms: int | None = ...
+) -> RoomsWorld: ...
+
+
+@overload
+def open_world(
+    name: str, seed: int = ..., objects: Sequence[ObjectSpec] | None = ..., rooms: int | None = ...
+) -> World | RoomsWorld: ...
+
+
+def open_world(
+    name: str = "tabletop", seed: int = 0, objects: Sequence[ObjectSpec] | None = None, rooms: int | None = None
+) -> World | RoomsWorld:
     """The world called `name`, its objects (drawn from `seed` when none are given) laid out from `seed` and at rest.
 
-    Raises InputError for an unknown world or more objects than fit.
+    `rooms` is how many the building of the world `rooms` has, drawn too when not given. Raises InputError for an
+    unknown world, more objects than fit, or a number of rooms that no building has.
     """
     if name not in WORLDS:
         raise InputError(f"there is no world {name!r}; the worlds are: {', '.join(WORLDS)}")
-    return World(name, seed, objects)
+    if name == "rooms":
+        return RoomsWorld(seed, objects, rooms)
+    if rooms is not None:
+        raise InputError(f"the world {name!r} has no rooms; leave their number out or open the world 'rooms'")
+    return World(seed, objects)
+
+
+def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:
+    """The objects that a person has listed for the world called `world`; raises InputError that lists the choices."""
+    return parse_things(text) if world == "rooms" else parse_objects(text)
 
 
 @dataclass(frozen=True)
@@ -61,10 +94,10 @@ class WorldSnapshot:
 class World:
     """A robot at a table in MuJoCo. Joints are moved by `follow` alone; objects only by contact and friction."""
 
+    name = "tabletop"
     limits: RobotLimits = PANDA_LIMITS
 
-    def __init__(self, name: str, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
-        self.name = name
+    def __init__(self, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
         self.objects: tuple[ObjectSpec, ...] = ()
         self.reset(seed, objects)
 
@@ -84,7 +117,7 @@ class World:
         return float(self.data.time)
 
     def scene(self) -> Scene:
-        """Where every object is now, and which one is between the fingers."""
+        """Where every object is now, which one is between the fingers, and where these are and how fast they move."""
         poses = self.data.qpos[self._object_qpos].tolist()  # (n, 7): x y z, w x y z
         items = tuple(
             SceneObject(
@@ -97,7 +130,7 @@ class World:
             )
             for item, pose in zip(self.objects, poses, strict=True)
         )
-        return Scene(self.time, items, self._held())
+        return Scene(self.time, items, self._held(), *self._gripper_motion())
 
     def joint_state(self) -> JointState:
         """The arm's joints as they are."""
@@ -161,6 +194,14 @@ class World:
         self._gripper_command = snapshot.gripper_command
         self.limit_watch.restart(self._arm_qvel)
 
+    def _gripper_motion(self) -> tuple[Pose, float]:
+        """As `gripper_pose`, and its speed [m/s], both as the last physics step began: a millisecond ago."""
+        mujoco = self._mujoco
+        mujoco.mju_mat2Quat(self._quaternion, self.data.site_xmat[self._gripper])
+        mujoco.mj_objectVelocity(self.model, self.data, mujoco.mjtObj.mjOBJ_SITE, self._gripper, self._velocity, 0)
+        pose = pose_from_mujoco(self.data.site_xpos[self._gripper], self._quaternion)
+        return pose, math.hypot(*self._velocity[3:].tolist())
+
     def _gripper_ramp(self, width: float, ahead: Array) -> Array:
         """The commanded width `ahead` (n,) [s]: at the gripper's speed, no farther than its full force asks for."""
         if width != width:  # not a number: as told before
@@ -186,7 +227,7 @@ class World:
 
         self._mujoco = mujoco
         self.objects = objects
-        self.model = WORLDS[self.name](objects).compile()
+        self.model = tabletop_spec(objects).compile()
         self.data = mujoco.MjData(self.model)
         self.dt: float = self.model.opt.timestep  # [s] of one physics step
         self._kp = self.model.actuator_gainprm[:NQ, 0].copy()
@@ -197,6 +238,7 @@ class World:
         self._object_qpos = np.array(starts, dtype=np.intp)[:, None] + np.arange(7)
         self._owner = self._geom_owners()
         self._quaternion = np.zeros(4)
+        self._velocity = np.zeros(6)  # angular, then linear
         self._inertia = np.zeros((self.model.nv, self.model.nv))
         self._arm_qvel = self.data.qvel[:NQ]  # a view
         self._bias, self._gravcomp = self.data.qfrc_bias[:NQ], self.data.qfrc_gravcomp[:NQ]  # views

@@ -22,6 +22,7 @@ BESIDE_MAX_GAP = 0.15  # [m] farther apart nobody says "beside", unless a distan
 SIDE_MARGIN = 0.01  # [m] nearer to the line through `of` than this is on neither side
 
 CONTAINER_KINDS = frozenset({"bowl", "mug", "cup", "plate", "tray", "box", "basket", "pot", "pan", "bin"})
+FIXED_KINDS = frozenset({"person", "plant"})  # nobody carries them away
 
 Place = str | Vector3 | Point2  # a region's name, or a point
 
@@ -29,6 +30,11 @@ Place = str | Vector3 | Point2  # a region's name, or a point
 def is_container(item: SceneObject) -> bool:
     """Whether things can lie in it: known by its kind, since a box tells nothing of its inside."""
     return item.kind in CONTAINER_KINDS
+
+
+def is_portable(item: SceneObject) -> bool:
+    """Whether a robot may pick it up: not a person, nor what is as good as part of the building."""
+    return item.kind not in FIXED_KINDS
 
 
 def on(scene: Scene, a: str, b: str) -> bool:

@@ -1,0 +1,229 @@
+"""The world `rooms` in MuJoCo, stepped in-process: the same seam as the arm's world, for a robot that drives.
+
+Frames: the map's origin is the middle of the building. The base is a robot of three joints: x, y [m] and yaw [rad].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import cos, dist, hypot, sin
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.control.reference import JointState, JointTrajectory
+from llm_planner.simulation.limits import LimitWatch
+from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.panda import RobotLimits
+from llm_planner.simulation.rooms.base import (
+    BASE_HEIGHT,
+    BASE_LIMITS,
+    GRIP_REACH,
+    GRIP_TOLERANCE,
+    OPEN_WIDTH,
+    base_pose,
+)
+from llm_planner.simulation.rooms.layout import draw_places
+from llm_planner.simulation.rooms.model import rooms_spec
+from llm_planner.simulation.rooms.plan import ROOMS_MAX, ROOMS_MIN, draw_building
+from llm_planner.simulation.rooms.things import default_things, thing_kind
+from llm_planner.simulation.trajectory import sample
+from llm_planner.skills.contract import Observation
+from llm_planner.world.building import Building
+from llm_planner.world.places import Point2
+from llm_planner.world.predicates import is_portable
+from llm_planner.world.scene import Pose, Scene, SceneObject
+
+if TYPE_CHECKING:
+    import mujoco
+
+Array = NDArray[np.float64]
+START_ROOM = "hall"
+
+
+@dataclass(frozen=True)
+class RoomsSnapshot:
+    """Everything that decides how a world goes on; only for the world, or a copy of the world, that gave it."""
+
+    data: mujoco.MjData
+    items: tuple[SceneObject, ...]
+    held: str
+    width: float
+
+
+class RoomsWorld:
+    """A mobile robot in a building. The base is driven by velocities; things move only when it takes them along."""
+
+    name = "rooms"
+    limits: RobotLimits = BASE_LIMITS
+
+    def __init__(self, seed: int, objects: Sequence[ObjectSpec] | None = None, rooms: int | None = None) -> None:
+        self._rooms = rooms
+        self.reset(seed, objects)
+
+    def reset(self, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
+        """Starts again at time 0 in a building drawn from `seed`, with the robot at rest in the hall."""
+        rng = np.random.default_rng(seed)
+        count = int(rng.integers(ROOMS_MIN, ROOMS_MAX + 1))
+        building = draw_building(count if self._rooms is None else self._rooms, rng)
+        things = tuple(objects) if objects is not None else default_things(rng)
+        places = draw_places(building, things, rng)
+        items = tuple(_standing(item, *place) for item, place in zip(things, places, strict=True))
+        self._build(building, items)
+        self.data.qpos[:2] = building.find(START_ROOM).area.center
+        self.settle()
+
+    @property
+    def time(self) -> float:
+        """Simulated time since the reset [s]."""
+        return float(self.data.time)
+
+    def scene(self) -> Scene:
+        """The building, where everything in it is now, and what the robot carries."""
+        vx, vy, _ = self.data.qvel.tolist()
+        return Scene(self.time, tuple(self._items.values()), self._held, self._pose(), hypot(vx, vy), self.building)
+
+    def joint_state(self) -> JointState:
+        """The base: x, y [m], yaw [rad] in the map, and their velocities."""
+        return JointState(self.time, self.data.qpos.copy(), self.data.qvel.copy())
+
+    def gripper_width(self) -> float:
+        """Distance between the fingers [m]."""
+        return self._width
+
+    def observation(self) -> Observation:
+        """What a skill sees now."""
+        x, y, yaw = self.data.qpos.tolist()
+        return Observation(self.time, self.scene(), (x, y, yaw), self._pose(), self._width)
+
+    def follow(self, trajectory: JointTrajectory, duration: float) -> None:
+        """Steps the physics for `duration` [s] (whole steps) with the velocities of `trajectory`, in the map."""
+        steps = max(1, round(duration / self.dt))
+        _, velocities = sample(trajectory, self.time + self.dt * np.arange(1.0, steps + 1))
+        self.grip(trajectory.gripper_width)
+        self._step(velocities)
+
+    def drive(self, velocity: tuple[float, float, float], duration: float) -> None:
+        """Steps with one velocity of the base: forward, left [m/s] and counter-clockwise [rad/s]."""
+        forward, left, turn = velocity
+        for _ in range(max(1, round(duration / self.dt))):
+            c, s = cos(self.data.qpos[2]), sin(self.data.qpos[2])
+            self._step(np.array([[c * forward - s * left, s * forward + c * left, turn]]))
+
+    def grip(self, width: float) -> None:
+        """Tells the fingers to come to `width` [m]; not a number leaves them as they are.
+
+        Closing, they take what stands between them; opening, they put it down there if there is free floor.
+        """
+        if width != width:
+            return
+        closing, closed = width < OPEN_WIDTH / 2, self._width < OPEN_WIDTH / 2
+        self._width = width
+        if closing and not closed:
+            self._take()
+        elif self._held and not closing:
+            self._put_down()
+
+    def settle(self) -> None:
+        """Everything at rest at the time 0."""
+        self.data.time = 0.0
+        self.data.qvel[:] = 0.0
+        self._mujoco.mj_forward(self.model, self.data)
+        self.limit_watch.restart(self.data.qvel)
+
+    def snapshot(self) -> RoomsSnapshot:
+        """The state of the world, to come back to with `restore`."""
+        data = self._mujoco.MjData(self.model)
+        self._mujoco.mj_copyData(data, self.model, self.data)
+        return RoomsSnapshot(data, tuple(self._items.values()), self._held, self._width)
+
+    def restore(self, snapshot: RoomsSnapshot) -> None:
+        """Makes the world as it was when `snapshot` was taken."""
+        self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
+        self._items = {item.name: item for item in snapshot.items}
+        self._held, self._width = snapshot.held, snapshot.width
+        self.limit_watch.restart(self.data.qvel)
+
+    def _build(self, building: Building, items: Sequence[SceneObject]) -> None:
+        import mujoco
+
+        self._mujoco = mujoco
+        self.building = building
+        self.objects = tuple(ObjectSpec(item.name, item.kind, item.color) for item in items)
+        self.model = rooms_spec(building, self.objects).compile()
+        self.data = mujoco.MjData(self.model)
+        self.dt: float = self.model.opt.timestep  # [s] of one physics step
+        self._mocap = {item.name: int(self.model.body(item.name).mocapid[0]) for item in items}
+        self._items: dict[str, SceneObject] = {}
+        self._held, self._width = "", OPEN_WIDTH
+        for item in items:
+            self._move(item)
+        if not hasattr(self, "limit_watch"):
+            self.limit_watch = LimitWatch(self.limits, self.dt)
+
+    def _step(self, velocities: Array) -> None:
+        """One physics step for each of `velocities` (n, 3) in the map, cut to what the motors give."""
+        step, model, data = self._mujoco.mj_step, self.model, self.data
+        speed = np.hypot(velocities[:, 0], velocities[:, 1])
+        fastest, turning = self.limits.qvel_max[0], self.limits.qvel_max[2]
+        ctrl = velocities.copy()
+        ctrl[:, :2] *= (fastest / np.maximum(speed, fastest))[:, None]
+        ctrl[:, 2] = np.clip(ctrl[:, 2], -turning, turning)
+        for row, measured in zip(ctrl, self.limit_watch.rows(len(ctrl)), strict=True):
+            data.ctrl[:] = row
+            step(model, data)
+            measured[:] = data.qvel
+        if self._held:
+            self._carry()
+
+    def _pose(self) -> Pose:
+        return base_pose(*self.data.qpos.tolist())
+
+    def _grip_point(self) -> Point2:
+        x, y, yaw = self.data.qpos.tolist()
+        return x + GRIP_REACH * cos(yaw), y + GRIP_REACH * sin(yaw)
+
+    def _take(self) -> None:
+        point = self._grip_point()
+        loose = [item for item in self._items.values() if is_portable(item)]
+        nearest = min(loose, key=lambda item: dist(item.position[:2], point), default=None)
+        if nearest is not None and dist(nearest.position[:2], point) <= GRIP_TOLERANCE:
+            self._held = nearest.name
+            self._carry()
+
+    def _carry(self) -> None:
+        """What is held rides on the tray."""
+        item, pose = self._items[self._held], self._pose()
+        x, y, _ = pose.position
+        height = BASE_HEIGHT + item.size[2] / 2
+        self._move(replace(item, position=(x, y, height), orientation=pose.orientation))
+
+    def _put_down(self) -> None:
+        item, (x, y) = self._items[self._held], self._grip_point()
+        if self._is_free(x, y, item):
+            self._held = ""
+            self._move(replace(item, position=(x, y, item.size[2] / 2)))
+
+    def _is_free(self, x: float, y: float, item: SceneObject) -> bool:
+        """Whether the thing has space on the floor of the room in which the robot is."""
+        radius = hypot(*item.size[:2]) / 2
+        here = self.building.room_at(*self._pose().position[:2])
+        area = self.building.find(here).area
+        others = (other for other in self._items.values() if other.name != item.name)
+        return area.contains(x, y, -radius) and all(
+            dist(other.position[:2], (x, y)) > radius + thing_kind(other.kind).radius for other in others
+        )
+
+    def _move(self, item: SceneObject) -> None:
+        x, y, z, w = item.orientation
+        self._items[item.name] = item
+        self.data.mocap_pos[self._mocap[item.name]] = item.position
+        self.data.mocap_quat[self._mocap[item.name]] = (w, x, y, z)
+
+
+def _standing(item: ObjectSpec, x: float, y: float, yaw: float) -> SceneObject:
+    size = thing_kind(item.kind).size
+    orientation = base_pose(x, y, yaw).orientation
+    return SceneObject(item.name, item.kind, item.color, (x, y, size[2] / 2), orientation, size)
