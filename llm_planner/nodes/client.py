@@ -90,8 +90,8 @@ class Submission:
         """Raises SystemUnreachableError when the planner, which speaks every second, has fallen silent."""
         if not self.is_done and time.monotonic() - self._heard > SILENCE_MAX:
             raise SystemUnreachableError(
-                "the language planner fell silent, so nobody can tell what became of the command; the arm stops when "
-                "its skill ends. Look at what the nodes print, and say it again once the system is up"
+                "the language planner fell silent, so nobody can tell what became of the command; the robot stops "
+                "within seconds. Look at what the nodes print, and say it again once the system is up"
             )
 
     def _on_feedback(self, message: ExecuteCommand.Impl.FeedbackMessage) -> None:

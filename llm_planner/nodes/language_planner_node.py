@@ -60,6 +60,7 @@ class Command:
     feedback: ExecuteCommand.Feedback = field(default_factory=ExecuteCommand.Feedback)
     code: int = Result.SUCCEEDED
     message: str = ""
+    status: CommandStatus = field(default_factory=CommandStatus)
     done: Future = field(default_factory=Future)
 
     @property
@@ -275,10 +276,14 @@ class LanguagePlannerNode(ShellNode):
     def _tell(self, command: Command, message: str) -> None:
         status = CommandStatus(id=command.id, command=command.shown, state=command.state, message=message)
         status.error_code = command.code
-        status.header.stamp = self.get_clock().now().to_msg()
-        self._status.publish(status)
+        command.status = status
+        self._publish(command)
         if command.state != CommandStatus.ENDED:
             self._feed_back(command, message, PlanStatus())
+
+    def _publish(self, command: Command) -> None:
+        command.status.header.stamp = self.get_clock().now().to_msg()
+        self._status.publish(command.status)
 
     def _feed_back(self, command: Command, message: str, status: PlanStatus) -> None:
         command.feedback = ExecuteCommand.Feedback(
@@ -335,6 +340,7 @@ class LanguagePlannerNode(ShellNode):
 
     def _on_second(self) -> None:
         for command in self._known():
+            self._publish(command)  # the executor ends a plan whose command is spoken of no more
             self._repeat_feedback(command)
         waiting = [("waiting_commands", len(self._waiting))]
         if not self._model.is_ready:

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from llm_planner_interfaces.action import ExecutePlan
-from llm_planner_interfaces.msg import PlanStatus
+from llm_planner_interfaces.msg import CommandStatus, PlanStatus
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.srv import StopRobot
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -17,8 +17,9 @@ from llm_planner.errors import LlmPlannerError, QuestionError
 from llm_planner.nodes.journal_file import journal_path, note
 from llm_planner.nodes.message_conversions import plan_from_msg, scene_from_msg, step_to_msg
 from llm_planner.nodes.settings import Setting
-from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
+from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.nodes.skill_client import SkillClient
+from llm_planner.plan.commander import Commander
 from llm_planner.plan.events import (
     CancelSkill,
     EndReason,
@@ -72,6 +73,7 @@ class PlanExecutorNode(ShellNode):
     SETTINGS = (
         Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
         Setting("scene_timeout", 1.0, "wall time without a scene after which a plan is given up [s]", 0.2, 10.0),
+        Setting("planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0),
         Setting("journal", "", "file that records what is done; empty: llm_planner/journal.jsonl in ROS's folder"),
     )
 
@@ -84,6 +86,7 @@ class PlanExecutorNode(ShellNode):
             self.get_logger().warning(f"left unfinished earlier: {left.command!r}, after {done} steps; say it again")
             note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
         self._running: Running | None = None
+        self._commander = Commander(self.setting("planner_timeout"))
         self._scene: Scene | None = None
         self._world_run = 0
         self._scene_heard = 0.0
@@ -93,6 +96,7 @@ class PlanExecutorNode(ShellNode):
         self._status = self.create_lifecycle_publisher(PlanStatus, "plan_status", LATCHED)
         self._skills = SkillClient(self, self._on_skill_result, lambda: self._handle(SkillServerLost()))
         self.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
+        self.create_subscription(CommandStatus, "command_status", self._on_command, RELIABLE)
         self.create_service(StopRobot, "stop", self._on_stop)
         self.every(0.25, self._on_watch)
         self.every(0.5, self._publish_status)
@@ -117,7 +121,7 @@ class PlanExecutorNode(ShellNode):
     async def _execute(self, goal: ServerGoalHandle) -> Result:
         refusal = self._begin(goal)
         if refusal is not None:
-            goal.abort()
+            (goal.canceled if goal.is_cancel_requested else goal.abort)()
             return refusal
         running = self._running
         await running.done
@@ -126,9 +130,12 @@ class PlanExecutorNode(ShellNode):
     def _begin(self, goal: ServerGoalHandle) -> Result | None:
         """Start the plan, or say why not."""
         plan = goal.request.plan
+        if goal.is_cancel_requested:
+            return Result(error_code=Result.CANCELED, error_msg="Canceled before anything moved.")
         if self._running is not None:
             return Result(error_code=Result.BUSY, error_msg="another plan is running")
-        if (plan.executor, plan.stops) != (self._id, self._stops):
+        given_up = self._commander.why_stop(plan.id, time.monotonic())
+        if (plan.executor, plan.stops) != (self._id, self._stops) or given_up:
             return Result(error_code=Result.STOPPED, error_msg="Stopped before it began.")
         if self._scene is None or self._scene_silence() > self.setting("scene_timeout"):
             return Result(error_code=Result.NO_SCENE, error_msg=NO_SCENE)
@@ -171,8 +178,21 @@ class PlanExecutorNode(ShellNode):
     def _on_skill_result(self, step_id: str, result: SkillResult) -> None:
         self._handle(SkillFinished(step_id, result))
 
+    def _on_command(self, status: CommandStatus) -> None:
+        ended = status.state == CommandStatus.ENDED
+        self._commander = self._commander.heard(status.id, time.monotonic(), ended)
+        if ended:
+            self._check_command()
+
+    def _check_command(self) -> None:
+        """A plan that nobody waits for any more ends, whatever became of whoever sent it."""
+        given_up = self._commander.why_stop(self._running.id, time.monotonic()) if self._running else ""
+        if given_up:
+            self._handle(StopRequested(given_up))
+
     def _on_watch(self) -> None:
         self._skills.watch()
+        self._check_command()
         if self._running is not None and self._scene_silence() > self.setting("scene_timeout"):
             self._handle(SceneLost())
 
