@@ -4,6 +4,7 @@ LlmPlannerError            anything below; the command line prints it as one par
 ├── InputError             what the user typed or configured: a value, its valid choices, the next step
 ├── ProgramError           a policy program that may not run (carries every problem found)
 ├── QuestionError          the command is unclear: ask the person, move nothing
+├── PrivilegeError         the source of a command may not have that done (carries the decision)
 ├── SkillError             a skill cannot start or has failed (carries a typed code)
 ├── LanguageModelError     the language model did not answer, or not usably
 └── SimulationError        the simulated world cannot be built, stepped or rendered

@@ -18,6 +18,7 @@ from llm_planner.program.queries import QUERIES
 from llm_planner.program.signatures import Signature, bind
 from llm_planner.program.static_types import ANY, NONE, Type, constant, forget_values, join, join_all
 from llm_planner.program.syntax import Program, parse_program
+from llm_planner.world.names import check_names
 from llm_planner.world.scene import Scene
 
 _PASSES_WITH_VALUES = 2  # walks of a loop before the values it counts through are forgotten
@@ -48,7 +49,9 @@ class CheckedProgram:
 
 
 def check_program(text: str, skills: Iterable[Signature], scene: Scene) -> CheckedProgram:
-    """The program in `text`, if it may run in `scene`; raises ProgramError carrying every problem found."""
+    """The program in `text`, if it may run in `scene`; raises ProgramError carrying every problem found, InputError for
+    a scene in which names may be mistaken."""
+    check_names(scene)
     program = parse_program(text)
     table = {skill.name: skill for skill in skills}
     functions = {node.name: node for node in program.tree.body if isinstance(node, ast.FunctionDef)}
