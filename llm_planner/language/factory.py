@@ -21,7 +21,8 @@ def open_model(name: str = "compact", script: Path | None = None) -> LanguageMod
 
         return load_compact_model()
     if name == "openai":
-        from llm_planner.language.server import ServerModel, settings_from_environment
+        from llm_planner.language.server.model import ServerModel
+        from llm_planner.language.server.settings import settings_from_environment
 
         return ServerModel(settings_from_environment())
     if name == "scripted":

@@ -17,11 +17,28 @@ class Attempt:
 
 
 @dataclass(frozen=True)
+class MissingFunction:
+    """A function that a program calls and nobody has defined, asked for on its own.
+
+    `parameters` are how the call names them, `line` is the line of `program` that calls it.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    line: str
+    program: str
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.parameters)})"
+
+
+@dataclass(frozen=True)
 class ProgramRequest:
     """What a model is asked: the person's words, what is on the table, and what was wrong with earlier answers.
 
     `rules` are the constraints that the program must keep, in plain words. `samples` independent programs may be asked
-    for at once, at `temperature`, from `seed`; the first is the model's best.
+    for at once, at `temperature`, from `seed`; the first is the model's best. With a `function` only its definition is
+    asked for; an empty program says that the model has none.
     """
 
     command: str
@@ -31,15 +48,23 @@ class ProgramRequest:
     samples: int = 1
     temperature: float = 0.0
     seed: int = 0
+    function: MissingFunction | None = None
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What an answer cost."""
+    """What an answer cost; costs add up."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     requests: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.requests + other.requests,
+        )
 
 
 @dataclass(frozen=True)

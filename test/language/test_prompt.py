@@ -10,20 +10,23 @@ from llm_planner.language.model import Attempt, ProgramRequest
 from llm_planner.language.prompt import MAX_PROBLEMS, describe_scene, messages, system_prompt
 from llm_planner.program.queries import QUERIES
 from llm_planner.skills.library import load_skills
-from llm_planner.world.places import DIRECTIONS, REGIONS
+from llm_planner.world.building import Building, Room
+from llm_planner.world.places import DIRECTIONS, REGIONS, Rectangle
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
+TABLE = Scene(0.0, ())
+HOUSE = Scene(0.0, (), building=Building((Room("hall", Rectangle(0.0, 1.0, 0.0, 1.0)),), ()))
 MUG = SceneObject("mug", "mug", "", (0.51234, 0.0, 0.04), IDENTITY, (0.08, 0.08, 0.09))
 
 
 @pytest.mark.parametrize("name", [*load_skills().skills, *QUERIES])
 def test_every_skill_and_every_question_to_the_scene_is_in_the_prompt(name: str) -> None:
-    assert re.search(rf"\b{name}\b", system_prompt())
+    assert re.search(rf"\b{name}\b", system_prompt(TABLE))
 
 
 @pytest.mark.parametrize("word", [*REGIONS, *DIRECTIONS])
 def test_every_place_and_direction_is_in_the_prompt(word: str) -> None:
-    assert f'"{word}"' in system_prompt()
+    assert f'"{word}"' in system_prompt(TABLE)
 
 
 def test_the_scene_is_described_in_few_digits() -> None:

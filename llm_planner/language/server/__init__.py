@@ -1,0 +1,1 @@
+"""Any OpenAI-compatible server (OpenAI, vLLM, Ollama, llama.cpp) as a language model, through the `openai` client."""

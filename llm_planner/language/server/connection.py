@@ -1,0 +1,212 @@
+"""Questions to the server and its answers, within a bounded time and whatever the server does."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from llm_planner.errors import LanguageModelError
+from llm_planner.language.model import Usage
+from llm_planner.language.plain_text import plain_text, shortened
+from llm_planner.language.server.completion import AnswerReader, BrokenAnswerError, Completion, UnusableAnswerError
+from llm_planner.language.server.settings import FIRST_PAUSE, ServerSettings
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+_MAY_PASS = (408, 409, 429)  # and everything from 500 on
+_NOT_TAKEN = (400, 422)  # the request has something in it that the server does not take
+
+
+@dataclass(frozen=True)
+class Part:
+    """An optional part of a request: fields that not every server takes, known by the name of the first.
+
+    One that stands `instead_of` another is sent once the server has refused that.
+    """
+
+    fields: Mapping[str, Any]
+    instead_of: str = ""
+
+    @property
+    def name(self) -> str:
+        return next(iter(self.fields))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A completion, what it cost with all tries, and the names of the optional parts it was asked with."""
+
+    completion: Completion
+    usage: Usage
+    sent: frozenset[str]
+
+
+@dataclass
+class _Question:
+    """One question on its way: how long it may still take, and how often it was sent."""
+
+    messages: list[Any]
+    deadline: float  # [s] on the connection's clock
+    requests: int = 0
+
+
+class _FailedError(Exception):
+    """One request failed; `status` is the server's (0: none), `wait` [s] what it asks for before the next (0: nothing).
+
+    `passing` failures may be tried again.
+    """
+
+    def __init__(self, message: str, passing: bool, status: int = 0, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.passing, self.status, self.wait = passing, status, wait
+
+
+@dataclass
+class Connection:
+    """Asks one server, and remembers which optional parts it does not take. `clock` [s] is monotonic."""
+
+    settings: ServerSettings
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    refused: set[str] = field(default_factory=set)
+    _client: OpenAI | None = None
+
+    def ask(self, messages: list[Any], parts: Sequence[Part]) -> Answer:
+        """The answer; raises `LanguageModelError` saying what failed and what to do, within `settings.patience`.
+
+        Where the server refuses the request, it is sent again without the part at fault: the one that the refusal
+        names, else the last. What is left out is remembered once the same request is taken without it.
+        """
+        question = _Question(messages, self.clock() + self.settings.patience)
+        refused = set(self.refused)
+        while True:
+            sent = [p for p in parts if p.name not in refused and (not p.instead_of or p.instead_of in refused)]
+            try:
+                completion = self._patiently(question, sent)
+            except _FailedError as failure:
+                if failure.status not in _NOT_TAKEN or not sent:
+                    raise LanguageModelError(f"{self.settings} {failure}") from failure
+                refused.add(_at_fault(str(failure), sent).name)
+            else:
+                self.refused |= refused
+                usage = Usage(completion.prompt_tokens, completion.completion_tokens, question.requests)
+                return Answer(completion, usage, frozenset(part.name for part in sent))
+
+    def close(self) -> None:
+        """Close all connections; the next question opens a new one."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _patiently(self, question: _Question, parts: Sequence[Part]) -> Completion:
+        """Tries again what may pass, with growing pauses."""
+        for attempt in range(self.settings.max_retries + 1):
+            try:
+                return self._within_deadline(question, parts)
+            except _FailedError as failure:
+                if not failure.passing:
+                    raise
+                times = f", {attempt + 1} times" if attempt else ""
+                pause = failure.wait or FIRST_PAUSE * 2**attempt
+                left = question.deadline - self.clock()
+                if failure.wait > max(0.0, left) and attempt < self.settings.max_retries:
+                    message = f"{failure}{times}; it asks to wait {pause:g} s, longer than the {left:.3g} s left"
+                    raise _FailedError(message, False) from failure
+                if attempt == self.settings.max_retries or pause >= left:
+                    raise _FailedError(f"{failure}{times}", False, failure.status) from failure
+            self.sleep(pause)
+        raise AssertionError("the last try raises")
+
+    def _within_deadline(self, question: _Question, parts: Sequence[Part]) -> Completion:
+        """In a thread of its own: a server that sends a byte now and then keeps every single read alive."""
+        future: Future[Completion] = Future()
+        client = self._open()
+        question.requests += 1
+        work = threading.Thread(target=self._work, args=(future, client, question, parts), daemon=True)
+        work.start()
+        try:
+            return future.result(max(0.0, question.deadline - self.clock()))
+        except FutureTimeoutError:
+            self.close()  # which ends the thread too
+            message = f"did not come to an end with its answer within {self.settings.patience:g} s"
+            raise _FailedError(message, False) from None
+
+    def _work(self, future: Future[Completion], client: OpenAI, question: _Question, parts: Sequence[Part]) -> None:
+        try:
+            future.set_result(self._exchange(client, question, parts))
+        except _FailedError as failure:
+            future.set_exception(failure)
+        except Exception as error:  # what a server sends can break the client in any way
+            message = f"gave an answer that cannot be used: {type(error).__name__}: {_brief(str(error))}"
+            future.set_exception(_FailedError(message, False))
+
+    def _exchange(self, client: OpenAI, question: _Question, parts: Sequence[Part]) -> Completion:
+        import openai
+
+        fields = {name: value for part in parts for name, value in part.fields.items()}
+        patience = min(self.settings.timeout, max(0.001, question.deadline - self.clock()))
+        try:
+            with client.chat.completions.with_streaming_response.create(
+                model=self.settings.model, messages=question.messages, extra_body=fields, timeout=patience
+            ) as response:
+                return self._read(response.headers.get("content-type", ""), response.iter_bytes(), patience)
+        except openai.APITimeoutError as error:
+            raise _FailedError(f"did not answer within {patience:.3g} s", True) from error
+        except openai.APIStatusError as error:
+            raise _refusal(error) from error
+        except openai.APIConnectionError as error:
+            raise _FailedError("cannot be reached; is it running, and is OPENAI_BASE_URL right?", True) from error
+
+    def _read(self, content_type: str, chunks: Any, patience: float) -> Completion:
+        heard = self.clock()
+        try:
+            reader = AnswerReader(content_type)
+            for chunk in chunks:
+                heard = self.clock()
+                reader.feed(chunk)
+                if reader.is_done:
+                    break
+            return reader.finish()
+        except UnusableAnswerError as error:
+            raise _FailedError(_brief(str(error)), False) from error
+        except BrokenAnswerError as error:
+            raise _FailedError(str(error), True) from error
+        except Exception as error:  # the connection's, whatever library it is made of
+            silent = self.clock() - heard >= 0.9 * patience
+            how = f"fell silent for {patience:.3g} s" if silent else "broke off"
+            raise _FailedError(f"{how} in the middle of its answer", True) from error
+
+    def _open(self) -> OpenAI:
+        if self._client is None:
+            from openai import OpenAI
+
+            s = self.settings
+            s.check()
+            self._client = OpenAI(api_key=s.api_key, base_url=s.base_url, timeout=s.timeout, max_retries=0)
+        return self._client
+
+
+def _refusal(error: Any) -> _FailedError:
+    status = int(error.status_code)
+    try:
+        wait = max(0.0, float(error.response.headers.get("retry-after", "0")))
+    except ValueError:  # a date: our own pause will do
+        wait = 0.0
+    message = f"refused the request ({status}): {_brief(error.message)}"
+    return _FailedError(message, status in _MAY_PASS or status >= 500, status, wait if wait < float("inf") else 0.0)
+
+
+def _at_fault(refusal: str, parts: Sequence[Part]) -> Part:
+    named = (part for part in parts if any(re.search(rf"\b{re.escape(name)}\b", refusal) for name in part.fields))
+    return next(named, parts[-1])
+
+
+def _brief(text: str) -> str:
+    return shortened(plain_text(text[:2000]), 300)
