@@ -17,6 +17,11 @@ import yaml
 from llm_planner.errors import InputError
 
 MAX_CHARACTERS = 100_000
+MAX_DEPTH = 20  # of lists and mappings within each other
+_OPENING = (
+    yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken, yaml.BlockSequenceStartToken, yaml.BlockMappingStartToken,
+)  # fmt: skip
+_CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndToken)
 _PREFIX = "tag:yaml.org,2002:"
 
 
@@ -119,18 +124,25 @@ def parse_strict(text: str, file: str) -> Entry:
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"{file} is longer than {MAX_CHARACTERS} characters: make it shorter")
     try:
-        for token in yaml.scan(text, Loader=yaml.SafeLoader):
-            if isinstance(token, (yaml.AliasToken, yaml.AnchorToken)):
-                line = token.start_mark.line + 1
-                raise InputError(f"{file}, line {line}: anchors and aliases are not allowed; write the value out")
+        _check_tokens(text, file)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         raise InputError(f"{file} cannot be read as YAML: {' '.join(str(error).split())}") from error
-    except RecursionError:
-        raise InputError(f"{file} cannot be read as YAML: it is nested too deep") from None
     if node is None:
         raise InputError(f"{file} is empty")
     return Entry(file, _TOP, node)
+
+
+def _check_tokens(text: str, file: str) -> None:
+    """Before anything is built of them; the scanner itself builds nothing."""
+    depth = 0
+    for token in yaml.scan(text, Loader=yaml.SafeLoader):
+        depth += isinstance(token, _OPENING) - isinstance(token, _CLOSING)
+        place = f"{file}, line {token.start_mark.line + 1}"
+        if isinstance(token, (yaml.AliasToken, yaml.AnchorToken)):
+            raise InputError(f"{place}: anchors and aliases are not allowed; write the value out")
+        if depth > MAX_DEPTH:
+            raise InputError(f"{place}: lists and mappings are nested more than {MAX_DEPTH} deep")
 
 
 def _with(keys: Collection[str]) -> str:

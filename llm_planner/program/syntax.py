@@ -73,6 +73,10 @@ def _text_problems(text: str) -> Iterator[Problem]:
         if character in text:
             line = text[: text.index(character)].count("\n") + 1
             yield Problem(line, 1, f"{name} is not allowed in a policy program")
+    unseen = next((character for character in text if not (character.isprintable() or character in "\0\t\r\n")), "")
+    if unseen:
+        line = text[: text.index(unseen)].count("\n") + 1
+        yield Problem(line, 1, f"the invisible character U+{ord(unseen):04X} is not allowed in a policy program")
     if _bracket_depth(text) > MAX_BRACKETS:
         yield Problem(0, 0, f"brackets are nested more than {MAX_BRACKETS} deep")
 

@@ -1,0 +1,142 @@
+"""The gates that everything hostile has to come through, each as a function from what is given to what came through.
+
+A gate raises LlmPlannerError for what it keeps out. The table has two blocks, a bowl and a vase; the policy lets
+commands from the topic do anything but touch the vase, and only the operator may.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from llm_planner.language.factory import open_model
+from llm_planner.language.model import ProgramReply, Reading, ReadingReply
+from llm_planner.plan.plan import in_base_words
+from llm_planner.plan.planning import plan_command, plan_program
+from llm_planner.privileges.decision import check_call, require
+from llm_planner.privileges.policy_file import policy_of
+from llm_planner.privileges.review import review_plan, review_program
+from llm_planner.privileges.strict_yaml import parse_strict
+from llm_planner.program.checker import check_program
+from llm_planner.program.interpreter import Finished, Interpreter, SkillCall
+from llm_planner.skills.library import load_skills
+from llm_planner.skills.manifest import read_manifest
+from llm_planner.temporal.parser import parse
+from llm_planner.world.places import BEHIND
+from llm_planner.world.propositions import check_proposition, parse_proposition
+from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+
+THINGS = {"red block": (0.55, 0.25), "blue block": (0.35, -0.25), "bowl": (0.45, 0.0), "vase": (0.5, -0.3)}
+POLICY = """
+sources: {topic: refuse, cli: ask, operator: refuse}
+rules:
+- {name: everyday, allow: any, from: any}
+- {name: the vase is the operator's, deny: [pick, push], from: [topic, cli], where: {object: {kind: vase}}}
+- {name: nothing is put on the vase, deny: [place_on, place_in, place_beside], from: any, where: {object: vase}}
+- {name: pushes are short, deny: push, from: any, where: {distance: {at_least: 0.2}}}
+- {name: not in the corner, deny: place_at, from: any, where: {place: {region: top left corner}}}
+"""
+
+
+class Obedient:
+    """A model that has been taken in: whatever it is told, it answers `reply`."""
+
+    name = "obedient"
+
+    def __init__(self, reply):
+        self.reply = reply
+
+    def read_command(self, request):
+        return ReadingReply((Reading(task=request.command),))
+
+    def write_program(self, request):
+        return self.reply
+
+
+def thing(name, x, y, kind=""):
+    size = (0.13, 0.13, 0.05) if name == "bowl" else (0.04, 0.04, 0.04)
+    return SceneObject(name, kind or name.split()[-1] if name.strip() else "", "", (x, y, size[2] / 2), IDENTITY, size)
+
+
+@pytest.fixture(scope="session")
+def skills():
+    return load_skills().signatures
+
+
+@pytest.fixture(scope="session")
+def table():
+    """The table, with further things on it, as {name: kind}."""
+
+    def make(more):
+        placed = [thing(name, *place) for name, place in THINGS.items()]
+        added = [thing(name, 0.3 + 0.06 * k, 0.35, kind) for k, (name, kind) in enumerate((more or {}).items())]
+        return Scene(0.0, (*placed, *added))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def gates(skills, table, tmp_path_factory):
+    """Every gate by its name; each gives the skill calls, or the value, that came through."""
+    library = {skill.name: skill for skill in skills}
+    operators = policy_of(parse_strict(POLICY, "lab.yaml"), skills)
+
+    def program(case):
+        scene = table(case.get("things"))
+        interpreter = Interpreter(check_program(case["given"], skills, scene))
+        return list(iter(lambda: interpreter.advance(scene), Finished()))
+
+    def privileged(case):
+        """As a program runs: checked, reviewed, planned, and every call asked about when it starts."""
+        scene, source = table(case.get("things")), case.get("source", "topic")
+        program = check_program(case["given"], skills, scene)
+        review_program(operators, source, program, scene)
+        review_plan(operators, source, plan_program("", case["given"], scene, skills).plan, library, scene)
+        interpreter, through = Interpreter(program), []
+        while isinstance(call := interpreter.advance(scene), SkillCall):
+            require(check_call(operators, source, call, scene))
+            through.append((call.skill, *call.arguments.values()))
+        return through
+
+    def start(case):
+        """One call at the moment it starts, whoever asked for it."""
+        skill, arguments = case["given"]["skill"], case["given"].get("arguments", {})
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in arguments.items()}
+        call = SkillCall(skill, in_base_words(library[skill], values, BEHIND) if skill in library else values, 1)
+        require(check_call(operators, case.get("source", "topic"), call, table(case.get("things"))))
+        return call
+
+    def command(case):
+        """Words that a model obeys by writing the program `obeys`, for a source of commands."""
+        scene = table(case.get("things"))
+        model = Obedient(ProgramReply(program=case.get("obeys", ""), question=case.get("asks", "")))
+        planned = plan_command(case["given"], scene, skills, model)
+        return privileged({**case, "given": planned.plan.program})
+
+    def formula(case):
+        read = parse(case["given"])
+        for text in read.propositions:
+            check_proposition(parse_proposition(text), table(case.get("things")))
+        return read
+
+    def file(case, name, read):
+        path = tmp_path_factory.mktemp("hostile") / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(case["given"], encoding="utf-8")
+        return read(path)
+
+    def manifest(case):
+        folder = tmp_path_factory.mktemp("hostile") / "wave"
+        folder.mkdir()
+        (folder / "skill.yaml").write_text(case["given"], encoding="utf-8")
+        return read_manifest(folder / "skill.yaml")
+
+    return {
+        "program": program,
+        "privileged": privileged,
+        "start": start,
+        "command": command,
+        "formula": formula,
+        "policy": lambda case: policy_of(parse_strict(case["given"], "lab.yaml"), skills),
+        "script": lambda case: file(case, "script.yaml", lambda path: open_model("scripted", path)),
+        "manifest": manifest,
+    }
