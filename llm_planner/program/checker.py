@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from llm_planner.program.builtins import BUILTINS
-from llm_planner.program.functions import called_names, function_defaults, function_signature, local_names
+from llm_planner.program.functions import (
+    call_cycle,
+    called_names,
+    circle_message,
+    function_defaults,
+    function_signature,
+    local_names,
+)
 from llm_planner.program.inference import Inference, Variables
 from llm_planner.program.problems import Problem, ProgramError, problem_at
 from llm_planner.program.queries import QUERIES
@@ -81,17 +88,10 @@ def _name_problems(program: Program, skills: Mapping[str, Signature]) -> Iterato
 
 
 def _recursion_problems(functions: Mapping[str, ast.FunctionDef]) -> Iterator[Problem]:
-    calls = {name: called_names(node) & functions.keys() for name, node in functions.items()}
     for name, node in functions.items():
-        reached: set[str] = set()
-        pending = set(calls[name])
-        while pending:
-            callee = pending.pop()
-            if callee not in reached:
-                reached.add(callee)
-                pending |= calls[callee]
-        if name in reached:
-            yield problem_at(node, f"the function {name!r} calls itself; use a loop")
+        circle = call_cycle(name, functions)
+        if circle:
+            yield problem_at(node, circle_message(circle))
 
 
 def _movers(functions: Mapping[str, ast.FunctionDef], skills: Mapping[str, Signature]) -> frozenset[str]:

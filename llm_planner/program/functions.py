@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llm_planner.program.signatures import REQUIRED, Parameter, Signature
@@ -40,3 +42,24 @@ def called_names(node: ast.AST) -> frozenset[str]:
     """Names of everything called somewhere under `node`."""
     calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
     return frozenset(call.func.id for call in calls if isinstance(call.func, ast.Name))
+
+
+def call_cycle(name: str, functions: Mapping[str, ast.FunctionDef]) -> tuple[str, ...]:
+    """The shortest way in which function `name` calls itself, from `name` to `name`, or ()."""
+    ways: deque[tuple[str, ...]] = deque([(name,)])
+    reached: set[str] = set()
+    while ways:
+        way = ways.popleft()
+        for callee in sorted(called_names(functions[way[-1]]) & functions.keys()):
+            if callee == name:
+                return (*way, name)
+            if callee not in reached:
+                reached.add(callee)
+                ways.append((*way, callee))
+    return ()
+
+
+def circle_message(circle: Sequence[str]) -> str:
+    """What to tell of functions that call each other in a circle."""
+    through = f" (by {' calls '.join(circle)})" if len(circle) > 2 else ""
+    return f"the function {circle[0]!r} calls itself{through}; use a loop"

@@ -1,35 +1,59 @@
-"""From a person's words to a checked program: ask a language model, check, and hand the problems back once."""
+"""From a person's words to a checked program: ask a language model, check, and hand the problems back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from llm_planner.errors import InputError, QuestionError
-from llm_planner.language.model import Attempt, LanguageModel, ProgramReply, ProgramRequest, Usage
+from llm_planner.language.model import Attempt, LanguageModel, MissingFunction, ProgramReply, ProgramRequest, Usage
 from llm_planner.language.plain_text import plain_text, shortened
 from llm_planner.program.checker import CheckedProgram, check_program
+from llm_planner.program.hierarchy import Hierarchy
 from llm_planner.program.limits import MAX_COMMAND_CHARACTERS
 from llm_planner.program.problems import ProgramError
 from llm_planner.program.signatures import Signature
 from llm_planner.world.scene import Scene
 
 REPAIR_ROUNDS = 1
+SERVER_REPAIR_ROUNDS = 2  # a large model learns from what it is told; the compact one has only its next best answer
 MAX_QUESTION_CHARACTERS = 500  # of a question that a model asks; what is longer is cut
 Review = Callable[[CheckedProgram], object]  # looks at a program that passed the checker; may raise ProgramError
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a program is asked for: under which `rules` (plain words), and how many `samples` of it, drawn at
+    `temperature` from `seed`.
+
+    `repair_rounds` are how often a refused answer goes back with its problems, None for what suits the model.
+    """
+
+    rules: tuple[str, ...] = ()
+    samples: int = 1
+    temperature: float = 0.8
+    seed: int = 0
+    repair_rounds: int | None = None
+
+    def rounds(self, model: LanguageModel) -> int:
+        """How often a refused answer goes back to `model`."""
+        if self.repair_rounds is not None:
+            return self.repair_rounds
+        return SERVER_REPAIR_ROUNDS if model.name == "openai" else REPAIR_ROUNDS
 
 
 @dataclass(frozen=True)
 class Synthesis:
     """A program that may run, how sure the model was of it, what it cost, and the answers refused on the way.
 
-    `confidence` is the model's, in [0, 1], or None where it gives none.
+    `confidence` is the model's, in [0, 1], or None where it gives none. `others` are further samples that may run too.
     """
 
     program: CheckedProgram
     confidence: float | None
     usage: Usage
     refused: tuple[Attempt, ...] = ()
+    others: tuple[CheckedProgram, ...] = ()
 
 
 def clean_command(text: str) -> str:
@@ -56,35 +80,79 @@ def write_program(
     skills: Sequence[Signature],
     model: LanguageModel,
     review: Review = lambda program: None,
+    asking: Asking | None = None,
 ) -> Synthesis:
     """The program that `model` writes for `command`, checked against `skills` and `scene`, and passed by `review`.
 
-    Raises QuestionError when the model asks, or when only the person can mend what is wrong; ProgramError when the
-    answer to the repair round may not run either; LanguageModelError and InputError as they come.
+    Functions that it leaves undefined are asked for in turn. Where the best sample may not run, another that may takes
+    its place; where none may, the best goes back with its problems. Raises QuestionError when the model asks, or when
+    only the person can mend what is wrong; ProgramError when the answer to the last repair round may not run either;
+    LanguageModelError and InputError as they come.
     """
-    command = clean_command(command)
-    refused: tuple[Attempt, ...] = ()
-    usage = Usage()
-    while True:
-        reply = model.write_program(ProgramRequest(command, scene, refused))
-        usage = _total(usage, reply.usage)
+    return _Dialogue(clean_command(command), scene, skills, model, review, asking or Asking()).synthesis()
+
+
+class _Dialogue:
+    """One command's questions to the model, and what they cost."""
+
+    def __init__(
+        self,
+        command: str,
+        scene: Scene,
+        skills: Sequence[Signature],
+        model: LanguageModel,
+        review: Review,
+        asking: Asking,
+    ) -> None:
+        self._request = ProgramRequest(
+            command, scene, (), asking.rules, asking.samples, asking.temperature, asking.seed
+        )
+        self._skills, self._model, self._review = skills, model, review
+        self._rounds = asking.rounds(model)
+        self._hierarchy = Hierarchy(self._define, (skill.name for skill in skills))
+        self._usage = Usage()
+
+    def synthesis(self) -> Synthesis:
+        refused: tuple[Attempt, ...] = ()
+        while True:
+            reply = self._ask(replace(self._request, attempts=refused))
+            passed, failed = self._sift((reply.program, *reply.others))
+            if passed:
+                confidence = None if 0 in failed else reply.confidence
+                return Synthesis(passed[0], confidence, self._usage, refused, passed[1:])
+            refused = (*refused, Attempt(reply.program, tuple(map(str, failed[0].problems))))
+            if len(refused) > self._rounds:
+                raise as_question(failed[0]) from failed[0]
+
+    def _sift(self, texts: Sequence[str]) -> tuple[tuple[CheckedProgram, ...], Mapping[int, ProgramError]]:
+        """The programs that may run, without repetitions, and what is wrong with the others, by position."""
+        passed: dict[str, CheckedProgram] = {}
+        failed: dict[int, ProgramError] = {}
+        for position, text in enumerate(texts):
+            if text in texts[:position]:
+                continue
+            try:
+                passed[text] = self._checked(text)
+            except ProgramError as error:
+                failed[position] = error
+        return tuple(passed.values()), failed
+
+    def _checked(self, text: str) -> CheckedProgram:
+        program = check_program(self._hierarchy.complete(text), self._skills, self._request.scene)
+        self._review(program)
+        return program
+
+    def _define(self, function: MissingFunction, attempts: tuple[Attempt, ...]) -> str:
+        return self._ask(replace(self._request, attempts=attempts, function=function, samples=1)).program
+
+    def _ask(self, request: ProgramRequest) -> ProgramReply:
+        """The model's answer; raises QuestionError where that is a question."""
+        reply = self._model.write_program(request)
+        self._usage = self._usage + reply.usage
         question = shortened(plain_text(reply.question), MAX_QUESTION_CHARACTERS)
         if question:
             raise QuestionError(question)
-        try:
-            program = _checked(reply, scene, skills, review)
-        except ProgramError as error:
-            refused = (*refused, Attempt(reply.program, tuple(map(str, error.problems))))
-            if len(refused) > REPAIR_ROUNDS:
-                raise as_question(error) from error
-        else:
-            return Synthesis(program, reply.confidence, usage, refused)
-
-
-def _checked(reply: ProgramReply, scene: Scene, skills: Sequence[Signature], review: Review) -> CheckedProgram:
-    program = check_program(reply.program, skills, scene)
-    review(program)
-    return program
+        return reply
 
 
 def as_question(error: ProgramError) -> ProgramError | QuestionError:
@@ -97,7 +165,3 @@ def as_question(error: ProgramError) -> ProgramError | QuestionError:
 
 def _sentence(message: str) -> str:
     return message[:1].upper() + message[1:]
-
-
-def _total(a: Usage, b: Usage) -> Usage:
-    return Usage(a.prompt_tokens + b.prompt_tokens, a.completion_tokens + b.completion_tokens, a.requests + b.requests)

@@ -6,7 +6,7 @@ from llm_planner.errors import InputError, LanguageModelError, QuestionError
 from llm_planner.language.model import ProgramReply, Usage
 from llm_planner.language.scripted import ScriptedLanguageModel
 from llm_planner.program.problems import Problem, ProgramError
-from llm_planner.program.synthesis import clean_command, write_program
+from llm_planner.program.synthesis import Asking, clean_command, write_program
 
 GOOD = 'pick("red block")\nplace_in("red bowl")'
 
@@ -41,6 +41,45 @@ def test_two_bad_answers_are_enough(skills, scene):
     with pytest.raises(ProgramError, match="an import is not allowed"):
         write_program("go", scene, skills, model)
     assert len(model.requests) == 2
+
+
+def test_how_often_a_refused_answer_goes_back_can_be_set(skills, scene):
+    model = scripted("import os", "import sys", "import re", GOOD)
+    synthesis = write_program("go", scene, skills, model, asking=Asking(repair_rounds=3))
+    assert [attempt.program for attempt in synthesis.refused] == ["import os", "import sys", "import re"]
+    with pytest.raises(ProgramError, match="an import is not allowed"):
+        write_program("go", scene, skills, scripted("import os", GOOD), asking=Asking(repair_rounds=0))
+
+
+def test_servers_have_two_repair_rounds(skills, scene):
+    model = scripted("import os", "import sys", GOOD)
+    model.name = "openai"
+    assert len(write_program("go", scene, skills, model).refused) == 2
+
+
+def test_rules_and_samples_are_passed_on_in_every_round(skills, scene):
+    model = scripted("import os", GOOD)
+    write_program("go", scene, skills, model, asking=Asking(("never the vase",), 3, 0.7, 5))
+    for request in model.requests:
+        assert (request.rules, request.samples, request.temperature, request.seed) == (("never the vase",), 3, 0.7, 5)
+
+
+def test_all_samples_that_may_run_come_back_once_each(skills, scene):
+    best = ProgramReply(GOOD, confidence=0.9, others=("go_home()", "import os", GOOD, "open_gripper()"))
+    synthesis = write_program("go", scene, skills, scripted(best), asking=Asking(samples=5))
+    assert [program.text for program in synthesis.others] == ["go_home()", "open_gripper()"]
+    assert (synthesis.program.text, synthesis.confidence) == (GOOD, 0.9)
+
+
+def test_another_sample_takes_the_place_of_the_best_where_that_may_not_run(skills, scene):
+    best = ProgramReply("import os", confidence=0.9, others=(GOOD,))
+    synthesis = write_program("go", scene, skills, scripted(best), asking=Asking(samples=2))
+    assert (synthesis.program.text, synthesis.confidence, synthesis.refused) == (GOOD, None, ())
+
+
+def test_the_cost_of_refused_answers_counts(skills, scene):
+    model = scripted(ProgramReply("import os", usage=Usage(10, 5, 1)), ProgramReply(GOOD, usage=Usage(20, 5, 2)))
+    assert write_program("go", scene, skills, model).usage == Usage(30, 10, 3)
 
 
 def test_what_the_review_refuses_goes_back_too(skills, scene):

@@ -31,7 +31,7 @@ class ServerSettings:
     @property
     def patience(self) -> float:
         """The most time that one question may take, with all its tries and pauses [s]."""
-        pauses = sum(FIRST_PAUSE * 2**n for n in range(self.max_retries))
+        pauses = sum(FIRST_PAUSE * 2.0**n for n in range(self.max_retries))
         return self.timeout * (self.max_retries + 1) + pauses + ALLOWANCE
 
     def __str__(self) -> str:
