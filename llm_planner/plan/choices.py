@@ -1,0 +1,117 @@
+"""The options of a next step: every sensible skill call that can start in a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from llm_planner.plan.plan import PlanStep, in_base_words
+from llm_planner.plan.unroll import unmet_preconditions
+from llm_planner.program.signatures import Parameter, Signature
+from llm_planner.skills.contract import Argument
+from llm_planner.world.atoms import HELD
+from llm_planner.world.places import ANY_SIDE, DIRECTIONS, REGIONS, Viewpoint
+from llm_planner.world.predicates import contents, is_portable
+from llm_planner.world.scene import Scene
+
+_SPATIAL = frozenset({"direction", "side", "region", "place", "location"})
+
+
+@dataclass(frozen=True)
+class Call:
+    """A skill call as a value; arguments in the order of the skill's parameters, in base words."""
+
+    skill: str
+    arguments: tuple[Argument, ...] = ()
+
+    def values(self, skill: Signature) -> dict[str, Argument]:
+        """The arguments by parameter name."""
+        return {parameter.name: value for parameter, value in zip(skill.parameters, self.arguments, strict=True)}
+
+    def text(self, skill: Signature, viewpoint: Viewpoint) -> str:
+        """As a line of a program, in the words of a speaker at `viewpoint`."""
+        words = [
+            viewpoint.from_base(value) if parameter.type in _SPATIAL and isinstance(value, str) else value
+            for parameter, value in zip(skill.parameters, self.arguments, strict=True)
+        ]
+        return f"{self.skill}({', '.join(map(_written, words))})"
+
+    def __str__(self) -> str:
+        return f"{self.skill}({', '.join(map(_written, self.arguments))})"
+
+
+def _written(value: Argument) -> str:
+    if isinstance(value, tuple):
+        return f"point({value[0]:.6g}, {value[1]:.6g})"
+    return f'"{value}"' if isinstance(value, str) else f"{value:.6g}"
+
+
+def call_of(step: PlanStep, skill: Signature, viewpoint: Viewpoint) -> Call:
+    """The call that a step makes, in base words."""
+    values = in_base_words(skill, step.arguments, viewpoint)
+    return Call(step.skill, tuple(values[parameter.name] for parameter in skill.parameters))
+
+
+@dataclass(frozen=True)
+class Menu:
+    """What the options are drawn from: the `skills` by name, the `things` worth moving or going to, and `calls` that
+    are offered besides, with arguments that nobody would think of otherwise (points, distances)."""
+
+    skills: Mapping[str, Signature]
+    things: tuple[str, ...]
+    calls: tuple[Call, ...] = ()
+
+    def options(self, scene: Scene) -> tuple[Call, ...]:
+        """All calls that can start in `scene`, in a fixed order, without those that could change nothing."""
+        offered = [call for skill in self.skills.values() for call in self._calls(skill, scene)]
+        every = dict.fromkeys([*(call for call in self.calls if call.skill in self.skills), *offered])
+        return tuple(call for call in every if can_start(call, self.skills[call.skill], scene))
+
+    def _calls(self, skill: Signature, scene: Scene) -> Iterator[Call]:
+        if _drops_anywhere(skill) and scene.building is None:
+            return
+        choices = [self._values(skill, parameter, scene) for parameter in skill.parameters]
+        yield from (Call(skill.name, values) for values in product(*choices))
+
+    def _values(self, skill: Signature, parameter: Parameter, scene: Scene) -> Sequence[Argument]:
+        match parameter.type:
+            case "object":
+                taken = skill.fills_gripper
+                return [n for n in self.things if n in scene.names and not (taken and not is_portable(scene.find(n)))]
+            case "destination":
+                rooms = scene.building.names if scene.building else ()
+                return [*rooms, *(name for name in self.things if name in scene.names and name != scene.held)]
+            case "region" | "place":
+                return list(REGIONS)
+            case "location":
+                return [*(name for name in self.things if name in scene.names), *REGIONS]
+            case "side":
+                return [ANY_SIDE]
+            case "direction":
+                return list(DIRECTIONS)
+            case _:
+                return [] if parameter.required or parameter.default is None else [parameter.default]
+
+
+def can_start(call: Call, skill: Signature, scene: Scene) -> bool:
+    """Whether its preconditions hold and what it names is there."""
+    values = call.values(skill)
+    objects = [values[p.name] for p in skill.parameters if p.type == "object"]
+    return all(name in scene.names for name in objects) and not unmet_preconditions(skill, values, scene)
+
+
+def _drops_anywhere(skill: Signature) -> bool:
+    """An arm's fingers that just open: what they hold falls, and nobody knows where to."""
+    return skill.empties_gripper and not any(HELD in atom.arguments for atom in skill.effects)
+
+
+def with_what_lies_on(names: Collection[str], scene: Scene) -> tuple[str, ...]:
+    """These things and whatever is on or in them, which may have to be moved away first; in the scene's order."""
+    found, waiting = set(names) & set(scene.names), sorted(set(names) & set(scene.names))
+    while waiting:
+        for name in contents(scene, waiting.pop()):
+            if name not in found:
+                found.add(name)
+                waiting.append(name)
+    return tuple(name for name in scene.names if name in found)

@@ -1,0 +1,95 @@
+"""The product of the automata of all constraints, over letters as bit masks, built as it is walked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llm_planner.temporal.alphabet import Alphabet
+from llm_planner.temporal.automaton import automaton
+from llm_planner.temporal.formula import Formula
+
+DEAD = -1
+_Part = tuple[int, int]  # an automaton's state, and its last letter as a mask
+
+
+class Obligations:
+    """States are numbers. A letter that an automaton has just read is no change to it and is not read again."""
+
+    def __init__(self, formulas: Sequence[Formula], alphabet: Alphabet, order: Sequence[str], first_letter: int) -> None:
+        self.automata = tuple(automaton(formula, alphabet) for formula in formulas)
+        self._order = tuple(order)
+        self._masks = tuple(sum(1 << order.index(name) for name in f.propositions) for f in formulas)
+        self._numbers: dict[tuple[_Part, ...], int] = {}
+        self._parts: list[tuple[_Part, ...]] = []
+        self._read: dict[tuple[int, int, int], int] = {}  # (automaton, state, mask) -> state
+        self._steps: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._accepting: list[bool] = []
+        before = tuple((item.initial, -1) for item in self.automata)
+        self.initial = self._along(before, (first_letter,))
+
+    def along(self, state: int, letters: tuple[int, ...]) -> int:
+        """The state after the letters, DEAD as soon as some constraint can no longer be kept."""
+        key = (state, letters)
+        found = self._steps.get(key)
+        if found is None:
+            found = self._steps[key] = self._along(self._parts[state], letters)
+        return found
+
+    def accepts(self, state: int) -> bool:
+        """Whether the plan may end here."""
+        return self._accepting[state]
+
+    def state_of(self, state: int, index: int) -> int:
+        """The state of one automaton of the product."""
+        return self._parts[state][index][0]
+
+    def unmet(self, state: int) -> int:
+        """How many constraints do not allow the plan to end here."""
+        parts = zip(self.automata, self._parts[state], strict=True)
+        return sum(q not in item.accepting for item, (q, _) in parts)
+
+    def first_broken(self, state: int, letters: tuple[int, ...]) -> int:
+        """The constraint that the letters make impossible to keep, -1 when they do not."""
+        parts = self._parts[state]
+        for k in range(len(self.automata)):
+            if self._part(k, parts[k], letters) is None:
+                return k
+        return -1
+
+    def _along(self, parts: tuple[_Part, ...], letters: tuple[int, ...]) -> int:
+        after = []
+        for k, part in enumerate(parts):
+            moved = self._part(k, part, letters)
+            if moved is None:
+                return DEAD
+            after.append(moved)
+        return self._number(tuple(after))
+
+    def _part(self, index: int, part: _Part, letters: tuple[int, ...]) -> _Part | None:
+        (state, last), mask = part, self._masks[index]
+        live = self.automata[index].live
+        for letter in letters:
+            own = letter & mask
+            if own == last:
+                continue
+            state, last = self._step(index, state, own), own
+            if state not in live:
+                return None
+        return state, last
+
+    def _step(self, index: int, state: int, own: int) -> int:
+        key = (index, state, own)
+        found = self._read.get(key)
+        if found is None:
+            letter = frozenset(name for k, name in enumerate(self._order) if own >> k & 1)
+            found = self._read[key] = self.automata[index].step(state, letter)
+        return found
+
+    def _number(self, parts: tuple[_Part, ...]) -> int:
+        if parts not in self._numbers:
+            self._numbers[parts] = len(self._parts)
+            self._parts.append(parts)
+            self._accepting.append(all(q in a.accepting for a, (q, _) in zip(self.automata, parts, strict=True)))
+        return self._numbers[parts]
+
+

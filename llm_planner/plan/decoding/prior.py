@@ -1,0 +1,119 @@
+"""What a model thinks of each next step: a price for every option, 0 for the one that it likes best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from llm_planner.language.model import ChoiceRequest, LanguageModel, Usage
+from llm_planner.plan.action_tree import ROOT, ActionTree
+from llm_planner.plan.choices import Call
+from llm_planner.world.scene import Scene
+
+OTHER_ORDER = 2.0  # [nats] for a call of the sampled plans that they do not make next
+NEVER_PLANNED = 5.0  # [nats] for a call that they never make
+
+
+class StepPrior(Protocol):
+    """Log-probabilities of next calls, as prices: how much less likely than the likeliest option, in nats.
+
+    A `position` is all that the prices depend on; searches that meet at one position and scene are one. `eager`: asking
+    is dear, so only options that obey are worth asking about.
+    """
+
+    eager: bool
+
+    @property
+    def start(self) -> Hashable: ...
+
+    def prices(self, position: Hashable, calls: Sequence[Call], scene: Scene) -> Sequence[float]: ...
+
+    def after(self, position: Hashable, call: Call) -> Hashable: ...
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """No opinion: the way with the least travel wins."""
+
+    eager: bool = True
+    start: Hashable = None
+
+    def prices(self, position: Hashable, calls: Sequence[Call], scene: Scene) -> Sequence[float]:
+        return [0.0] * len(calls)
+
+    def after(self, position: Hashable, call: Call) -> Hashable:
+        return position
+
+
+@dataclass(frozen=True)
+class TreePrior:
+    """Sampled plans, backed off: what they do next, what they do at another time, and anything else."""
+
+    tree: ActionTree
+    eager: bool = False
+    start: Hashable = ROOT
+
+    def prices(self, position: Hashable, calls: Sequence[Call], scene: Scene) -> Sequence[float]:
+        node = self.tree.nodes[_number(position)]
+        likeliest = max((self.tree.nodes[child].plans for child in node.children.values()), default=1)
+        planned = frozenset(self.tree.calls)
+        return [self._price(node.children.get(call), likeliest, call in planned) for call in calls]
+
+    def _price(self, child: int | None, likeliest: int, planned: bool) -> float:
+        if child is not None:
+            return math.log(likeliest / self.tree.nodes[child].plans)
+        return OTHER_ORDER if planned else NEVER_PLANNED
+
+    def after(self, position: Hashable, call: Call) -> Hashable:
+        """Out of turn, the plan goes on from where it makes that call."""
+        number = _number(position)
+        child = self.tree.child(number, call)
+        if child is not None:
+            return child
+        elsewhere = self.tree.first(call)
+        return number if elsewhere is None else elsewhere
+
+
+def _number(position: Hashable) -> int:
+    assert isinstance(position, int)  # of a tree's node: `start` or what `after` gave
+    return position
+
+
+@dataclass
+class ModelPrior:
+    """A language model, asked which of the options comes next; `usage` is what the questions have cost so far.
+
+    Raises `LanguageModelError` as the model does.
+    """
+
+    model: LanguageModel
+    command: str
+    rules: tuple[str, ...] = ()
+    eager: bool = True
+    start: Hashable = ()
+    usage: Usage = field(default_factory=Usage)
+
+    def prices(self, position: Hashable, calls: Sequence[Call], scene: Scene) -> Sequence[float]:
+        if len(calls) < 2:
+            return [0.0] * len(calls)
+        assert isinstance(position, tuple)  # of the steps so far
+        options = tuple(str(call) for call in calls)
+        reply = self.model.choose(ChoiceRequest(self.command, scene, position, options, self.rules))
+        self.usage = _added(self.usage, reply.usage)
+        best = max(reply.log_probabilities)
+        return [best - value for value in reply.log_probabilities]
+
+    def after(self, position: Hashable, call: Call) -> Hashable:
+        assert isinstance(position, tuple)
+        return (*position, str(call))
+
+
+def _added(a: Usage, b: Usage) -> Usage:
+    return replace(
+        a,
+        prompt_tokens=a.prompt_tokens + b.prompt_tokens,
+        completion_tokens=a.completion_tokens + b.completion_tokens,
+        requests=a.requests + b.requests,
+    )

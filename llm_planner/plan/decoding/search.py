@@ -1,0 +1,194 @@
+"""Best-first search for a sequence of calls that every automaton accepts and that reaches the task's goals.
+
+A* over the product of scene, automata and position in the model's plans. Price of a call: how unlikely the model finds
+it, and the way that it takes. What cannot obey any more is cut at the letter where that becomes certain.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+
+from llm_planner.plan.choices import Call
+from llm_planner.plan.decoding.obligations import DEAD, Obligations
+from llm_planner.plan.decoding.prior import StepPrior
+from llm_planner.plan.decoding.scene_graph import Edge, SceneGraph
+from llm_planner.plan.plan import Goal
+
+_Key = tuple[int, int, Hashable]
+Bound = Callable[[int, int], float]  # of a scene's and an obligation's number: metres that still lie ahead at least
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What a plan costs, in nats of the model's preference: per metre travelled and per call."""
+
+    per_metre: float = 1.0
+    per_call: float = 0.01
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where a search gives up: after so many different states, or so many seconds."""
+
+    states: int = 60_000
+    seconds: float = 5.0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is searched. `goals` must hold in the last scene. `on_time` judges windows in seconds of a whole plan."""
+
+    graph: SceneGraph
+    obligations: Obligations
+    prior: StepPrior
+    goals: tuple[Goal, ...] = ()
+    weights: Weights = Weights()
+    bound: Bound = lambda scene, state: 0.0
+    on_time: Callable[[Sequence[Edge]], bool] = lambda edges: True
+
+
+@dataclass(frozen=True)
+class Found:
+    """The `calls` of the best plan, or none: then `exhausted` says whether every sequence has been ruled out.
+
+    `blocked` counts, for each constraint, the calls that were cut because of it; `states` those looked at.
+    """
+
+    calls: tuple[Call, ...] | None
+    metres: float = 0.0
+    seconds: float = 0.0
+    exhausted: bool = False
+    states: int = 0
+    blocked: Counter[int] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """One way to a state of the product: what it cost and how it came there."""
+
+    key: _Key
+    cost: float
+    depth: int
+    parent: _Visit | None = None
+    call: Call | None = None
+    edge: Edge | None = None
+
+    def edges(self) -> list[Edge]:
+        return [visit.edge for visit in self.chain() if visit.edge is not None]
+
+    def chain(self) -> list[_Visit]:
+        """From the start to here."""
+        visits: list[_Visit] = []
+        visit: _Visit | None = self
+        while visit is not None:
+            visits.append(visit)
+            visit = visit.parent
+        return visits[::-1]
+
+
+def search(problem: Problem, limits: Limits, clock: Callable[[], float]) -> Found:
+    """The cheapest plan within the limits; `clock` gives seconds. Deterministic but for the clock."""
+    return _Search(problem).run(limits, clock)
+
+
+class _Search:
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._best: dict[_Key, float] = {}
+        self._heap: list[tuple[float, int, int, _Visit, Call | None]] = []
+        self._ticket = 0
+        self._goals: dict[int, bool] = {}
+        self._late = False
+        self._blocked: Counter[int] = Counter()
+
+    def run(self, limits: Limits, clock: Callable[[], float]) -> Found:
+        problem, deadline = self._problem, clock() + limits.seconds
+        if problem.obligations.initial == DEAD:
+            return Found(None, exhausted=True)
+        self._arrive(_Visit((0, problem.obligations.initial, problem.prior.start), 0.0, 0))
+        pops = 0
+        while self._heap:
+            _, _, _, visit, call = heapq.heappop(self._heap)
+            if call is not None:
+                self._take(visit, call)
+                continue
+            if visit.cost > self._best[visit.key]:
+                continue
+            if self._is_goal(visit):
+                return self._found(visit)
+            pops += 1
+            if len(self._best) > limits.states or (pops % 64 == 0 and clock() > deadline):
+                return Found(None, states=len(self._best), blocked=self._blocked)
+            self._expand(visit)
+        return Found(None, exhausted=not self._late, states=len(self._best), blocked=self._blocked)
+
+    def _is_goal(self, visit: _Visit) -> bool:
+        scene, state, _ = visit.key
+        if not (self._problem.obligations.accepts(state) and self._reached(scene)):
+            return False
+        in_time = self._problem.on_time(visit.edges())
+        self._late = self._late or not in_time
+        return in_time
+
+    def _reached(self, number: int) -> bool:
+        if number not in self._goals:
+            scene = self._problem.graph.scene(number)
+            self._goals[number] = all(goal.holds(scene) for goal in self._problem.goals)
+        return self._goals[number]
+
+    def _expand(self, visit: _Visit) -> None:
+        number, _, position = visit.key
+        graph, prior = self._problem.graph, self._problem.prior
+        calls = graph.options(number)
+        if prior.eager:
+            calls = tuple(call for call in calls if self._obeys(visit, call))
+        prices = prior.prices(position, calls, graph.scene(number))
+        for call, price in zip(calls, prices, strict=True):
+            priced = _Visit(visit.key, visit.cost + price + self._problem.weights.per_call, visit.depth + 1, visit)
+            if prior.eager:
+                self._take(priced, call)
+            else:  # what the call leads to is worked out when it is the best that is left
+                self._push(priced.cost, priced, call)
+
+    def _obeys(self, visit: _Visit, call: Call) -> bool:
+        number, state, _ = visit.key
+        edge = self._problem.graph.edge(number, call)
+        if edge is None:
+            return False
+        if self._problem.obligations.along(state, edge.letters) != DEAD:
+            return True
+        self._blocked[self._problem.obligations.first_broken(state, edge.letters)] += 1
+        return False
+
+    def _take(self, priced: _Visit, call: Call) -> None:
+        """Follow a call from the parent of `priced`, which has its price."""
+        number, state, position = priced.key
+        if not self._problem.prior.eager and not self._obeys(priced, call):
+            return
+        edge = self._problem.graph.edge(number, call)
+        assert edge is not None  # it obeys
+        key = (edge.after, self._problem.obligations.along(state, edge.letters), self._problem.prior.after(position, call))
+        cost = priced.cost + self._problem.weights.per_metre * edge.metres
+        if cost < self._best.get(key, float("inf")):
+            self._arrive(_Visit(key, cost, priced.depth, priced.parent, call, edge))
+
+    def _arrive(self, visit: _Visit) -> None:
+        scene, state, _ = visit.key
+        ahead = self._problem.bound(scene, state)
+        if ahead != float("inf"):
+            self._best[visit.key] = visit.cost
+            self._push(visit.cost + self._problem.weights.per_metre * ahead, visit, None)
+
+    def _push(self, cost: float, visit: _Visit, call: Call | None) -> None:
+        """Of equally good ones the one furthest on comes first, then the one met first."""
+        self._ticket += 1
+        heapq.heappush(self._heap, (cost, -visit.depth, self._ticket, visit, call))
+
+    def _found(self, visit: _Visit) -> Found:
+        edges = visit.edges()
+        calls = tuple(item.call for item in visit.chain() if item.call is not None)
+        metres, seconds = sum(edge.metres for edge in edges), sum(edge.times[-1] for edge in edges)
+        return Found(calls, metres, seconds, states=len(self._best), blocked=self._blocked)

@@ -1,0 +1,173 @@
+"""Where a skill call will take the robot: corners of the way of a hand or of a mobile base, as the shipped skills move.
+
+Which motion a skill makes is read off what it promises: it goes to what is in the gripper afterwards, or to where what
+was held will lie; what it moves without holding it, it pushes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from llm_planner.program.signatures import Signature
+from llm_planner.skills.arm import ArmSettings
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.grasps import choose_grasp
+from llm_planner.skills.gripper_shape import TIP, Grip
+from llm_planner.skills.reach import into_reach
+from llm_planner.skills.scripts.basic import HOME
+from llm_planner.world.geometry import half_extents, top
+from llm_planner.world.routes import shortest_route
+from llm_planner.world.scene import Scene, SceneObject, Vector3
+
+SETTINGS = ArmSettings()
+LIFT_LEAST = 0.03  # [m] that the hand rises after a grasp
+RETREAT = 0.08  # [m] that it rises after it let go
+RUN_UP, FINGER = 0.02, 0.01  # [m] before and half the breadth of closed fingers that push
+REST: Vector3 = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Waypoint:
+    """The robot at `position` [m]. `done`: what the call promises has happened. `carries`: from there to the middle of
+    what is held [m]. `straight`: the way here is a line in space, where a hand otherwise swings about its base."""
+
+    position: Vector3
+    done: bool = False
+    carries: Vector3 = REST
+    straight: bool = False
+
+
+def base_waypoints(before: Scene, promised: Scene) -> tuple[Waypoint, ...]:
+    """Of a mobile robot: each corner and the middle between every two, so that no room on the way is missed.
+
+    Raises InputError when no doors lead there.
+    """
+    if before.robot is None or before.building is None or promised.robot is None:
+        return ()
+    x, y, z = before.robot.position
+    goal = promised.robot.position[:2]
+    points: list[Vector3] = [(x, y, z)]
+    corners = shortest_route(before.building, (x, y), goal).points if goal != (x, y) else ()
+    for (ax, ay), (bx, by) in pairwise(corners):
+        points += [((ax + bx) / 2, (ay + by) / 2, z), (bx, by, z)]
+    return (*map(Waypoint, points), Waypoint(points[-1], done=True))
+
+
+def arm_waypoints(skill: Signature, before: Scene, promised: Scene) -> tuple[Waypoint, ...]:
+    """Of the point between an arm's fingertips. Where it starts from may be unknown: then from above the first place."""
+    if promised.held and promised.held != before.held:
+        return _reach_for(before, before.find(promised.held))
+    if before.held and not promised.held and _moved_by(before, promised, before.held):
+        return _put_down(before, promised)
+    pushed = [name for name in before.names if name != before.held and _moved_by(before, promised, name)]
+    if pushed:
+        return _push(before, before.find(pushed[0]), promised.find(pushed[0]))
+    here = _here(before)
+    if skill.name == "go_home":
+        high = [point.raised(_cruise(before, TIP)) for point in here]
+        return _finished([*here, *high, HOME], _carries(before))
+    return _finished(here, _carries(before))
+
+
+def _moved_by(before: Scene, promised: Scene, name: str) -> bool:
+    return name in promised.names and before.find(name).position != promised.find(name).position
+
+
+def _here(scene: Scene) -> list[Grip]:
+    return [Grip(*scene.robot.position, 0.0)] if scene.robot else []
+
+
+def _carries(scene: Scene) -> Vector3:
+    """From the fingers to the middle of what they hold [m]; as if by its middle where the hand is not seen."""
+    if not scene.held or scene.robot is None:
+        return REST
+    (x, y, z), (ox, oy, oz) = scene.robot.position, scene.find(scene.held).position
+    return ox - x, oy - y, oz - z
+
+
+def _finished(grips: Sequence[Grip], carries: Vector3 = REST) -> tuple[Waypoint, ...]:
+    points = [Waypoint(_reached(grip), carries=carries) for grip in grips]
+    return (*points, replace(points[-1], done=True)) if points else ()
+
+
+def _reached(grip: Grip) -> Vector3:
+    near = into_reach(grip)
+    return near.x, near.y, near.z
+
+
+def _cruise(scene: Scene, hanging: float, ignore: str = "") -> float:
+    """The height at which the hand passes over everything with so much hanging below its fingers [m]."""
+    tops = [top(item) + SETTINGS.cruise_room for item in scene.objects if item.name != ignore]
+    return min(max([SETTINGS.cruise_min, *tops]) + hanging, SETTINGS.cruise_max)
+
+
+def _over_to(scene: Scene, goal: Grip, cruise: float) -> list[Grip]:
+    """Up, over and down to `goal`."""
+    start = _here(scene)
+    risen = [grip.raised(max(cruise, grip.z)) for grip in start]
+    return [*start, *risen, goal.raised(cruise), goal]
+
+
+def _reach_for(before: Scene, item: SceneObject) -> tuple[Waypoint, ...]:
+    try:
+        grip = choose_grasp(before, item).grip
+    except SkillError:  # the skill will say so, or the thing in the way will be gone
+        grip = Grip(*item.position, 0.0)
+    way = [Waypoint(_reached(g)) for g in _over_to(before, grip, _cruise(before, TIP))]
+    x, y, z = item.position
+    carries = x - grip.x, y - grip.y, z - grip.z
+    hanging = max(TIP, half_extents(item)[2] - carries[2])
+    height = max(_cruise(before, hanging, item.name), grip.z + LIFT_LEAST)
+    taken = Waypoint((grip.x, grip.y, grip.z), done=True, carries=carries)
+    return (*way, taken, replace(taken, position=_reached(grip.raised(height))))
+
+
+def _put_down(before: Scene, promised: Scene) -> tuple[Waypoint, ...]:
+    item, carries = before.find(before.held), _carries(before)
+    x, y, z = promised.find(before.held).position
+    goal = Grip(x - carries[0], y - carries[1], z - carries[2], 0.0)
+    hanging = max(TIP, half_extents(item)[2] - carries[2])
+    grips = _over_to(before, goal, _cruise(before, hanging, item.name))
+    way = [Waypoint(_reached(grip), carries=carries) for grip in grips]
+    left = min(goal.z + RETREAT, SETTINGS.cruise_max)
+    return (*way, Waypoint(_reached(goal), done=True), Waypoint(_reached(goal.raised(left)), done=True))
+
+
+def _push(before: Scene, item: SceneObject, after: SceneObject) -> tuple[Waypoint, ...]:
+    (x, y, _), (gx, gy, _) = item.position, after.position
+    distance = math.hypot(gx - x, gy - y)
+    ux, uy = (gx - x) / distance, (gy - y) / distance
+    hx, hy, _ = half_extents(item)
+    reach = abs(ux) * hx + abs(uy) * hy + FINGER
+    behind = Grip(x - ux * (reach + RUN_UP), y - uy * (reach + RUN_UP), item.position[2], 0.0)
+    end = replace(behind, x=x + ux * (distance - reach), y=y + uy * (distance - reach))
+    cruise = _cruise(before, TIP)
+    way = [Waypoint(_reached(grip)) for grip in _over_to(before, behind, cruise)]
+    pushed = Waypoint(_reached(end), done=True, straight=True)
+    return (*way, pushed, replace(pushed, position=_reached(end.raised(cruise))))
+
+
+def densify(way: Sequence[Waypoint], spacing: float, round_base: bool) -> tuple[Waypoint, ...]:
+    """The same way with points at most `spacing` [m] apart; with `round_base` hands swing about their base."""
+    points = list(way[:1])
+    for a, b in pairwise(way):
+        count = max(1, math.ceil(math.dist(a.position, b.position) / spacing))
+        swings = round_base and not b.straight
+        points += [_between(a, b, k / count, swings) for k in range(1, count)]
+        points.append(b)
+    return tuple(points)
+
+
+def _between(a: Waypoint, b: Waypoint, share: float, swings: bool) -> Waypoint:
+    """Part of the way from `a`: things are still as they are at `a`."""
+    (ax, ay, az), (bx, by, bz) = a.position, b.position
+    z = az + share * (bz - az)
+    if not swings:
+        return replace(a, position=(ax + share * (bx - ax), ay + share * (by - ay), z))
+    radius = math.hypot(ax, ay) + share * (math.hypot(bx, by) - math.hypot(ax, ay))
+    begin = math.atan2(ay, ax)
+    turn = begin + share * (math.atan2(by, bx) - begin)
+    return replace(a, position=(radius * math.cos(turn), radius * math.sin(turn), z))

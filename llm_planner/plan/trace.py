@@ -1,0 +1,120 @@
+"""What a skill call leads the robot through, before anything moves: scenes along the way, and the letters that they are.
+
+A forecast of the motion, as the shipped skills move: an arm rises, swings over at its travelling height, goes down and
+rises again; a mobile robot drives the shortest way through the doors. Speeds are not forecast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import dist
+
+from llm_planner.plan.motion_forecast import Waypoint, arm_waypoints, base_waypoints, densify
+from llm_planner.plan.plan import goals_of
+from llm_planner.plan.prediction import predict
+from llm_planner.program.signatures import Signature
+from llm_planner.skills.contract import Argument
+from llm_planner.temporal.alphabet import Letter, Trace
+from llm_planner.world.propositions import Moment, Proposition, holds
+from llm_planner.world.scene import Pose, Scene, SceneObject, Vector3
+
+ARM_SPEED = 0.25  # [m/s] of the hand, on average over a movement that begins and ends at rest
+BASE_SPEED = 0.6  # [m/s] of a mobile robot, likewise
+FINGERS_TIME = 0.6  # [s] to close or open them
+ARM_SPACING, BASE_SPACING = 0.02, 0.1  # [m] between the points at which distances are judged
+_GEOMETRIC = frozenset({"near", "over", "distance"})
+
+
+@dataclass(frozen=True)
+class Passage:
+    """The scenes that a call leads through, in order; the last is the one after it. `event` is that it ended well.
+
+    The robot travels `metres` (the hand of an arm) and takes `seconds`, roughly.
+    """
+
+    scenes: tuple[Scene, ...]
+    event: tuple[str, ...]
+    metres: float
+    seconds: float
+
+    def moments(self, origins: Mapping[str, Vector3]) -> tuple[Moment, ...]:
+        """`origins`: where each object lay when the plan began [m]. The event shows for one moment, at the end."""
+        *way, after = (Moment(scene, origins) for scene in self.scenes)
+        return (*way, replace(after, events=frozenset([self.event])), after)
+
+
+def letter(moment: Moment, propositions: Sequence[Proposition]) -> Letter:
+    """Those of the propositions that the moment shows."""
+    return frozenset(str(item) for item in propositions if holds(item, moment))
+
+
+def without_repeats(letters: Sequence[Letter]) -> Trace:
+    """The trace of a run: one letter for every change."""
+    return tuple(a for k, a in enumerate(letters) if k == 0 or a != letters[k - 1])
+
+
+def needs_every_point(propositions: Sequence[Proposition]) -> bool:
+    """Whether any of them speaks of how far the robot is from something, which changes along every line."""
+    return any(item.predicate in _GEOMETRIC for item in propositions)
+
+
+def event_of(skill: Signature, values: Mapping[str, Argument], after: Scene) -> tuple[str, ...]:
+    """What `did(...)` says of a call: the skill and its first argument, or the room where one without any was done."""
+    arguments = [str(values[parameter.name]) for parameter in skill.parameters if parameter.name in values]
+    return (skill.name, *(arguments or filter(None, [after.robot_room])))
+
+
+def pass_through(
+    skill: Signature,
+    values: Mapping[str, Argument],
+    before: Scene,
+    origins: Mapping[str, Vector3],
+    every_point: bool = True,
+) -> Passage:
+    """What calling `skill` in `before` should lead through. `values` are in base words.
+
+    `origins` says where each object last lay on its own [m]. Without `every_point` only the corners of the way and one
+    scene in each room are given. Raises InputError when no way leads there.
+    """
+    promised = predict(before, goals_of(skill, "", values, before, origins))
+    waypoints = base_waypoints(before, promised) if before.building else arm_waypoints(skill, before, promised)
+    metres = sum(dist(a.position, b.position) for a, b in zip(waypoints, waypoints[1:], strict=False))
+    if every_point:
+        waypoints = densify(waypoints, BASE_SPACING if before.building else ARM_SPACING, round_base=not before.building)
+    seconds = _seconds(values, before, promised, metres)
+    scenes = _scenes(before, promised, waypoints, seconds)
+    return Passage(scenes, event_of(skill, values, scenes[-1]), metres, seconds)
+
+
+def _seconds(values: Mapping[str, Argument], before: Scene, after: Scene, metres: float) -> float:
+    waiting = values.get("seconds", 0.0)
+    fingers = FINGERS_TIME if before.held != after.held else 0.0
+    speed = BASE_SPEED if before.building else ARM_SPEED
+    return metres / speed + fingers + (float(waiting) if isinstance(waiting, int | float) else 0.0)
+
+
+def _scenes(before: Scene, promised: Scene, way: Sequence[Waypoint], seconds: float) -> tuple[Scene, ...]:
+    """The robot at each waypoint with what it carries there; things lie where they are promised once it let go."""
+    total = max(len(way) - 1, 1)
+    scenes = []
+    for index, point in enumerate(way):
+        base = promised if point.done else before
+        scene = replace(base, time=before.time + seconds * index / total, robot=Pose(point.position))
+        if scene.held:
+            scene = _carried(scene, base, point)
+        scenes.append(scene)
+    if not scenes:  # nothing is known of where the robot is
+        scenes = [replace(promised, time=before.time + seconds)]
+    return tuple(scenes)
+
+
+def _carried(scene: Scene, base: Scene, point: Waypoint) -> Scene:
+    item = base.find(scene.held)
+    x, y, z = point.position
+    dx, dy, dz = point.carries
+    return _with_object(scene, replace(item, position=(x + dx, y + dy, z + dz)))
+
+
+def _with_object(scene: Scene, item: SceneObject) -> Scene:
+    return replace(scene, objects=tuple(item if other.name == item.name else other for other in scene.objects))
