@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from llm_planner.plan.planning import Planned
+    from llm_planner.simulation.rooms.world import RoomsWorld
     from llm_planner.simulation.world import World
     from llm_planner.skills.library import SkillLibrary
     from llm_planner.world.places import Viewpoint
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that say what is asked, of which model, in which world."""
     parser.add_argument("text", nargs="*", help='the command, e.g. "stack the red block on the blue one"')
-    parser.add_argument("--world", default="tabletop", help="simulated world (default: tabletop)")
+    parser.add_argument("--world", default="tabletop", help="simulated world: tabletop (default) or rooms")
     parser.add_argument("--seed", type=int, default=0, help="seed of the layout (default: 0)")
-    parser.add_argument("--objects", metavar="LIST", help='what is in the scene, e.g. "red block, green bowl, mug"')
+    parser.add_argument("--objects", metavar="LIST", help='what is in it, e.g. "red block, mug" or "parcel, Anna"')
     parser.add_argument("--model", default="compact", help="language model: compact (default), openai or scripted")
     parser.add_argument("--model-script", type=Path, metavar="FILE", help="replies of the scripted model (YAML)")
     parser.add_argument("--program", type=Path, metavar="FILE", help="run this program instead of asking a model")
@@ -36,17 +37,16 @@ def command_text(args: argparse.Namespace) -> str:
     return words if words or args.program is None else f"run the program {args.program.name}"
 
 
-def open_requested_world(args: argparse.Namespace) -> World:
+def open_requested_world(args: argparse.Namespace) -> World | RoomsWorld:
     """The world that the options ask for; raises InputError naming the wrong one, or SimulationError."""
     from llm_planner.errors import InputError
     from llm_planner.simulation.gl import check_gl_setting
-    from llm_planner.simulation.objects import parse_objects
-    from llm_planner.simulation.world import open_world
+    from llm_planner.simulation.world import open_world, read_objects
 
     if args.seed < 0:
         raise InputError(f"--seed must be 0 or more, not {args.seed}")
     check_gl_setting()
-    return open_world(args.world, args.seed, None if args.objects is None else parse_objects(args.objects))
+    return open_world(args.world, args.seed, None if args.objects is None else read_objects(args.world, args.objects))
 
 
 def requested_viewpoint(args: argparse.Namespace) -> Viewpoint:
@@ -66,10 +66,11 @@ def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoin
     command = command_text(args)
     if args.program is not None:
         text = read_program(args.program)
-        return lambda scene: plan_program(command, text, scene, library.signatures, viewpoint)
+        return lambda scene: plan_program(command, text, scene, library.for_scene(scene).signatures, viewpoint)
 
     def ask(scene: Scene) -> Planned:
         words = clean_command(command)  # before a model is opened
-        return plan_command(words, scene, library.signatures, open_model(args.model, args.model_script), viewpoint)
+        skills = library.for_scene(scene).signatures
+        return plan_command(words, scene, skills, open_model(args.model, args.model_script), viewpoint)
 
     return ask

@@ -13,7 +13,7 @@ ROBOTS = ("panda",)
 
 
 def add_system_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--world", default="tabletop", help="name of the simulated world (default tabletop)")
+    parser.add_argument("--world", default="tabletop", help="simulated world: tabletop (default) or rooms")
     parser.add_argument("--robot", default="panda", help="name of the robot (default panda)")
     parser.add_argument("--seed", type=int, default=0, help="lays the objects out (default 0)")
     parser.add_argument("--objects", help='what is in the scene, e.g. "red block, green bowl, mug"')
@@ -28,8 +28,7 @@ def node_options(args: argparse.Namespace, journal: Path | None = None, namespac
     """The nodes' options; raises InputError for what can be seen to be wrong before anything starts."""
     from llm_planner.language.factory import MODEL_NAMES
     from llm_planner.simulation.gl import check_gl_setting
-    from llm_planner.simulation.objects import parse_objects
-    from llm_planner.simulation.world import WORLDS
+    from llm_planner.simulation.world import WORLDS, read_objects
     from llm_planner.world.places import viewpoint
 
     if args.robot not in ROBOTS:
@@ -41,7 +40,7 @@ def node_options(args: argparse.Namespace, journal: Path | None = None, namespac
     if args.seed < 0:
         raise InputError(f"--seed must be 0 or more, not {args.seed}")
     if args.objects is not None:
-        parse_objects(args.objects)
+        read_objects(args.world, args.objects)
     viewpoint(args.viewpoint)
     check_gl_setting()
     for option, path in (("--params-file", args.params_file), ("--model-script", args.model_script)):

@@ -22,7 +22,7 @@ def why_no_room(goal: Goal, before: Scene, scene: Scene) -> str:
     moved by then count as obstacles: where they already leave no room, nothing can.
     """
     name = goal.held_at_start
-    if not name or before.held or goal.atom.negated or goal.atom.arguments[:1] != (HELD,):
+    if not name or before.held or before.building or goal.atom.negated or goal.atom.arguments[:1] != (HELD,):
         return ""
     lying = {item.name: item for item in before.objects}
     still = tuple(item for item in scene.objects if item == lying.get(item.name))

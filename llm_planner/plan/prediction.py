@@ -7,13 +7,15 @@ from dataclasses import replace
 
 from llm_planner.plan.plan import Goal
 from llm_planner.world import predicates
+from llm_planner.world.atoms import HELD, HERE
 from llm_planner.world.free_space import clearance, free_spot
 from llm_planner.world.geometry import bottom, distance_in_plane, half_extents, top
-from llm_planner.world.places import ANY_SIDE, DIRECTIONS, WORKSPACE, direction_vector, region
-from llm_planner.world.scene import Scene, SceneObject, Vector3
+from llm_planner.world.places import ANY_SIDE, DIRECTIONS, WORKSPACE, Point2, direction_vector, region
+from llm_planner.world.scene import Pose, Scene, SceneObject, Vector3
 
 LIFT = 0.2  # [m] that a held thing hangs above where it lay
 BOWL_FLOOR = 0.01  # [m] thickness of a container's floor
+STANDING_DISTANCE = 0.5  # [m] between a mobile robot and what it has gone to
 
 
 def predict(scene: Scene, goals: tuple[Goal, ...]) -> Scene:
@@ -28,14 +30,14 @@ def predict(scene: Scene, goals: tuple[Goal, ...]) -> Scene:
 
 
 def _words(goal: Goal) -> set[str]:
-    """Argument values that are no objects: directions and regions."""
-    places = [goal.values.get(name) for name in ("place", "direction", "region")]
+    """Argument values that are no objects: directions, regions and rooms."""
+    places = [goal.values.get(name) for name in ("place", "direction", "region", "destination", HERE)]
     return {value for value in places if isinstance(value, str)}
 
 
 def _argument(goal: Goal, index: int) -> object:
     name = goal.atom.arguments[index]
-    return goal.held_at_start if name == "held" else goal.values[name]
+    return goal.held_at_start if name == HELD else goal.values[name]
 
 
 def _object(scene: Scene, goal: Goal, index: int) -> SceneObject:
@@ -50,7 +52,34 @@ def _moved_to(scene: Scene, item: SceneObject, position: Vector3) -> Scene:
 def _held(scene: Scene, goal: Goal) -> Scene:
     item = _object(scene, goal, 0)
     x, y, z = item.position
-    return replace(_moved_to(scene, item, (x, y, z + LIFT)), held=item.name)
+    return _beside_robot(replace(_moved_to(scene, item, (x, y, z + LIFT)), held=item.name), (x, y))
+
+
+def _reached(scene: Scene, goal: Goal) -> Scene:
+    """The robot in the middle of the room, or as close to the thing as it comes; what it holds comes along."""
+    where, building = str(_argument(goal, 0)), scene.building
+    if building is not None and where in building.names:
+        return _robot_at(scene, building.find(where).area.center)
+    return _beside_robot(scene, scene.find(where).position[:2])
+
+
+def _beside_robot(scene: Scene, point: Point2) -> Scene:
+    """A mobile robot goes to what it takes, on the side of the room's middle; an arm stays where it is."""
+    room = scene.building.room_at(*point) if scene.building else ""
+    if scene.building is None or not room:
+        return scene
+    cx, cy = scene.building.find(room).area.center
+    away = max(distance_in_plane(point, (cx, cy)), 1e-6)
+    share = min(1.0, STANDING_DISTANCE / away)
+    return _robot_at(scene, (point[0] + share * (cx - point[0]), point[1] + share * (cy - point[1])))
+
+
+def _robot_at(scene: Scene, point: Point2) -> Scene:
+    scene = replace(scene, robot=Pose((*point, 0.0)))
+    if not scene.held:
+        return scene
+    item = scene.find(scene.held)
+    return _moved_to(scene, item, (*point, item.position[2]))
 
 
 def _empty(scene: Scene, goal: Goal) -> Scene:
@@ -66,6 +95,10 @@ def _on(scene: Scene, goal: Goal) -> Scene:
 
 
 def _in(scene: Scene, goal: Goal) -> Scene:
+    where = _argument(goal, 1)
+    if scene.building is not None and where in scene.building.names:
+        item = _object(scene, goal, 0)
+        return _moved_to(scene, item, (*item.position[:2], half_extents(item)[2]))
     item, container = _object(scene, goal, 0), _object(scene, goal, 1)
     x, y, _ = container.position
     pile = [top(scene.find(name)) for name in predicates.contents(scene, container.name) if name != item.name]
@@ -114,5 +147,6 @@ def _moved(scene: Scene, goal: Goal) -> Scene:
 
 
 _EFFECTS: Mapping[str, Callable[[Scene, Goal], Scene]] = {
-    "held": _held, "empty": _empty, "on": _on, "in": _in, "at": _at, "beside": _beside, "moved": _moved,
+    "held": _held, "empty": _empty, "reached": _reached, "on": _on, "in": _in, "at": _at,
+    "beside": _beside, "moved": _moved,
 }  # fmt: skip

@@ -25,9 +25,11 @@ _FITTING: dict[str, tuple[str, ...]] = {
     "color": ("text",),
     "objects": ("list", "tuple"),
     "list": ("list", "tuple", "text"),
+    "destination": ("object", "text"),
 }
 _WORDS = {"object": "an object", "location": "an object, a place or a point", "place": "a place or a point",
-          "objects": "a list of objects", "integer": "a whole number"}  # fmt: skip
+          "objects": "a list of objects", "integer": "a whole number",
+          "destination": "a room, a person or an object"}  # fmt: skip
 _ELEMENT = {"objects": "object"}
 
 

@@ -18,7 +18,7 @@ REQUIRED: Any = object()  # the default of a parameter that has none
 # What a parameter accepts: scene types first, then Python's.
 PARAMETER_TYPES = (
     "object", "direction", "side", "region", "point", "place", "location", "number", "integer", "text", "kind", "color",
-    "objects", "list", "any",
+    "objects", "list", "any", "destination",
 )  # fmt: skip
 WORKSPACE_MARGIN = 0.02  # [m] a point just off the table's edge is a rounding, not a mistake
 
@@ -142,6 +142,19 @@ def _word(parameter: Parameter, value: Value, choices: Sequence[str], what: str)
         yield f"{value!r} is not {what}{did_you_mean(value, choices)}; choose one of: {one_of(choices)}", False
 
 
+def _destination(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    """A room, or a person or thing to go to."""
+    rooms = scene.building.names if scene.building else ()
+    if not isinstance(value, str):
+        yield from _expected("a room, a person or an object", parameter, value)
+    elif value not in (*rooms, *scene.names):
+        hint = did_you_mean(value, (*rooms, *scene.names))
+        yield (
+            f'there is no "{value}" here{hint}; the rooms are: {one_of(rooms)}; in them are: {one_of(scene.names)}',
+            True,
+        )
+
+
 def _direction(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
     yield from _word(parameter, value, tuple(DIRECTIONS), "a direction")
 
@@ -239,5 +252,5 @@ def _any(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]
 _MEANINGS = {
     "object": _object, "direction": _direction, "side": _side, "region": _region, "point": _point, "place": _place,
     "location": _location, "number": _number, "integer": _integer, "text": _text, "kind": _kind, "color": _color,
-    "objects": _objects, "list": _list, "any": _any,
+    "objects": _objects, "list": _list, "any": _any, "destination": _destination,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The arguments of a skill call, checked once more where the arm is about to move."""
+"""The arguments of a skill call, checked once more where the robot is about to move."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def _value(manifest: Manifest, parameter: Parameter, given: Mapping[str, Any], s
         return _number(manifest, parameter, value)
     if parameter.type == "point" or (parameter.type == "place" and not isinstance(value, str)):
         return _point(manifest, parameter, value)
-    choices = {"object": scene.names, "direction": DIRECTIONS, "side": SIDES}.get(parameter.type, REGIONS)
+    rooms = scene.building.names if scene.building else ()
+    words = {"object": scene.names, "direction": DIRECTIONS, "side": SIDES, "destination": (*rooms, *scene.names)}
+    choices = words.get(parameter.type, REGIONS)
     if value not in choices:
         listed = ", ".join(choices) or "nothing"
         raise _invalid(manifest, f"cannot take {value!r} as {parameter.name}; choose one of: {listed}")

@@ -6,11 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from llm_planner.control.base import BaseController
 from llm_planner.control.mpc import MpcController
-from llm_planner.control.reference import JointState, JointTrajectory
+from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
 from llm_planner.skills.contract import Argument, Observation, Skill, SkillErrorCode, SkillResult
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.origins import OriginTracker
+
+
+class Controller(Protocol):
+    """What the loop needs of a controller, of an arm or of a base."""
+
+    def step(self, state: JointState, reference: MotionReference | None, now: float) -> JointTrajectory: ...
 
 
 class EpisodeWorld(Protocol):
@@ -32,14 +39,19 @@ class EpisodeSettings:
     settle_time: float = 0.1  # after a skill, with no reference: the arm comes to rest and things stop moving
 
 
+def make_controller(robot_kind: str) -> MpcController | BaseController:
+    """A new controller for an "arm" or a "mobile" robot."""
+    return BaseController() if robot_kind == "mobile" else MpcController()
+
+
 class Episode:
     """One world with its controller, in which skills run one after the other."""
 
     def __init__(
-        self, world: EpisodeWorld, controller: MpcController | None = None, settings: EpisodeSettings | None = None
+        self, world: EpisodeWorld, controller: Controller | None = None, settings: EpisodeSettings | None = None
     ) -> None:
         self.world = world
-        self.controller = controller or MpcController()
+        self.controller = controller or make_controller(world.observation().scene.robot_kind)
         self.settings = settings or EpisodeSettings()
         self._origins = OriginTracker()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,15 @@ from llm_planner.errors import InputError
 from llm_planner.program.signatures import Signature
 from llm_planner.share import share_folder
 from llm_planner.skills.arguments import check_arguments
-from llm_planner.skills.arm import ArmSettings
+from llm_planner.skills.arm import Arm, ArmSettings
+from llm_planner.skills.base import Base, BaseSettings
 from llm_planner.skills.contract import Observation, Skill, SkillErrorCode, SkillRun
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.manifest import Manifest, read_manifest
-from llm_planner.skills.scripted import ScriptedSkill
+from llm_planner.skills.scripted import Body, ScriptedSkill
 from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.world.atoms import Moment, holds
+from llm_planner.world.scene import Scene
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,12 @@ class SkillLibrary:
         """As the checker of policy programs sees them."""
         return tuple(skill.manifest.signature for skill in self)
 
+    def for_scene(self, scene: Scene) -> SkillLibrary:
+        """The skills of the robot in `scene`: those that drive through a building, or those of an arm."""
+        return SkillLibrary(
+            {name: skill for name, skill in self.skills.items() if skill.manifest.robot == scene.robot_kind}
+        )
+
     def find(self, name: str) -> CheckedSkill:
         """The skill called `name`; raises InputError that lists the names."""
         if name not in self.skills:
@@ -63,19 +71,27 @@ class SkillLibrary:
         return self.skills[name]
 
 
-def load_skills(folder: Path | None = None, settings: ArmSettings | None = None) -> SkillLibrary:
-    """The library in `folder`, or the one that ships with the package; raises InputError that names the wrong file.
+def load_skills(
+    folder: Path | None = None, settings: ArmSettings | None = None, base_settings: BaseSettings | None = None
+) -> SkillLibrary:
+    """The library in `folder`, or the one that ships with the package, with the skills of every robot.
 
-    `settings` is how the scripted skills move.
+    `settings` are how the scripted skills of an arm move, `base_settings` those of a mobile robot. Raises InputError
+    that names the wrong file.
     """
     folder = folder or share_folder("skills")
     paths = sorted(folder.glob("*/skill.yaml"))
     if not paths:
         raise InputError(f"{folder} holds no skill; a skill is a folder with a skill.yaml")
     manifests = [read_manifest(path) for path in paths]
-    skills = [CheckedSkill(manifest, _scripted(manifest, settings)) for manifest in manifests]
+    bodies: dict[str, Callable[[Observation], Body]] = {
+        "arm": lambda observation: Arm(observation, settings or ArmSettings()),
+        "mobile": lambda observation: Base(observation, base_settings or BaseSettings()),
+    }
+    skills = [CheckedSkill(manifest, _scripted(manifest, bodies[manifest.robot])) for manifest in manifests]
     return SkillLibrary({skill.name: skill for skill in skills})
 
 
-def _scripted(manifest: Manifest, settings: ArmSettings | None) -> Skill:
-    return ScriptedSkill(manifest.name, SCRIPTS[manifest.script], manifest.timeout, settings)
+def _scripted(manifest: Manifest, make_body: Callable[[Observation], Body]) -> Skill:
+    script = SCRIPTS[manifest.robot][manifest.script]
+    return ScriptedSkill(manifest.name, script, manifest.timeout, make_body)

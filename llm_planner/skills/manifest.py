@@ -2,7 +2,8 @@
 
 name: place_on                      # the folder's name, and what programs call
 description: Put the held object on top of another one.
-script: place_on                    # one of the scripted skills
+robot: arm                          # or mobile; arm where it is left out
+script: place_on                    # one of the scripted skills of that robot
 timeout: 20.0                       # [s] of simulated or real time until it counts as failed
 parameters:
   - {name: object, type: object, description: what it is put on}
@@ -27,8 +28,9 @@ from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.world.atoms import HELD, Atom, parse_atom
 from llm_planner.world.places import DIRECTIONS, REGIONS, SIDES
 
-TYPES = ("object", "point", "region", "place", "direction", "side", "number")
-_KEYS = ("name", "description", "script", "timeout", "parameters", "preconditions", "effects")
+TYPES = ("object", "point", "region", "place", "direction", "side", "number", "destination")
+ROBOTS = tuple(SCRIPTS)
+_KEYS = ("name", "description", "robot", "script", "timeout", "parameters", "preconditions", "effects")
 _PARAMETER_KEYS = ("name", "type", "description", "unit", "minimum", "maximum", "default")
 _PRECONDITION_KEYS = ("atom", "otherwise")
 _WORDS: Mapping[str, Collection[str]] = {"direction": DIRECTIONS, "side": SIDES, "region": REGIONS, "place": REGIONS}
@@ -36,7 +38,7 @@ _WORDS: Mapping[str, Collection[str]] = {"direction": DIRECTIONS, "side": SIDES,
 
 @dataclass(frozen=True)
 class Manifest:
-    """One skill's declaration. `script` names its scripted implementation; `timeout` is in s."""
+    """One skill's declaration. `script` names its implementation for the `robot`; `timeout` is in s."""
 
     name: str
     description: str
@@ -46,6 +48,7 @@ class Manifest:
     parameter_descriptions: Mapping[str, str]
     preconditions: tuple[Precondition, ...]
     effects: tuple[Atom, ...]
+    robot: str = "arm"
 
     @property
     def signature(self) -> Signature:
@@ -76,9 +79,12 @@ def parse_manifest(document: object, path: Path) -> Manifest:
     name = table.text("name")
     if name != path.parent.name:
         raise InputError(f"{path}: name is {name!r} but the folder is called {path.parent.name!r}; make them agree")
-    script = table.text("script")
-    if script not in SCRIPTS:
-        raise InputError(f"{path}: script is {script!r}; the scripted skills are: {', '.join(SCRIPTS)}")
+    robot, script = table.text("robot") if "robot" in table.values else "arm", table.text("script")
+    if robot not in ROBOTS:
+        raise InputError(f"{path}: robot is {robot!r}; the robots are: {', '.join(ROBOTS)}")
+    if script not in SCRIPTS[robot]:
+        choices = ", ".join(SCRIPTS[robot])
+        raise InputError(f"{path}: script is {script!r}; the scripted skills of the {robot} robot are: {choices}")
     entries = [_Table(path, "a parameter", entry, _PARAMETER_KEYS) for entry in table.list("parameters")]
     parameters = tuple(_parameter(entry) for entry in entries)
     names = [parameter.name for parameter in parameters]
@@ -93,6 +99,7 @@ def parse_manifest(document: object, path: Path) -> Manifest:
         parameter_descriptions={entry.text("name"): entry.text("description") for entry in entries},
         preconditions=tuple(_precondition(path, entry, names) for entry in table.list("preconditions")),
         effects=tuple(_atom(path, "effects", text, names) for text in table.list("effects")),
+        robot=robot,
     )
 
 

@@ -2,47 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from llm_planner.control.reference import MotionReference
-from llm_planner.skills.arm import Arm, ArmSettings, Script
+from llm_planner.skills.arm import Script
 from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.scripts import ScriptFunction
 
 
-class ScriptedSkill:
-    """Runs `script`; arguments and preconditions have been checked by the library."""
+class Body(Protocol):
+    """The robot that a script moves: an `Arm` or a `Base`, which sees each new observation."""
 
-    def __init__(self, name: str, script: ScriptFunction, timeout: float, settings: ArmSettings | None = None) -> None:
+    observation: Observation
+    phase: str
+
+    def retreat(self) -> Script: ...
+
+
+class ScriptedSkill:
+    """Runs `script` on the body made of the first observation; the library has checked all that comes before."""
+
+    def __init__(
+        self, name: str, script: ScriptFunction, timeout: float, make_body: Callable[[Observation], Body]
+    ) -> None:
         self.name = name
         self._script = script
         self._timeout = timeout
-        self._settings = settings or ArmSettings()
+        self._make_body = make_body
 
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> ScriptedRun:
         """Begin; nothing moves before the first `step`."""
-        arm = Arm(observation, self._settings)
-        return ScriptedRun(self.name, arm, self._script(arm, arguments), self._timeout)
+        body = self._make_body(observation)
+        return ScriptedRun(self.name, body, self._script(body, arguments), self._timeout)
 
 
 class ScriptedRun:
     """One execution of a script, up to its end, its failure (after a retreat) or its timeout [s]."""
 
-    def __init__(self, name: str, arm: Arm, script: Script, timeout: float) -> None:
+    def __init__(self, name: str, body: Body, script: Script, timeout: float) -> None:
         self._name = name
-        self._arm = arm
-        self._script = _retreating(arm, script)
-        self._deadline = arm.observation.time + timeout
+        self._body = body
+        self._script = _retreating(body, script)
+        self._deadline = body.observation.time + timeout
         self._timeout = timeout
 
     @property
     def phase(self) -> str:
-        return self._arm.phase
+        return self._body.phase
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
         """See `SkillRun`."""
-        self._arm.observation = observation
+        self._body.observation = observation
         if observation.time > self._deadline:
             self._script.close()
             return SkillResult(
@@ -56,8 +68,8 @@ class ScriptedRun:
             return SkillResult(failure.code, str(failure))
 
 
-def _retreating(arm: Arm, script: Script) -> Script:
-    """The script; when it fails after the hand has moved, the hand rises out of the way before the failure is told."""
+def _retreating(body: Body, script: Script) -> Script:
+    """The script; when it fails after the body has moved, that goes out of the way before the failure is told."""
     moved = False
     try:
         for reference in script:
@@ -65,5 +77,5 @@ def _retreating(arm: Arm, script: Script) -> Script:
             yield reference
     except SkillError:
         if moved:
-            yield from arm.retreat()
+            yield from body.retreat()
         raise

@@ -1,12 +1,16 @@
 """Preconditions and effects in skill manifests: the tiny grammar of atoms, and whether one holds.
 
 An atom is `predicate(argument, ...)`, or `not predicate(...)`. An argument is the name of one of the skill's
-parameters, or `held`: the object that was in the gripper when the skill started (the one being placed).
+parameters, or `held`: the object that was in the gripper when the skill started (the one being placed), or `here`:
+the room in which a mobile robot was then.
 
     empty()                                   nothing is in the gripper
     holding()                                 something is in the gripper
     held(object)                              that object is in the gripper
     on(held, object)   in(held, object)       see `predicates`
+    in(held, here)   in(object, here)         that object lies in the room
+    reached(destination)                      the robot is in that room, or beside that object or person
+    portable(object)                          a robot may pick it up: it is no person
     at(held, place)                           a region's name or a point
     beside(held, object, direction, distance)
     moved(held, direction, distance)          from where it last lay before it was picked up, exactly
@@ -26,10 +30,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_planner.errors import InputError
-from llm_planner.world import predicates
+from llm_planner.world import predicates, propositions
 from llm_planner.world.scene import Scene, Vector3
 
 HELD = "held"
+HERE = "here"
 _ATOM = re.compile(r"(not\s+)?([a-z_]+)\(\s*([a-z_]+(?:\s*,\s*[a-z_]+)*)?\s*\)")
 
 
@@ -65,6 +70,22 @@ def _object(moment: Moment, name: str) -> str:
     return str(moment.values[name])
 
 
+def _room_or_container(moment: Moment, name: str) -> str:
+    """The second argument of `in`; before a skill starts, `here` is the room around the robot now."""
+    return moment.values.get(HERE, moment.scene.robot_room) if name == HERE else _object(moment, name)
+
+
+def _shown(moment: Moment, proposition: str, *names: str) -> bool:
+    """The proposition of that name, which constraints may use too."""
+    return propositions.PREDICATES[proposition][1](propositions.Moment(moment.scene), *names)
+
+
+def _reached(moment: Moment, destination: str) -> bool:
+    building = moment.scene.building
+    is_room = building is not None and destination in building.names
+    return _shown(moment, "in" if is_room else "near", propositions.ROBOT, destination)
+
+
 def _moved(moment: Moment, name: str, direction: str, distance: str) -> bool:
     item = _object(moment, name)
     values = moment.values
@@ -84,7 +105,9 @@ _PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
     "holding": (0, lambda m: m.scene.held != ""),
     "held": (1, lambda m, a: predicates.held(m.scene, _object(m, a))),
     "on": (2, lambda m, a, b: predicates.on(m.scene, _object(m, a), _object(m, b))),
-    "in": (2, lambda m, a, b: predicates.in_(m.scene, _object(m, a), _object(m, b))),
+    "in": (2, lambda m, a, b: _shown(m, "in", _object(m, a), _room_or_container(m, b))),
+    "reached": (1, lambda m, a: _reached(m, _object(m, a))),
+    "portable": (1, lambda m, a: predicates.is_portable(m.scene.find(_object(m, a)))),
     "at": (2, lambda m, a, place: predicates.at(m.scene, _object(m, a), m.values[place])),
     "beside": (4, _beside),
     "moved": (3, _moved),
@@ -106,9 +129,9 @@ def parse_atom(text: str, parameters: Collection[str]) -> Atom:
     count = _PREDICATES[predicate][0]
     if len(arguments) != count:
         raise InputError(f"{text!r} gives {predicate} {len(arguments)} arguments; it takes {count}")
-    unknown = [name for name in arguments if name != HELD and name not in parameters]
+    unknown = [name for name in arguments if name not in (HELD, HERE, *parameters)]
     if unknown:
-        choices = ", ".join([*parameters, HELD])
+        choices = ", ".join([*parameters, HELD, HERE])
         raise InputError(f"{text!r} names {unknown[0]!r}; an atom may name: {choices}")
     return Atom(predicate, arguments, negation is not None)
 

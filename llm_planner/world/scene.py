@@ -62,6 +62,16 @@ class Scene:
     def names(self) -> tuple[str, ...]:
         return tuple(item.name for item in self.objects)
 
+    @property
+    def robot_kind(self) -> str:
+        """Which skills fit the robot: "mobile" in a building, else "arm"."""
+        return "mobile" if self.building else "arm"
+
+    @property
+    def robot_room(self) -> str:
+        """The room in which a mobile robot is; "" for an arm, and outside."""
+        return self.building.room_at(*self.robot.position[:2]) if self.building and self.robot else ""
+
     def find(self, name: str) -> SceneObject:
         """The object called `name`; raises KeyError that lists the valid names."""
         for item in self.objects:

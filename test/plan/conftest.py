@@ -59,7 +59,7 @@ class Robot:
         before = self.scene
         self._origins |= {item.name: item.position for item in before.objects if item.name != before.held}
         self.started.append((start.skill, *start.arguments.values()))
-        goals = goals_of(self._skills[start.skill], start.step_id, start.arguments, before.held, self._origins)
+        goals = goals_of(self._skills[start.skill], start.step_id, start.arguments, before, self._origins)
         promised = predict(before, goals)
         mishap = self._mishaps.get(len(self.started))
         after, result = mishap(before, promised) if mishap else (promised, OK)

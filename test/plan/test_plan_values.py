@@ -8,8 +8,13 @@ from llm_planner.plan.plan import Goal, Outcome, Plan, PlanStep, StepStatus, goa
 from llm_planner.plan.report import Report
 from llm_planner.world.atoms import parse_atom
 from llm_planner.world.places import viewpoint
+from llm_planner.world.scene import Scene
 
 STEP = PlanStep("1", "place_at", {"place": (0.4, 0.1, 0.0)}, 2, StepStatus.DONE)
+
+
+def holding(name):
+    return Scene(0.0, (), name)
 
 
 def goal(text, held="red block", **values):
@@ -54,10 +59,10 @@ def test_beside_on_any_side_is_told_without_a_side():
 
 
 def test_a_later_step_supersedes_what_it_moves_and_leaves_the_rest(skills):
-    into = goals_of(skills["place_in"], "2", {"object": "red bowl"}, "red block", {})
-    pick_other = goals_of(skills["pick"], "3", {"object": "green block"}, "", {})
-    pick_same = goals_of(skills["pick"], "3", {"object": "red block"}, "", {})
-    move_bowl = goals_of(skills["pick"], "3", {"object": "red bowl"}, "", {})
+    into = goals_of(skills["place_in"], "2", {"object": "red bowl"}, holding("red block"), {})
+    pick_other = goals_of(skills["pick"], "3", {"object": "green block"}, holding(""), {})
+    pick_same = goals_of(skills["pick"], "3", {"object": "red block"}, holding(""), {})
+    move_bowl = goals_of(skills["pick"], "3", {"object": "red bowl"}, holding(""), {})
     assert still_wanted(into, pick_other) == (*into, *pick_other)
     assert still_wanted(into, pick_same) == pick_same
     assert still_wanted(into, move_bowl) == move_bowl

@@ -50,7 +50,7 @@ def test_a_manifest_gives_the_signature_that_programs_are_checked_against() -> N
 def test_the_library_holds_exactly_the_documented_skills() -> None:
     assert sorted(skill.name for skill in load_skills()) == sorted(
         ["pick", "place_on", "place_in", "place_beside", "place_at", "place_offset", "push", "open_gripper",
-         "close_gripper", "go_home"]
+         "close_gripper", "go_home", "go_to", "pick_up", "drop_off", "look", "wait"]
     )  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def test_every_shipped_skill_describes_itself_and_its_parameters() -> None:
     for skill in load_skills():
         assert skill.manifest.description.endswith(".")
         assert set(skill.manifest.parameter_descriptions) == {p.name for p in skill.manifest.parameters}
-        assert 0 < skill.manifest.timeout <= 30
+        assert 0 < skill.manifest.timeout <= (30 if skill.manifest.robot == "arm" else 900)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,9 @@ def test_every_shipped_skill_describes_itself_and_its_parameters() -> None:
     [
         ({"color": "red"}, "the manifest has the unknown key 'color'; the keys are: name, description"),
         ({"name": "place"}, "name is 'place' but the folder is called 'place_beside'; make them agree"),
-        ({"script": "dance"}, "script is 'dance'; the scripted skills are: pick, place_on"),
+        ({"script": "dance"}, "script is 'dance'; the scripted skills of the arm robot are: pick, place_on"),
+        ({"robot": "boat"}, "robot is 'boat'; the robots are: arm, mobile"),
+        ({"robot": "mobile"}, "script is 'place_beside'; the scripted skills of the mobile robot are: go_to, pick_up"),
         ({"description": ""}, "description of the manifest must be a text, not ''"),
         ({"timeout": -1}, r"timeout of the manifest must be a number of seconds above 0, not -1\.0"),
         ({"timeout": "long"}, "timeout of the manifest must be a number, not 'long'"),

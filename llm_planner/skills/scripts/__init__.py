@@ -1,21 +1,24 @@
-"""The scripted skills: one small program of movements each."""
+"""The scripted skills of each robot: one small program of movements each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
-from llm_planner.skills.arm import Arm, Script
-from llm_planner.skills.contract import Argument
+from llm_planner.skills.arm import Script
 from llm_planner.skills.scripts.basic import close_gripper, go_home, open_gripper
+from llm_planner.skills.scripts.mobile import drop_off, go_to, look, pick_up, wait
 from llm_planner.skills.scripts.pick import pick
 from llm_planner.skills.scripts.place import place_at, place_beside, place_in, place_offset, place_on
 from llm_planner.skills.scripts.push import push
 
-ScriptFunction = Callable[[Arm, Mapping[str, Argument]], Script]
+ScriptFunction = Callable[[Any, Mapping[str, Any]], Script]  # of an `Arm` or a `Base`, and the arguments
 
-SCRIPTS: Mapping[str, ScriptFunction] = {
-    script.__name__: script
-    for script in (
-        pick, place_on, place_in, place_beside, place_at, place_offset, push, open_gripper, close_gripper, go_home,
-    )
-}  # fmt: skip
+_ARM: tuple[ScriptFunction, ...] = (
+    pick, place_on, place_in, place_beside, place_at, place_offset, push, open_gripper, close_gripper, go_home,
+)  # fmt: skip
+_MOBILE: tuple[ScriptFunction, ...] = (go_to, pick_up, drop_off, look, wait)
+
+SCRIPTS: Mapping[str, Mapping[str, ScriptFunction]] = {
+    robot: {script.__name__: script for script in scripts} for robot, scripts in (("arm", _ARM), ("mobile", _MOBILE))
+}

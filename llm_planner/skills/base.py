@@ -1,0 +1,170 @@
+"""The movements that skills of a mobile robot are made of: drive, turn, open and close the fingers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import dist, hypot
+
+from llm_planner.control.reference import MotionReference
+from llm_planner.errors import InputError
+from llm_planner.simulation.rooms.base import BASE_RADIUS, OPEN_WIDTH, base_pose, yaw_of
+from llm_planner.skills.arm import Script
+from llm_planner.skills.contract import Observation, SkillErrorCode
+from llm_planner.skills.detours import Disc, way_around
+from llm_planner.skills.driving import DriveLimits, timed_drive
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.motion import PATH_DT
+from llm_planner.world.building import Building
+from llm_planner.world.places import Point2, Rectangle
+from llm_planner.world.routes import shortest_route
+from llm_planner.world.scene import Pose, Scene, SceneObject
+
+
+@dataclass(frozen=True)
+class BaseSettings:
+    """How a mobile robot's skills move; lengths in m, times in s."""
+
+    limits: DriveLimits = field(default_factory=DriveLimits)
+    ahead: float = 1.0  # of path in every reference
+    room_to_pass: float = 0.12  # between the base and what it drives past
+    wall_gap: float = 0.12  # between the base and a wall it drives along
+    lag_max: float = 0.25  # behind its path by more than this, the base is waited for
+    arrived: float = 0.03
+    facing: float = 0.04  # [rad]
+    patience: float = 4.0  # until a base that does not come nearer counts as stuck
+    fingers_time: float = 0.4
+
+
+class Base:
+    """What a script sees and commands. The run puts each new `observation` here before it resumes the script."""
+
+    def __init__(self, observation: Observation, settings: BaseSettings) -> None:
+        self.observation = observation
+        self.settings = settings
+        self.phase = "start"
+        self.width = observation.gripper_width
+        self._still = observation.T_base_gripper
+
+    @property
+    def scene(self) -> Scene:
+        return self.observation.scene
+
+    @property
+    def building(self) -> Building:
+        """Raises SkillError (PRECONDITION_FAILED) where there is none: this is a robot's table."""
+        if self.scene.building is None:
+            raise SkillError(SkillErrorCode.PRECONDITION_FAILED, "there is no building here to drive in")
+        return self.scene.building
+
+    @property
+    def position(self) -> Point2:
+        """The base's middle in the map [m]."""
+        x, y, _ = self.observation.T_base_gripper.position
+        return x, y
+
+    @property
+    def yaw(self) -> float:
+        """[rad], counter-clockwise from the map's x."""
+        return yaw_of(self.observation.T_base_gripper)
+
+    def find(self, name: str) -> SceneObject:
+        """The object as it is now; raises SkillError (OBJECT_LOST) when it has left the scene."""
+        try:
+            return self.scene.find(name)
+        except KeyError as error:
+            raise SkillError(SkillErrorCode.OBJECT_LOST, f"the {name} is no longer in the scene") from error
+
+    def discs(self, ignore: str = "") -> list[Disc]:
+        """What stands in the way anywhere, with the room that the base needs beside it."""
+        reach = BASE_RADIUS + self.settings.room_to_pass
+        return [
+            Disc((item.position[0], item.position[1]), hypot(*item.size[:2]) / 2 + reach)
+            for item in self.scene.objects
+            if item.name not in (self.scene.held, ignore)
+        ]
+
+    def floor(self, room: str) -> Rectangle:
+        """Where the base's middle may be in a room, doors aside."""
+        area, gap = self.building.find(room).area, BASE_RADIUS + self.settings.wall_gap
+        return Rectangle(area.x_min + gap, area.x_max - gap, area.y_min + gap, area.y_max - gap)
+
+    def way_to(self, goal: Point2) -> list[Point2]:
+        """Corners from here to `goal`: the shortest way through the doors, around what stands in the rooms.
+
+        Raises SkillError (UNREACHABLE) when there is none.
+        """
+        try:
+            route = shortest_route(self.building, self.position, goal)
+        except InputError as error:
+            raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no way there: {error}") from error
+        corners, discs = [self.position], self.discs()
+        for door, (room, beyond) in zip(route.points[1:], pairwise(route.rooms), strict=False):
+            before, behind = (self._onto_floor(door, name) for name in (room, beyond))
+            corners += [*way_around(corners[-1], before, discs, self.floor(room)), behind]
+        corners += way_around(corners[-1], goal, discs, self.floor(route.rooms[-1]))
+        return corners
+
+    def _onto_floor(self, door: Point2, room: str) -> Point2:
+        """The place in the room right before the door: doors are passed straight, or the base would graze the frame."""
+        floor = self.floor(room)
+        return min(max(door[0], floor.x_min), floor.x_max), min(max(door[1], floor.y_min), floor.y_max)
+
+    def drive(self, phase: str, goal: Point2) -> Script:
+        """Drive to `goal` [m]; raises SkillError (UNREACHABLE) when the base does not get there."""
+        self.phase = phase
+        yield from self._follow(timed_drive(self.way_to(goal), self.yaw, self.settings.limits))
+
+    def turn(self, phase: str, yaw: float) -> Script:
+        """Turn on the spot to `yaw` [rad]; raises SkillError (UNREACHABLE) when it does not."""
+        self.phase = phase
+        x, y, _ = self._still.position
+        yield from self._follow((base_pose(x, y, yaw),))
+
+    def fingers(self, phase: str, width: float) -> Script:
+        """Open or close to `width` [m]; the base stays where it is."""
+        self.phase, self.width = phase, width
+        yield from self.rest(phase, self.settings.fingers_time)
+
+    def rest(self, phase: str, seconds: float) -> Script:
+        """Stay for that time."""
+        self.phase = phase
+        until = self.observation.time + seconds
+        while self.observation.time < until - 1e-6:
+            yield self._reference((self._still,), self.observation.time)
+
+    def retreat(self) -> Script:
+        """A base that has failed stays where it is: it is in nobody's way."""
+        yield from ()
+
+    def _reference(self, poses: Sequence[Pose], start: float) -> MotionReference:
+        return MotionReference(start, PATH_DT, tuple(poses), self.width)
+
+    def _follow(self, poses: Sequence[Pose]) -> Script:
+        """Along the timed poses, waiting for a base that lags, until it has arrived and faces as told."""
+        settings, count = self.settings, round(self.settings.ahead / PATH_DT)
+        elapsed, waited, last = 0.0, 0.0, self.observation.time
+        while True:
+            index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)
+            start = self.observation.time - max(0.0, elapsed - index * PATH_DT)
+            yield self._reference(poses[index : index + count + 1], start)
+            step, last = self.observation.time - last, self.observation.time
+            behind = dist(self.position, poses[index].position[:2])
+            if index == len(poses) - 1:
+                turned = abs(math.remainder(yaw_of(poses[-1]) - self.yaw, math.tau))
+                if behind <= settings.arrived and turned <= settings.facing:
+                    break
+                waited += step
+            elif behind <= settings.lag_max:
+                elapsed, waited = elapsed + step, 0.0
+            else:
+                waited += step
+            if waited > settings.patience:
+                message = f"the base stopped {behind:.2f} m short during {self.phase!r}: something is in the way"
+                raise SkillError(SkillErrorCode.UNREACHABLE, message)
+        self._still = poses[-1]
+
+
+OPEN, CLOSED = OPEN_WIDTH, 0.0

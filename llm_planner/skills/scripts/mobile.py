@@ -1,0 +1,127 @@
+"""The skills of a mobile robot: go to, pick up, drop off, look, wait."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from math import cos, dist, hypot, sin
+
+from llm_planner.simulation.rooms.base import BASE_RADIUS, GRIP_REACH
+from llm_planner.skills.arm import Script
+from llm_planner.skills.base import CLOSED, OPEN, Base
+from llm_planner.skills.contract import Argument, SkillErrorCode
+from llm_planner.skills.errors import SkillError
+from llm_planner.world.places import Point2
+from llm_planner.world.routes import distance
+from llm_planner.world.scene import SceneObject
+
+VISIT_GAP = 0.3  # [m] between the base and the person or thing that it has gone to
+DIRECTIONS = 16  # sides from which a thing is approached, or on which it is put down
+GRID = 0.2  # [m] between the places tried when the middle of a room is taken
+LOOK_TURNS = 4  # quarter turns
+DOOR_GAP = 1.0  # [m] from a door, and from a wall, within which nothing is put down
+WALL_GAP = 0.1
+
+
+def go_to(base: Base, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves the base in the middle of the room `destination`, or facing the person or thing of that name."""
+    destination = str(arguments["destination"])
+    if destination in base.building.names:
+        yield from base.drive("drive", _free_middle(base, destination))
+        return
+    if destination == base.scene.held:
+        return
+    item = base.find(destination)
+    away = BASE_RADIUS + hypot(*item.size[:2]) / 2 + VISIT_GAP
+    yield from _approach(base, item, away)
+
+
+def pick_up(base: Base, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves `object` on the tray."""
+    name = str(arguments["object"])
+    yield from base.fingers("open", OPEN)
+    yield from _approach(base, base.find(name), GRIP_REACH)
+    yield from base.fingers("load", CLOSED)
+    if base.scene.held != name:
+        raise SkillError(SkillErrorCode.NO_GRASP, f"the fingers closed without taking hold of the {name}")
+
+
+def drop_off(base: Base, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves what is held on the floor in front, turned to where there is space; moves on a little if there is none."""
+    name = base.scene.held
+    place, yaw = _free_front(base, base.find(name))
+    yield from base.drive("make room", place)
+    yield from base.turn("turn", yaw)
+    yield from base.fingers("unload", OPEN)
+    if base.scene.held:
+        raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there was no space to put the {name} down")
+
+
+def look(base: Base, arguments: Mapping[str, Argument]) -> Script:
+    """Once around on the spot."""
+    start = base.yaw
+    for quarter in range(1, LOOK_TURNS + 1):
+        yield from base.turn("look", start + quarter * math.pi / 2)
+
+
+def wait(base: Base, arguments: Mapping[str, Argument]) -> Script:
+    """Nothing, for that long."""
+    yield from base.rest("wait", float(str(arguments["seconds"])))
+
+
+def _approach(base: Base, item: SceneObject, away: float) -> Script:
+    """To a free place `away` [m] from the thing, and turned to it."""
+    x, y, _ = item.position
+    room = base.building.room_at(x, y)
+    sides = [_around((x, y), away, k) for k in range(DIRECTIONS)]
+    discs = base.discs(ignore=item.name)
+    floor = base.floor(room)
+    free = [side for side in sides if floor.contains(*side) and all(dist(side, d.center) >= d.radius for d in discs)]
+    if not free:
+        raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no space to stand beside the {item.name}")
+    yield from base.drive("approach", min(free, key=lambda side: distance(base.building, base.position, side)))
+    yield from base.turn("turn", math.atan2(y - base.position[1], x - base.position[0]))
+
+
+def _around(point: Point2, away: float, k: int) -> Point2:
+    angle = 2 * math.pi * k / DIRECTIONS
+    return point[0] + away * cos(angle), point[1] + away * sin(angle)
+
+
+def _free_middle(base: Base, room: str) -> Point2:
+    """The free place nearest to the middle of the room; raises SkillError (NO_FREE_SPACE)."""
+    discs = base.discs()
+    for place in _places(base, room, base.building.find(room).area.center):
+        if all(dist(place, disc.center) >= disc.radius for disc in discs):
+            return place
+    raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space to stand in the {room}")
+
+
+def _places(base: Base, room: str, near: Point2) -> Iterator[Point2]:
+    """`near`, then places all over the floor of the room, nearest first."""
+    floor = base.floor(room)
+    columns, rows = int((floor.x_max - floor.x_min) / GRID), int((floor.y_max - floor.y_min) / GRID)
+    grid = [(floor.x_min + i * GRID, floor.y_min + j * GRID) for i in range(columns + 1) for j in range(rows + 1)]
+    yield near
+    yield from sorted(grid, key=lambda place: dist(place, near))
+
+
+def _free_front(base: Base, item: SceneObject) -> tuple[Point2, float]:
+    """Where to stand and which way to face [rad], so that the thing fits on the floor in front, off the doors.
+
+    As near as possible, and turning as little; raises SkillError (NO_FREE_SPACE).
+    """
+    room, discs = base.scene.robot_room, base.discs()
+    area, radius = base.building.find(room).area, hypot(*item.size[:2]) / 2
+    doors = [door.position for door in base.building.doors if room in door.rooms]
+    for place in _places(base, room, base.position):
+        if place != base.position and any(dist(place, disc.center) < disc.radius for disc in discs):
+            continue
+        for k in sorted(range(DIRECTIONS), key=lambda k: min(k, DIRECTIONS - k)):
+            yaw = base.yaw + 2 * math.pi * k / DIRECTIONS
+            front = place[0] + GRIP_REACH * cos(yaw), place[1] + GRIP_REACH * sin(yaw)
+            off_doors = all(dist(front, door) > DOOR_GAP for door in doors)
+            apart = all(dist(front, disc.center) > disc.radius + radius for disc in discs)
+            if off_doors and apart and area.contains(*front, -radius - WALL_GAP):
+                return place, yaw
+    raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space in the {room} to put the {item.name} down")
