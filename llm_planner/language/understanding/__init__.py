@@ -1,0 +1,1 @@
+"""From a command to its task and its constraints: readings, grounding, the vote over them, and what to ask."""

@@ -1,0 +1,47 @@
+"""From a model's reading to formulas about this scene, or the reason why it has no meaning here."""
+
+from __future__ import annotations
+
+from llm_planner.errors import InputError
+from llm_planner.language.model import Attempt, ReadConstraint, Reading
+from llm_planner.language.understanding.vote import Grounded
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.formula import Formula
+from llm_planner.temporal.parser import parse
+from llm_planner.world.propositions import check_proposition, parse_proposition
+from llm_planner.world.scene import Scene
+
+
+def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = ()) -> Grounded:
+    """The reading with its formulas parsed and checked against the scene, or against bare `propositions`.
+
+    Raises InputError that says which formula has no meaning here and why.
+    """
+    if reading.question:
+        return Grounded(question=reading.question)
+    constraints = tuple(_constraint(written, scene, propositions) for written in reading.constraints)
+    if not reading.task and not constraints:
+        raise InputError("the reading has neither a task nor a constraint; give one of them, or a question")
+    return Grounded(reading.task, constraints)
+
+
+def _constraint(written: ReadConstraint, scene: Scene, propositions: tuple[str, ...]) -> Constraint:
+    formula = parse(written.formula)
+    if propositions:
+        _check_bare(formula, propositions)
+    else:
+        for name in formula.propositions:
+            check_proposition(parse_proposition(name), scene)
+    return Constraint(formula, written.words, written.goal)
+
+
+def _check_bare(formula: Formula, propositions: tuple[str, ...]) -> None:
+    unknown = [name for name in formula.propositions if name not in propositions]
+    if unknown:
+        raise InputError(f"{unknown[0]!r} in {formula} is none of the propositions: {', '.join(propositions)}")
+
+
+def as_attempt(reading: Reading, problem: InputError) -> Attempt:
+    """What a model is shown of a reading that could not be used."""
+    lines = [reading.task, *(constraint.formula for constraint in reading.constraints)]
+    return Attempt("\n".join(line for line in lines if line), (str(problem),))

@@ -1,0 +1,102 @@
+"""Which propositions cannot be true together in a scene: the letters that can occur.
+
+Nothing is excluded that a scene could show: a block in a mug in a bowl is in both, one across two others is on both.
+What is listed follows from how `world.propositions` measures: the robot and each object are in one room at a time,
+one thing is held and rests nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
+
+from llm_planner.errors import InputError
+from llm_planner.temporal.alphabet import Alphabet
+from llm_planner.world.places import REGIONS
+from llm_planner.world.predicates import PLACE_TOLERANCE
+from llm_planner.world.propositions import ANYTHING, NEAR_ARM, NEAR_BASE, ROBOT, Proposition, parse_proposition
+from llm_planner.world.scene import Scene
+
+RESTS = ("in", "on", "at", "beside", "moved")  # not so of a thing in the gripper
+Named = tuple[str, Proposition]  # as it is spelt, and what it says
+
+
+def alphabet_of(propositions: Iterable[str], scene: Scene) -> Alphabet:
+    """The letters over `propositions` that can occur in the scene; bare names exclude nothing."""
+    names = tuple(sorted(set(propositions)))
+    named = list(_parsed(names))
+    alone = [_alone(named, lambda item: _room_of_robot(item, scene)), _alone(named, _held)]
+    things = sorted({argument for _, item in named for argument in item.arguments})
+    rooms = [_alone(named, lambda item, x=thing: _place_of(item, x, scene)) for thing in things]
+    pairs = [(a, b) for (a, p), (b, q) in combinations(named, 2) if _excludes(p, q, scene) or _excludes(q, p, scene)]
+    groups = [group for group in (*alone, *rooms) if len(group) > 1]
+    covered = {pair for group in groups for pair in combinations(group, 2)}
+    return Alphabet(names, (*groups, *(pair for pair in pairs if pair not in covered)))
+
+
+def _parsed(names: Sequence[str]) -> Iterator[Named]:
+    for name in names:
+        try:
+            yield name, parse_proposition(name)
+        except InputError:  # a bare name, which says nothing of the scene
+            continue
+
+
+def _alone(named: Sequence[Named], belongs: Callable[[Proposition], bool]) -> tuple[str, ...]:
+    return tuple(name for name, item in named if belongs(item))
+
+
+def _room_of_robot(item: Proposition, scene: Scene) -> bool:
+    return item.predicate == "in" and item.arguments[0] == ROBOT and _is_room(item.arguments[1], scene)
+
+
+def _is_room(name: str, scene: Scene) -> bool:
+    return scene.building is not None and name in scene.building.names
+
+
+def _held(item: Proposition) -> bool:
+    return item.predicate == "holding" and item.arguments[0] != ANYTHING
+
+
+def _place_of(item: Proposition, thing: str, scene: Scene) -> bool:
+    """Held, or in one of the rooms: one of these at a time."""
+    if item.arguments[0] != thing or thing == ROBOT:
+        return False
+    return item.predicate == "holding" or (item.predicate == "in" and _is_room(item.arguments[1], scene))
+
+
+def _excludes(p: Proposition, q: Proposition, scene: Scene) -> bool:
+    """Whether `p` rules `q` out, for the kinds of `p` listed here."""
+    if p.predicate == "holding":
+        about = q.arguments[:2] if q.predicate == "beside" else q.arguments[:1]
+        return q.predicate in RESTS and p.arguments[0] in about
+    if p.predicate == "clear":
+        return q.predicate in ("in", "on") and q.arguments[1] == p.arguments[0]
+    if p.predicate == "at" and q.predicate == "at":
+        return p.arguments[0] == q.arguments[0] and _apart(p.arguments[1], q.arguments[1])
+    return _beyond(p, q, scene)
+
+
+def _apart(a: str, b: str) -> bool:
+    """Whether nothing lies in both regions, with the tolerance that `at` allows."""
+    one, other = REGIONS[a].area, REGIONS[b].area
+    gap_x = max(one.x_min, other.x_min) - min(one.x_max, other.x_max)
+    gap_y = max(one.y_min, other.y_min) - min(one.y_max, other.y_max)
+    return max(gap_x, gap_y) > 2 * PLACE_TOLERANCE
+
+
+def _beyond(p: Proposition, q: Proposition, scene: Scene) -> bool:
+    """`p` wants more of a measure than `q` allows; near is a distance too."""
+    high, low = as_measure(p, scene), as_measure(q, scene)
+    return (
+        (high.predicate, high.arguments) == (low.predicate, low.arguments)
+        and (high.comparison, low.comparison) == (">", "<")
+        and high.bound >= low.bound
+    )
+
+
+def as_measure(item: Proposition, scene: Scene) -> Proposition:
+    """`near(robot, x)` as the distance that it means; anything else as it is."""
+    if item.predicate != "near":
+        return item
+    return Proposition("distance", item.arguments, "<", NEAR_BASE if scene.building else NEAR_ARM)

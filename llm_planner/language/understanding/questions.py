@@ -1,0 +1,55 @@
+"""What the person is asked when a command is not understood well enough: always in plain words, never in logic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.plain_text import plain_text, shortened
+from llm_planner.language.understanding.vote import Grounded, Vote
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.words import read_back
+
+MAX_OPTIONS = 3
+MAX_CHARACTERS = 500  # of a question that a model asks
+
+
+def asked_by_model(question: str) -> QuestionError:
+    return QuestionError(shortened(plain_text(question), MAX_CHARACTERS))
+
+
+def which_reading(vote: Vote) -> QuestionError:
+    """No majority: the readings to choose from, or why there is none."""
+    readings = [group.reading for group in vote.groups if not group.reading.question][:MAX_OPTIONS]
+    if not readings:
+        asked = [group.reading.question for group in vote.groups]
+        return asked_by_model(asked[0]) if asked else no_meaning(vote.failed)
+    if len(readings) == 1:
+        return QuestionError(f"I am not sure that I understand. Do you mean: {in_words(readings[0])}?")
+    options = "; ".join(f"{number}) {in_words(reading)}" for number, reading in enumerate(readings, 1))
+    return QuestionError(f"I can read this in more than one way. Which do you mean? {options}")
+
+
+def no_meaning(reasons: Sequence[str]) -> QuestionError:
+    return QuestionError(f"I cannot tell what this means here: {reasons[0]}. Please say it in another way.")
+
+
+def in_words(reading: Grounded) -> str:
+    """Task and constraints as a person would say them."""
+    rules = [read_back(constraint.formula) for constraint in reading.constraints]
+    return "; ".join([part for part in (f"“{reading.task}”" if reading.task else "", *rules) if part])
+
+
+def left_out(words: Sequence[str]) -> QuestionError:
+    quoted = ", ".join(f"“{word}”" for word in words)
+    return QuestionError(
+        f"I do not know what to do about {quoted}. Please say that part in another way, or leave it out."
+    )
+
+
+def conflict(constraints: Sequence[Constraint]) -> QuestionError:
+    """Constraints that cannot all be kept, as few as possible."""
+    if len(constraints) == 1:
+        return QuestionError(f"“{constraints[0].words}” cannot be done here. What should I do instead?")
+    quoted = " and ".join(f"“{constraint.words}”" for constraint in constraints)
+    return QuestionError(f"I cannot do all of this together: {quoted}. Which should I leave out?")

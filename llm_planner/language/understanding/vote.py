@@ -1,0 +1,92 @@
+"""Equivalence voting: readings that are proved to mean the same are one, and the majority decides.
+
+After self-consistency over formal meanings instead of texts, as in SELP (arXiv 2409.19471); here equivalence is proved
+over the letters that can occur in the scene, and a vote without a majority is a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from llm_planner.language.understanding.wording import same_task
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.formula import Formula, conj
+
+Same = Callable[[Formula, Formula], bool]
+
+
+@dataclass(frozen=True)
+class Grounded:
+    """A reading whose formulas speak of this scene: `task` ("" for none) and `constraints`, or else a `question`."""
+
+    task: str = ""
+    constraints: tuple[Constraint, ...] = ()
+    question: str = ""
+
+    @property
+    def formula(self) -> Formula:
+        """All of its constraints together."""
+        return conj(*(constraint.formula for constraint in self.constraints))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Readings with one meaning: the first of them, and how many there are."""
+
+    reading: Grounded
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What became of the samples: groups, the largest first, and why the samples without a meaning have none.
+
+    Of the `wanted` samples fewer are asked for once the others can change nothing, or where the model is `sure` of its
+    first reading.
+    """
+
+    wanted: int
+    groups: tuple[Group, ...] = ()
+    failed: tuple[str, ...] = ()
+    sure: bool = False
+
+    @property
+    def asked(self) -> int:
+        return sum(group.count for group in self.groups) + len(self.failed)
+
+    @property
+    def decided(self) -> bool:
+        """More than half of all samples wanted have one meaning."""
+        return bool(self.groups) and (self.sure or 2 * self.groups[0].count > self.wanted)
+
+    @property
+    def over(self) -> bool:
+        """The samples that are still out could change nothing."""
+        most = max((group.count for group in self.groups), default=0)
+        return self.decided or 2 * (most + self.wanted - self.asked) <= self.wanted
+
+    def __str__(self) -> str:
+        counts = ", ".join(str(group.count) for group in self.groups) or "none"
+        failed = f"; {len(self.failed)} had no meaning here" if self.failed else ""
+        return f"{self.asked} of {self.wanted} readings asked for, by meaning: {counts}{failed}"
+
+
+def count(vote: Vote, reading: Grounded, same: Same) -> Vote:
+    """The vote with one more reading in it; `same` proves two formulas equivalent."""
+    groups = list(vote.groups)
+    for index, group in enumerate(groups):
+        if _same_meaning(group.reading, reading, same):
+            groups[index] = replace(group, count=group.count + 1)
+            break
+    else:
+        groups.append(Group(reading))
+    return replace(vote, groups=tuple(sorted(groups, key=lambda group: -group.count)))
+
+
+def _same_meaning(a: Grounded, b: Grounded, same: Same) -> bool:
+    if a.question or b.question:
+        return bool(a.question and b.question)
+    if same_task(a.task) != same_task(b.task):
+        return False
+    return a.formula is b.formula or same(a.formula, b.formula)

@@ -1,0 +1,44 @@
+"""The words of a command that carry meaning: what two tasks are compared by, and what no reading may leave out.
+
+Words such as "not", "only", "then", "until" and every number carry meaning; politeness and articles do not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+POLITE = frozenset(
+    re.findall(
+        r"\w+",
+        "please kindly thanks thank hello hi hey robot ok okay just now well so and but also too can could will would "
+        "you i id like want to me for a an the try sure make",
+    )
+)
+FUNCTION_WORDS = POLITE | frozenset(
+    re.findall(
+        r"\w+",
+        "it its this that these those they them he she him her his my your our us we of in on at by with from into onto "
+        "as is are be been am was were being do does did doing have has had having shall should must may might need "
+        "needs there here thats while meanwhile whatever happens way time",
+    )
+)
+TYPING_ERROR = 0.75  # similarity from which a word is taken for another that was typed wrongly
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Lower-case words and numbers, without punctuation; "don't" is one word."""
+    return tuple(re.findall(r"\d+(?:\.\d+)?|[^\W\d_]+", re.sub(r"['’]", "", text.lower())))
+
+
+def same_task(text: str) -> tuple[str, ...]:
+    """Equal for tasks that differ in case, punctuation, articles and politeness only."""
+    return tuple(word for word in words_of(text) if word not in POLITE)
+
+
+def left_over(command: str, parts: Iterable[str]) -> tuple[str, ...]:
+    """Words of the command that carry meaning and are in none of the `parts`, in the command's order."""
+    covered = {word for part in parts for word in words_of(part)}
+    wanted = dict.fromkeys(word for word in words_of(command) if word not in FUNCTION_WORDS)
+    return tuple(word for word in wanted if not get_close_matches(word, covered, n=1, cutoff=TYPING_ERROR))
