@@ -161,7 +161,7 @@ def _skill(state: Execution, step: PlanStep) -> Signature:
 def _promises(state: Execution, step: PlanStep, scene: Scene) -> tuple[Goal, ...]:
     skill = _skill(state, step)
     values = in_base_words(skill, step.arguments, state.viewpoint)
-    return goals_of(skill, step.id, values, scene.held, state.origins)
+    return goals_of(skill, step.id, values, scene, state.origins)
 
 
 def _start(state: Execution, task: Task, scene: Scene) -> Transition:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from llm_planner.control.mpc import MpcController
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.events import Command, SceneObserved, SkillFinished, StartSkill, StopRequested
 from llm_planner.plan.execution import SETTLE_TIME, Transition, advance
@@ -14,7 +13,7 @@ from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import Planned, outcome_of
 from llm_planner.plan.report import Report
 from llm_planner.skills.contract import Observation
-from llm_planner.skills.episode import Episode, EpisodeSettings, EpisodeWorld
+from llm_planner.skills.episode import Controller, Episode, EpisodeSettings, EpisodeWorld
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
@@ -28,7 +27,7 @@ class Workcell:
 
     world: EpisodeWorld
     library: SkillLibrary
-    controller: MpcController | None = None
+    controller: Controller | None = None
 
 
 def run_command(

@@ -8,7 +8,8 @@ from enum import Enum
 
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.contract import Argument
-from llm_planner.world.atoms import HELD, Atom, Moment, holds
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.world.atoms import HELD, HERE, Atom, Moment, holds
 from llm_planner.world.places import ANY_SIDE, BEHIND, Viewpoint
 from llm_planner.world.scene import Scene, Vector3
 
@@ -103,6 +104,7 @@ _SENTENCES = {
     "at": "the {0} is at the {1}",
     "beside": "the {0} is {3} m from the {1}, on its {2} side",
     "moved": "the {0} is {2} m to the {1} of where it was",
+    "reached": "the robot is at the {0}",
     "held": "the {0} is in the gripper",
     "empty": "the gripper is empty",
     "holding": "something is in the gripper",
@@ -121,14 +123,14 @@ class Plan:
     """A command, the program written for it, and the steps known so far.
 
     `steps` are those done, the one running and those known ahead; `complete` says that there are no others.
-    `constraints` are formulas that must hold while it runs. `goals` are the effects that the end is judged by.
+    `constraints` must be kept while it runs. `goals` are the effects that the end is judged by.
     """
 
     command: str
     program: str
     steps: tuple[PlanStep, ...] = ()
     complete: bool = True
-    constraints: tuple[str, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     goals: tuple[Goal, ...] = field(default=())
 
     def with_step(self, step: PlanStep) -> Plan:
@@ -137,29 +139,32 @@ class Plan:
 
 
 def goals_of(
-    skill: Signature, step_id: str, values: Mapping[str, Argument], held: str, origins: Mapping[str, Vector3]
+    skill: Signature, step_id: str, values: Mapping[str, Argument], scene: Scene, origins: Mapping[str, Vector3]
 ) -> tuple[Goal, ...]:
-    """What the scene must show when `skill`, begun with `held` in the gripper, has done its work."""
-    return tuple(Goal(step_id, atom, values, held, origins) for atom in skill.effects)
+    """What the scene must show when `skill`, begun in `scene`, has done its work."""
+    bound = {**values, HERE: scene.robot_room} if scene.building else values
+    return tuple(Goal(step_id, atom, bound, scene.held, origins) for atom in skill.effects)
 
 
 _GRIPPER = frozenset({"empty", "holding", "held"})
+_REACHED = "reached"  # where a mobile robot is: only until it goes elsewhere
 
 
 def still_wanted(goals: tuple[Goal, ...], later: tuple[Goal, ...]) -> tuple[Goal, ...]:
     """The goals that later ones leave alone, then the later ones.
 
-    A later step supersedes what was true of the gripper, and of every object that it moves.
+    A later step supersedes where the robot was, what was true of the gripper, and of every object that it moves.
     """
     moved = frozenset(name for goal in later for name in _moves(goal))
     gripper = any(goal.atom.predicate in _GRIPPER or HELD in goal.atom.arguments for goal in later)
-    kept = [goal for goal in goals if not (goal.atom.predicate in _GRIPPER and gripper) and not goal.objects & moved]
+    passing = (_GRIPPER if gripper else frozenset()) | (frozenset({_REACHED}) if later else frozenset())
+    kept = [goal for goal in goals if goal.atom.predicate not in passing and not goal.objects & moved]
     return (*kept, *later)
 
 
 def _moves(goal: Goal) -> frozenset[str]:
     """The objects that a step with this effect moves: the first one it speaks of."""
-    if not goal.atom.arguments:
+    if not goal.atom.arguments or goal.atom.predicate == _REACHED:
         return frozenset()
     first = goal.atom.arguments[0]
     name = goal.held_at_start if first == HELD else goal.values.get(first)

@@ -68,7 +68,7 @@ def look_ahead(
             skill = interpreter.program.skills[call.skill]
             values = in_base_words(skill, call.arguments, viewpoint)
             _rehearse(call, skill, values, scene)
-            promised = goals_of(skill, str(first_number + len(steps)), values, scene.held, dict(origins))
+            promised = goals_of(skill, str(first_number + len(steps)), values, scene, dict(origins))
             if rehearse:
                 _check_room(call, promised, before, scene)
         except ProgramError:
