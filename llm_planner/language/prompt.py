@@ -38,7 +38,7 @@ def system_prompt(scene: Scene) -> str:
 
     The skills are those of the library, with the words of their manifests: one that a user adds is offered too.
     """
-    skills = [f"{s.manifest.signature}  {s.manifest.description}" for s in _library()]
+    skills = [f"{s.manifest.signature}  {s.manifest.description}" for s in _library().for_scene(scene)]
     text = _read("policy_prompt.md").replace(
         "{world}", _read("policy_rooms.md" if scene.building else "policy_table.md")
     )

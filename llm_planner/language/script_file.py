@@ -39,6 +39,8 @@ def _program(reply: object) -> ProgramReply:
     """A text, a list of samples, or a question."""
     if isinstance(reply, dict):
         _keys(reply, ("question",), "a program")
+        if not reply:
+            raise ValueError("a program needs a question, or is a text or a list of texts")
         return ProgramReply(question=str(reply["question"]))
     if isinstance(reply, list) and reply:
         best, *others = map(str, reply)
@@ -59,7 +61,7 @@ def _reading(item: object) -> Reading:
     _keys(fields, _READING, "a reading")
     constraints = tuple(_constraint(_table(given)) for given in _listed(fields.get("constraints", [])))
     probability = fields.get("log_probability")
-    known = None if probability is None else float(probability)
+    known = None if probability is None else float(str(probability))
     return Reading(str(fields.get("task", "")), constraints, str(fields.get("question", "")), known)
 
 

@@ -24,7 +24,7 @@ from llm_planner.program.values import Found, Point, Value
 from llm_planner.world import free_space, predicates
 from llm_planner.world.geometry import distance_in_plane, half_extents
 from llm_planner.world.places import REGIONS, Viewpoint
-from llm_planner.world.scene import Scene
+from llm_planner.world.scene import Scene, Vector3
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,22 @@ def _circle_points(view: View, n: int) -> list[Point]:
     return [Point(*point) for point in free_space.circle(view.scene, n)]
 
 
+def _rooms(view: View) -> list[str]:
+    return list(view.scene.building.names) if view.scene.building else []
+
+
+def _room_of(view: View, item: str) -> str:
+    return _room_at(view.scene, view.scene.find(item).position)
+
+
+def _robot_room(view: View) -> str:
+    return _room_at(view.scene, view.scene.robot.position) if view.scene.robot else ""
+
+
+def _room_at(scene: Scene, position: Vector3) -> str:
+    return scene.building.room_at(*position[:2]) if scene.building else ""
+
+
 def _pairs(view: View, items: Sequence[Value]) -> list[tuple[Value, Value]]:
     pairs = list(itertools.pairwise(items))
     if pairs or not isinstance(items, Found):
@@ -205,6 +221,9 @@ QUERIES: dict[str, Query] = {
         _query("midpoint", _midpoint, POINT, _parameter("a", "location"), _parameter("b", "location")),
         _query("line_points", _line_points, POINTS, _COUNT, _LINE),
         _query("circle_points", _circle_points, POINTS, _COUNT),
+        _query("rooms", _rooms, list_of(TEXT)),
+        _query("room_of", _room_of, TEXT, _OBJECT),
+        _query("robot_room", _robot_room, TEXT),
         _query("pairs", _pairs, list_of(ANY), _parameter("items", "list")),
     )
 }  # fmt: skip

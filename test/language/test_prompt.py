@@ -20,8 +20,15 @@ MUG = SceneObject("mug", "mug", "", (0.51234, 0.0, 0.04), IDENTITY, (0.08, 0.08,
 
 
 @pytest.mark.parametrize("name", [*load_skills().skills, *QUERIES])
-def test_every_skill_and_every_question_to_the_scene_is_in_the_prompt(name: str) -> None:
-    assert re.search(rf"\b{name}\b", system_prompt(TABLE))
+def test_every_skill_and_every_question_to_the_scene_is_in_a_prompt(name: str) -> None:
+    assert re.search(rf"\b{name}\b", system_prompt(TABLE) + system_prompt(HOUSE))
+
+
+def test_the_skills_offered_are_those_of_the_robot_that_is_there() -> None:
+    assert "place_on(object)" in system_prompt(TABLE)
+    assert "go_to(destination)" not in system_prompt(TABLE)
+    assert "go_to(destination)" in system_prompt(HOUSE)
+    assert "place_on(object)" not in system_prompt(HOUSE)
 
 
 @pytest.mark.parametrize("word", [*REGIONS, *DIRECTIONS])

@@ -4,8 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from llm_planner.program.checker import check_program
+from llm_planner.program.interpreter import Interpreter
 from llm_planner.program.values import Point
-from llm_planner.world.scene import SceneObject
+from llm_planner.skills.library import load_skills
+from llm_planner.world.building import Building, Room
+from llm_planner.world.places import Rectangle
+from llm_planner.world.scene import Pose, SceneObject
 
 ANSWERS = {
     'objects("block")': ["red block", "green block", "blue block"],
@@ -71,3 +76,20 @@ def test_what_is_held_and_what_lies_in_a_bowl_is_seen(evaluate, scene):
     assert evaluate("held()", now) == "blue block"
     assert evaluate('contents("red bowl")', now) == ["red cube"]
     assert evaluate('is_in("red cube", "red bowl")', now) is True
+
+
+def test_rooms_are_known_in_a_building_and_there_are_none_at_a_table(evaluate, scene):
+    assert (evaluate("rooms()"), evaluate("robot_room()"), evaluate('room_of("red block")')) == ([], "", "")
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [("rooms()", ["hall", "lab"]), ("robot_room()", "lab"), ('room_of("red block")', "hall")],
+)
+def test_in_a_building_a_program_asks_for_rooms(scene, expression, value):
+    rooms = (Room("hall", Rectangle(0.0, 1.0, 0.0, 1.0)), Room("lab", Rectangle(1.0, 2.0, 0.0, 1.0)))
+    house = replace(scene, robot=Pose((1.5, 0.5, 0.0)), building=Building(rooms, ()))
+    program = check_program(f"result = {expression}\nlook()", load_skills().for_scene(house).signatures, house)
+    interpreter = Interpreter(program)
+    interpreter.advance(house)
+    assert interpreter.variables["result"] == value
