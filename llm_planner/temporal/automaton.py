@@ -79,12 +79,23 @@ class Automaton:
         return tuple(found)
 
 
+class Explored(NamedTuple):
+    """States numbered from 0 in the order in which they are met, and the progression's own number of each."""
+
+    transitions: list[Transition]
+    accepting: frozenset[int]
+    states: list[int]
+
+
 def automaton(formula: Formula, alphabet: Alphabet) -> Automaton:
     """Raises InputError where windows count seconds, the alphabet lacks a proposition, or there are too many states."""
+    if formula.timed:
+        raise InputError(f"{formula} counts seconds: watch it with a Monitor, or plan with its untimed demand")
     own = alphabet.restricted(formula.propositions)
-    transitions, accepting = _explore(Progression(formula), own)
+    progression = Progression(formula)
+    transitions, accepting, _ = explore(progression, own, progression.initial)
     successors = [frozenset(leaves(branch)) for branch in transitions]
-    accepting = _settle_start(accepting, successors)
+    accepting = settle_start(accepting, successors)
     transitions, accepting = _minimal(transitions, accepting)
     successors = [frozenset(leaves(branch)) for branch in transitions]
     states = frozenset(range(len(transitions)))
@@ -112,10 +123,10 @@ def reaching(targets: frozenset[int], successors: list[frozenset[int]]) -> froze
     return frozenset(found)
 
 
-def _explore(progression: Progression, alphabet: Alphabet) -> tuple[list[Transition], frozenset[int]]:
-    """All states that letters which can occur lead to, the initial one first, and the accepting among them."""
-    numbers = {progression.initial: 0}
-    reached, transitions = [progression.initial], list[Transition]()
+def explore(progression: Progression, alphabet: Alphabet, start: int) -> Explored:
+    """What letters that can occur lead to from one state of a progression; raises InputError for too much."""
+    numbers = {start: 0}
+    reached, transitions = [start], list[Transition]()
     while len(transitions) < len(reached):
         tree = _Tree(progression, alphabet, numbers, reached)
         transitions.append(tree.of(progression.successors(reached[len(transitions)]), frozenset()))
@@ -123,7 +134,8 @@ def _explore(progression: Progression, alphabet: Alphabet) -> tuple[list[Transit
             raise InputError(
                 f"the automaton has more than {MAX_STATES} states; give the parts of the formula as several constraints"
             )
-    return transitions, frozenset(number for state, number in numbers.items() if progression.accepts(state))
+    accepting = frozenset(number for state, number in numbers.items() if progression.accepts(state))
+    return Explored(transitions, accepting, reached)
 
 
 class _Tree:
@@ -159,7 +171,7 @@ class _Tree:
         return self._numbers[state]
 
 
-def _settle_start(accepting: frozenset[int], successors: list[frozenset[int]]) -> frozenset[int]:
+def settle_start(accepting: frozenset[int], successors: list[frozenset[int]]) -> frozenset[int]:
     """A start to which no run comes back is free to accept: not where nothing can, and where everything must."""
     after, states = successors[0], frozenset(range(len(successors)))
     if after & reaching(frozenset({0}), successors):

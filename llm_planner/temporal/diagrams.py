@@ -60,13 +60,11 @@ class Diagrams:
             return zero if a == zero else b
         key = (a, b)
         found = memory.get(key)
-        if found is None:
-            found = memory[key] = self._split(memory, zero, a, b)
-        return found
-
-    def _split(self, memory: dict[tuple[int, int], int], zero: int, a: int, b: int) -> int:
+        if found is not None:
+            return found
         variable = min(self.variables[a], self.variables[b])
         a_low, a_high = (self.lows[a], self.highs[a]) if self.variables[a] == variable else (a, a)
         b_low, b_high = (self.lows[b], self.highs[b]) if self.variables[b] == variable else (b, b)
-        low = self._join(memory, zero, a_low, b_low)
-        return self.node(variable, low, self._join(memory, zero, a_high, b_high))
+        low = self._join(memory, zero, a_low, b_low)  # one call deeper for each variable
+        found = memory[key] = self.node(variable, low, self._join(memory, zero, a_high, b_high))
+        return found

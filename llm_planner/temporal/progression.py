@@ -7,22 +7,25 @@ once: a diagram that asks propositions first and ends in the states that follow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from llm_planner.errors import InputError
 from llm_planner.temporal.diagrams import FALSE, TRUE, Diagrams
-from llm_planner.temporal.formula import Formula
+from llm_planner.temporal.formula import Formula, Window
 
 _TRUE_AT_THE_END = ("N", "G", "W", "R")
 
 
-@dataclass(frozen=True)
-class Obligation:
+MAX_OBLIGATIONS = 500  # recursion over a diagram is as deep as it has variables
+
+
+class Obligation(NamedTuple):
     """`formula` (its negation where not `positive`) from the next letter on; `waiting` for it: X and N."""
 
     formula: Formula
     positive: bool
     waiting: bool = False
+    window: Window | None = None  # [s] of the clock, where the formula has one
 
     @property
     def met_at_the_end(self) -> bool:
@@ -34,8 +37,6 @@ class Progression:
     """The states of one formula without windows in seconds, found as they are asked for."""
 
     def __init__(self, formula: Formula) -> None:
-        if formula.timed:
-            raise InputError(f"{formula} counts seconds: watch it with a Monitor, or plan with untimed({formula})")
         self.diagrams = Diagrams()
         self._variables = {name: k for k, name in enumerate(formula.propositions)}
         self.names = formula.propositions
@@ -72,6 +73,11 @@ class Progression:
         number = self._numbers.get(obligation)
         if number is None:
             number = self._numbers[obligation] = len(self._obligations)
+            if number >= MAX_OBLIGATIONS:
+                raise InputError(
+                    f"the formula leaves more than {MAX_OBLIGATIONS} obligations open; "
+                    "give its parts as several formulas"
+                )
             self._obligations.append(obligation)
         return self.diagrams.node(len(self.names) + number, FALSE, TRUE)
 
