@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 
 POLITE = frozenset(
     re.findall(
@@ -19,12 +19,12 @@ POLITE = frozenset(
 FUNCTION_WORDS = POLITE | frozenset(
     re.findall(
         r"\w+",
-        "it its this that these those they them he she him her his my your our us we of in on at by with from into onto "
-        "as is are be been am was were being do does did doing have has had having shall should must may might need "
-        "needs there here thats while meanwhile whatever happens way time",
+        "it its this that these those they them he she him her his my your our us we of in on at by with from into "
+        "onto as is are be been am was were being do does did doing have has had having shall should must may might "
+        "need needs there here thats while meanwhile whatever happens way time",
     )
 )
-TYPING_ERROR = 0.75  # similarity from which a word is taken for another that was typed wrongly
+TYPING_ERROR = 0.8  # similarity from which a word of four letters or more is taken for another, typed wrongly
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -38,7 +38,21 @@ def same_task(text: str) -> tuple[str, ...]:
 
 
 def left_over(command: str, parts: Iterable[str]) -> tuple[str, ...]:
-    """Words of the command that carry meaning and are in none of the `parts`, in the command's order."""
+    """Words of the command that carry meaning and are in none of the `parts`, in the command's order.
+
+    Both may have typing errors, so words that are nearly alike count as one.
+    """
     covered = {word for part in parts for word in words_of(part)}
-    wanted = dict.fromkeys(word for word in words_of(command) if word not in FUNCTION_WORDS)
-    return tuple(word for word in wanted if not get_close_matches(word, covered, n=1, cutoff=TYPING_ERROR))
+    meant = (word for word in words_of(command) if not any(_swapped(word, other) for other in FUNCTION_WORDS))
+    return tuple(word for word in dict.fromkeys(meant) if not any(_alike(word, other) for other in covered))
+
+
+def _swapped(word: str, other: str) -> bool:
+    """Equal but for the order of letters; "no" and "on" are two words."""
+    return word == other or (len(word) > 2 and sorted(word) == sorted(other))
+
+
+def _alike(word: str, other: str) -> bool:
+    if _swapped(word, other):
+        return True
+    return min(len(word), len(other)) > 3 and SequenceMatcher(a=word, b=other).ratio() >= TYPING_ERROR

@@ -34,6 +34,8 @@ def test_tasks_that_differ_in_meaning_are_not(a, b):
         ("go to the lab, then the hall", ["go to the lab", "the hall"], ("then",)),
         ("visit the lab twice", ["visit the lab"], ("twice",)),
         ("don't go near teh vase", ["dont go near the vase"], ()),
+        ("no vase on the table", ["vase on the table"], ("no",)),
+        ("when in the hall wait", ["then hall wait"], ("when",)),
         ("keep 30 cm from it", ["keep cm from it"], ("30",)),
     ],
 )
