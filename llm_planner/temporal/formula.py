@@ -11,7 +11,7 @@ constants, repetition, `!!a`; operands of `&`, `|` and `<->` are sorted, those o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
@@ -125,7 +125,11 @@ def _joined(operator: str, fs: Iterable[Formula], unit: Formula, zero: Formula) 
         return zero
     if len(parts) < 2:
         return next(iter(parts), unit)
-    return _interned(operator, tuple(sorted(parts, key=str)))
+    return _interned(operator, tuple(sorted(parts, key=_order)))
+
+
+def _order(f: Formula) -> tuple[int, str]:
+    return f.size, str(f)
 
 
 def implies(f: Formula, g: Formula) -> Formula:
@@ -146,7 +150,7 @@ def iff(f: Formula, g: Formula) -> Formula:
             return other
         if constant is FALSE:
             return neg(other)
-    return _interned("<->", tuple(sorted((f, g), key=str)))
+    return _interned("<->", tuple(sorted((f, g), key=_order)))
 
 
 def next_(f: Formula) -> Formula:
@@ -181,7 +185,7 @@ def until(f: Formula, g: Formula, within: float | Window | None = None) -> Formu
     """`g` comes, now or later, and `f` holds until then; `within`: when `g` comes, from now [s]."""
     if within is not None:
         return FALSE if g is FALSE else _interned("U", (f, g), window=_window(within))
-    if g in (TRUE, FALSE) or f in (FALSE, g):
+    if g in (TRUE, FALSE) or f in (FALSE, g) or (_is_untimed("U", g) and g.operands[0] is f):
         return g
     return finally_(g) if f is TRUE else _interned("U", (f, g))
 
@@ -212,6 +216,12 @@ def _window(within: float | Window) -> Window:
     if not (isfinite(last) and 0 <= first <= last):
         raise InputError(f"the window [{first:g},{last:g}] must be two times from now in seconds, earlier first")
     return float(f"{first:.12g}"), float(f"{last:.12g}")  # as it is printed, so that it reads back the same
+
+
+CONSTRUCTORS: dict[str, Callable[..., Formula]] = {  # by operator, as it is written
+    "!": neg, "X": next_, "N": weak_next, "F": finally_, "G": globally, "U": until, "W": weak_until, "R": release,
+    "M": strong_release, "&": conj, "|": disj, "->": implies, "<->": iff,
+}  # fmt: skip
 
 
 def to_prefix(f: Formula) -> str:

@@ -12,8 +12,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from llm_planner.errors import InputError
 from llm_planner.temporal import formula as build
 from llm_planner.temporal.formula import FALSE, MAX_DEPTH, TRUE, Formula
@@ -26,11 +24,6 @@ MAX_NESTING = 2 * MAX_DEPTH  # parentheses and operators within each other, befo
 _CONSTANTS = {"true": TRUE, "false": FALSE}
 _OPERAND = "a proposition, true, false, ( or one of ! X N F G"
 _OPERATOR = "one of & | -> <-> U W R M, ) or the end"
-_BUILD: dict[str, Callable[..., Formula]] = {
-    "!": build.neg, "X": build.next_, "N": build.weak_next, "F": build.finally_, "G": build.globally,
-    "U": build.until, "W": build.weak_until, "R": build.release, "M": build.strong_release,
-    "&": build.conj, "|": build.disj, "->": build.implies, "<->": build.iff,
-}  # fmt: skip
 
 
 def parse(text: str) -> Formula:
@@ -80,8 +73,8 @@ def _built(text: str, token: Token, operands: list[Formula]) -> Formula:
     """The operator applied; limits and windows are checked by the constructors, the place is added here."""
     try:
         if token.window:
-            return _BUILD[token.kind](*operands, within=token.window)
-        return _BUILD[token.kind](*operands)
+            return build.CONSTRUCTORS[token.kind](*operands, within=token.window)
+        return build.CONSTRUCTORS[token.kind](*operands)
     except InputError as error:
         raise pointing(text, token.position, str(error)) from error
 

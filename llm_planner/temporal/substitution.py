@@ -7,18 +7,12 @@ from collections.abc import Callable, Sequence
 from llm_planner.temporal import formula as build
 from llm_planner.temporal.formula import Formula
 
-_BUILD: dict[str, Callable[..., Formula]] = {
-    "!": build.neg, "X": build.next_, "N": build.weak_next, "F": build.finally_, "G": build.globally,
-    "U": build.until, "W": build.weak_until, "R": build.release, "M": build.strong_release,
-    "&": build.conj, "|": build.disj, "->": build.implies, "<->": build.iff,
-}  # fmt: skip
-
 
 def rebuilt(f: Formula, operands: Sequence[Formula]) -> Formula:
     """The operator of `f`, with its window if it has one, over other operands."""
     if f.window is not None:
-        return _BUILD[f.operator](*operands, within=f.window)
-    return _BUILD[f.operator](*operands) if f.operands else f
+        return build.CONSTRUCTORS[f.operator](*operands, within=f.window)
+    return build.CONSTRUCTORS[f.operator](*operands) if f.operands else f
 
 
 def substituted(f: Formula, replace: Callable[[Formula], Formula]) -> Formula:

@@ -6,7 +6,6 @@ seconds from now that shows a. X and N speak of the next update with another let
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
@@ -15,11 +14,6 @@ from llm_planner.temporal.alphabet import Letter
 from llm_planner.temporal.diagrams import FALSE, TRUE, Diagrams
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.progression import MAX_OBLIGATIONS, Obligation, Progression
-
-_REBUILD: dict[str, Callable[..., Formula]] = {
-    "&": build.conj, "|": build.disj, "X": build.next_, "N": build.weak_next, "F": build.finally_,
-    "G": build.globally, "U": build.until, "W": build.weak_until, "R": build.release, "M": build.strong_release,
-}  # fmt: skip
 
 
 class TimedState(NamedTuple):
@@ -164,7 +158,7 @@ def untimed(formula: Formula, necessary: bool = True) -> Formula:
         return build.conj(*(untimed(build.implies(*pair), necessary) for pair in ((f, g), (g, f))))
     operands = [untimed(f, necessary) for f in formula.operands]
     if formula.window is None or necessary == (formula.operator != "G"):
-        return _REBUILD[formula.operator](*operands)
+        return build.CONSTRUCTORS[formula.operator](*operands)
     if formula.window[0] > 0:
         return build.TRUE if formula.operator == "G" else build.FALSE
     return operands[-1]  # the window holds the present moment
