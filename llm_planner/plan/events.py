@@ -83,6 +83,8 @@ class EndReason(str, Enum):
     FAILED = "failed"  # a skill, or the scene at the end
     STOPPED = "stopped"
     QUESTION = "question"  # only the person can say how to go on
+    REPLAN = "replan"  # nothing is broken, but going on as planned would break or miss a constraint
+    BROKEN = "broken"  # a constraint is broken
     SCENE_LOST = "scene lost"
     SKILLS_LOST = "skills lost"
 

@@ -2,7 +2,8 @@
 
 It starts one skill at a time, and judges each by the scene after it, never by the skill's word. A step whose effect did
 not come true is tried once more (an object that slipped is picked up again first); a plan is done only when the scene
-at its end shows its goals. Whoever drives it brings events and carries commands out; nothing in here waits or moves.
+at its end shows its goals and every constraint has been kept. A step foreseen to break a constraint is not started; one
+that turns out to is cancelled. Whoever drives it brings events and carries commands out; nothing in here waits or moves.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from llm_planner.plan.execution_state import Execution, Phase, Run
 from llm_planner.plan.plan import Goal, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
 from llm_planner.plan.prediction import predict
 from llm_planner.plan.recovery import Task, pick_again, redo
+from llm_planner.plan.supervision import foreseen_trouble, told_broken, told_unmet
+from llm_planner.plan.trace import event_of
 from llm_planner.plan.unroll import look_ahead, lying, unmet_preconditions
 from llm_planner.program.interpreter import Finished, SkillCall
 from llm_planner.program.problems import NothingFoundError, ProgramError
@@ -68,7 +71,10 @@ def advance(state: Execution, event: Event) -> Transition:
 
 
 def _observed(state: Execution, scene: Scene) -> Transition:
-    state = replace(state, scene=scene, origins={**state.origins, **lying(scene)})
+    watch = state.watch.see(scene)
+    state = replace(state, scene=scene, origins={**state.origins, **lying(scene)}, watch=watch)
+    if watch.broken:
+        return _interrupted(state, told_broken(watch))
     if state.phase is Phase.READY:
         return _next(state, scene)
     run = state.run
@@ -172,6 +178,9 @@ def _start(state: Execution, task: Task, scene: Scene) -> Transition:
     reasons = unmet_preconditions(skill, values, scene)
     if reasons:
         return _not_startable(state, task, scene, f"{step.skill} cannot start: {'; '.join(reasons)}")
+    refused = foreseen_trouble(state.watch, skill, step, values, scene, state.origins)
+    if refused is not None:
+        return _finish(state, refused)
     step = replace(step, status=StepStatus.RUNNING)
     goals = task.goals or _promises(state, step, scene)
     run = Run(replace(task, step=step), goals, scene.held)
@@ -203,10 +212,18 @@ def _judged(state: Execution, run: Run, result: SkillResult, scene: Scene) -> Tr
     succeeded = result.code is SkillErrorCode.SUCCEEDED
     state = replace(state, run=None, phase=Phase.READY)
     if not missing and (succeeded or run.goals):
-        return _next(_done(state, run.task, run.goals), scene)
+        return _achieved(state, run, scene)
     shown = ", ".join(goal.sentence(state.viewpoint) for goal in missing)
     reason = result.message if not succeeded else f"afterwards the scene does not show that {shown}"
     return _missed(state, run, scene, result.code, reason or f"{run.step.skill} ended with {result.code.name}")
+
+
+def _achieved(state: Execution, run: Run, scene: Scene) -> Transition:
+    """The step is done, which is an event that constraints may speak of."""
+    skill = _skill(state, run.step)
+    event = event_of(skill, in_base_words(skill, run.step.arguments, state.viewpoint), scene)
+    state = replace(_done(state, run.task, run.goals), watch=state.watch.see(scene, event))
+    return _finish(state, told_broken(state.watch)) if state.watch.broken else _next(state, scene)
 
 
 def _done(state: Execution, task: Task, goals: tuple[Goal, ...]) -> Execution:
@@ -244,6 +261,8 @@ def _restored(state: Execution, scene: Scene, besides: tuple[Goal, ...] = ()) ->
 def _concluded(state: Execution, scene: Scene) -> Transition:
     """The program has ended: done if the scene shows every goal, else what came undone is done again."""
     broken = [goal for goal in state.goals if not goal.holds(scene)]
+    if not broken and state.watch.unmet:
+        return _finish(state, told_unmet(state.watch))
     if not broken:
         told = "; ".join(goal.sentence(state.viewpoint) for goal in state.goals) or (
             "every step is done" if state.plan.steps else "nothing had to be done"

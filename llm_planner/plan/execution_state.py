@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from llm_planner.plan.events import Finish
-from llm_planner.plan.plan import Goal, Plan, PlanStep
+from llm_planner.plan.plan import Goal, Plan, PlanStep, StepStatus
 from llm_planner.plan.recovery import Task
+from llm_planner.plan.watch import Watch, watch_for
 from llm_planner.program.interpreter import Interpreter
 from llm_planner.skills.contract import SkillResult
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene, Vector3
+
+
+NOTHING = Scene(0.0, ())
 
 
 class Phase(str, Enum):
@@ -48,7 +52,7 @@ class Execution:
     """The whole state; `start_execution` makes the first one.
 
     `queue` are steps to do before the program is asked for its next. `goals` must hold at the end, by what has been
-    done so far; `origins` is where each object last lay by itself [m, base frame]; `end` is how it ended, once it has.
+    done so far; `origins` is where each object last lay by itself [m, base frame]; `watch` has read every scene; `end` is how it ended, once it has.
     """
 
     plan: Plan
@@ -62,9 +66,30 @@ class Execution:
     goals: tuple[Goal, ...] = ()
     origins: Mapping[str, Vector3] = field(default_factory=dict)
     repairs: int = 0
+    watch: Watch = Watch()
     end: Finish | None = None
 
 
-def start_execution(plan: Plan, interpreter: Interpreter, viewpoint: Viewpoint = BEHIND) -> Execution:
-    """The state before the first scene. `interpreter` is at the program's beginning and is not changed."""
-    return Execution(plan, interpreter.fork(), viewpoint)
+def start_execution(
+    plan: Plan, interpreter: Interpreter, viewpoint: Viewpoint = BEHIND, scene: Scene = NOTHING
+) -> Execution:
+    """The state before the first scene. `interpreter` is at the program's beginning and is not changed.
+
+    What can occur in `scene` is what the constraints reckon with. Raises InputError for one that cannot be watched.
+    """
+    return Execution(plan, interpreter.fork(), viewpoint, watch=watch_for(plan.constraints, scene))
+
+
+def continue_execution(state: Execution, plan: Plan, interpreter: Interpreter) -> Execution:
+    """The state in which a new plan goes on where an execution ended with `EndReason.REPLAN`.
+
+    Finished steps, what they have achieved and what the constraints have seen stay; the steps of `plan` come after
+    them, numbered on. The constraints are those of the first plan.
+    """
+    past = tuple(step for step in state.plan.steps if step.status is StepStatus.DONE)
+    number = max((int(step.id) for step in past if step.id.isdigit()), default=0)
+    ahead = tuple(replace(step, id=str(number + k)) for k, step in enumerate(plan.steps, start=1))
+    whole = replace(plan, steps=(*past, *ahead), constraints=state.plan.constraints, command=state.plan.command)
+    return replace(
+        state, plan=whole, interpreter=interpreter.fork(), phase=Phase.READY, run=None, queue=(), program_ended=False, end=None
+    )  # fmt: skip

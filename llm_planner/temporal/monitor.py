@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from enum import Enum
 
 from llm_planner.errors import InputError
@@ -43,6 +44,12 @@ class Monitor:
         self._letter: Letter | None = None
         self._time = float("-inf")
         self.verdict = self._judge(self._state, self._timed_state)
+
+    def __copy__(self) -> Monitor:
+        """A second monitor at the same point, which goes its own way; cheap, for looking ahead."""
+        twin = object.__new__(Monitor)
+        twin.__dict__.update(self.__dict__, _clock=copy(self._clock))
+        return twin
 
     @property
     def accepts(self) -> bool:

@@ -1,0 +1,56 @@
+"""What the watch over constraints makes of a plan under way: which step may start, and how a plan ends for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from llm_planner.errors import InputError
+from llm_planner.plan.events import EndReason, Finish
+from llm_planner.plan.plan import PlanStep
+from llm_planner.plan.trace import pass_through
+from llm_planner.plan.watch import Watch
+from llm_planner.program.signatures import Signature
+from llm_planner.skills.contract import Argument
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.world.scene import Scene, Vector3
+
+
+def foreseen_trouble(
+    watch: Watch,
+    skill: Signature,
+    step: PlanStep,
+    values: Mapping[str, Argument],
+    scene: Scene,
+    origins: Mapping[str, Vector3],
+) -> Finish | None:
+    """Why the step must not start: what it should lead through breaks a constraint. None where it may.
+
+    `values` are in base words; `origins` is where each object last lay on its own [m].
+    """
+    if not watch.watched:
+        return None
+    try:
+        passage = pass_through(skill, values, scene, origins, watch.needs_every_point)
+    except InputError as error:
+        return Finish(EndReason.FAILED, f"Step {step.id}, {step}, was not started: {error}.")
+    ahead = watch.foresee(passage.moments(watch.origins))
+    if not ahead.broken:
+        return None
+    message = f"Step {step.id}, {step}, was not started: it would break {_quoted(ahead.broken)} ({ahead.last_change})."
+    return Finish(EndReason.REPLAN, message)
+
+
+def told_broken(watch: Watch) -> Finish:
+    """The end of a plan under which a constraint broke."""
+    return Finish(
+        EndReason.BROKEN, f"I stopped, because this is broken: {_quoted(watch.broken)} ({watch.last_change})."
+    )
+
+
+def told_unmet(watch: Watch) -> Finish:
+    """The end of a plan whose steps are done and that leaves a constraint unmet."""
+    return Finish(EndReason.REPLAN, f"Every step is done, but this is not: {_quoted(watch.unmet)}.")
+
+
+def _quoted(constraints: Iterable[Constraint]) -> str:
+    return ", ".join(f"“{constraint.words}”" for constraint in constraints)

@@ -1,0 +1,135 @@
+"""Watches constraints while a plan runs: the letters of scenes are read as they come, or as they are foreseen.
+
+Each constraint reads the changes of its own propositions only, so that "at the next change" does not depend on what
+else was asked for. A watch is a value: reading gives another one, and what is foreseen costs nothing to forget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from llm_planner.errors import InputError
+from llm_planner.language.understanding.occurring import alphabet_of
+from llm_planner.plan.trace import letter, needs_every_point
+from llm_planner.temporal.alphabet import Letter, Trace
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.formula import Formula
+from llm_planner.temporal.monitor import Monitor, Verdict
+from llm_planner.world.propositions import ROBOT, Moment, Proposition, check_proposition, parse_proposition
+from llm_planner.world.scene import Scene, Vector3
+
+MAX_TRACE = 1000  # letters that are kept to tell what happened, the latest
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A constraint, what its monitor says and the last letter of its own propositions that it has read."""
+
+    constraint: Constraint
+    monitor: Monitor  # never told anything: its copies are
+    seen: Letter | None = None
+
+    def read(self, letter: Letter, time: float) -> Watched:
+        """The same after a letter at `time` [s]; one that repeats matters to formulas that count seconds only."""
+        formula = self.constraint.formula
+        own = letter.intersection(formula.propositions)
+        if own == self.seen and not formula.timed:
+            return self
+        monitor = copy(self.monitor)
+        monitor.observe(own, time)
+        return replace(self, monitor=monitor, seen=own)
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.monitor.verdict
+
+
+@dataclass(frozen=True)
+class Watch:
+    """All constraints of a plan. `trace` has a letter of all their propositions for every change seen so far.
+
+    `origins` is where each object lay when the first scene was seen [m]; moving is judged by it.
+    """
+
+    watched: tuple[Watched, ...] = ()
+    propositions: tuple[Proposition, ...] = ()
+    origins: Mapping[str, Vector3] = field(default_factory=dict)
+    trace: Trace = ()
+
+    def see(self, scene: Scene, event: tuple[str, ...] = ()) -> Watch:
+        """The same after a scene, at which the skill call `event` (its name and argument) has just ended well."""
+        if not self.watched:
+            return self
+        events = frozenset([event]) if event else frozenset()
+        origins = self.origins if self.trace else {item.name: item.position for item in scene.objects}
+        return replace(self, origins=origins).read(Moment(scene, origins, events))
+
+    def read(self, moment: Moment) -> Watch:
+        """The same after a moment whose origins are those of this watch."""
+        seen, time = letter(moment, self.propositions), moment.scene.time
+        watched = tuple(one.read(seen, time) for one in self.watched)
+        trace = self.trace if self.trace[-1:] == (seen,) else (*self.trace[1 - MAX_TRACE :], seen)
+        return replace(self, watched=watched, trace=trace)
+
+    def foresee(self, moments: Iterable[Moment]) -> Watch:
+        """The same after all moments, or after the first that breaks what is not broken yet."""
+        watch = self
+        for moment in moments:
+            watch = watch.read(moment)
+            if len(watch.broken) > len(self.broken):
+                break
+        return watch
+
+    @property
+    def broken(self) -> tuple[Constraint, ...]:
+        """Constraints that nothing can keep any more."""
+        return tuple(one.constraint for one in self.watched if one.verdict.lost)
+
+    @property
+    def unmet(self) -> tuple[Constraint, ...]:
+        """Constraints that are not kept if the run ends now."""
+        return tuple(one.constraint for one in self.watched if not one.monitor.accepts)
+
+    @cached_property
+    def needs_every_point(self) -> bool:
+        """Whether the whole way of a robot has to be foreseen, not its corners only."""
+        return needs_every_point(self.propositions)
+
+    @property
+    def last_change(self) -> str:
+        """What came true at the last change, or ceased to be, for a person."""
+        before, now = (frozenset[str](), *self.trace)[-2:]
+        return ", ".join([*sorted(now - before), *(f"no longer {name}" for name in sorted(before - now))])
+
+
+def watch_for(constraints: Iterable[Constraint], scene: Scene) -> Watch:
+    """The watch before the first scene; what can occur is worked out for `scene`.
+
+    Raises InputError for propositions that no scene can show and for formulas too large to decide.
+    """
+    listed = tuple(constraints)
+    alphabet = alphabet_of((name for constraint in listed for name in constraint.formula.propositions), scene)
+    watched = tuple(Watched(constraint, Monitor(constraint.formula, alphabet)) for constraint in listed)
+    return Watch(watched, propositions_of(constraint.formula for constraint in listed))
+
+
+def propositions_of(formulas: Iterable[Formula]) -> tuple[Proposition, ...]:
+    """All of them, parsed, in alphabetical order; raises InputError for one that no scene can show."""
+    return tuple(map(parse_proposition, sorted({name for formula in formulas for name in formula.propositions})))
+
+
+_OF_ROBOT = frozenset({"near", "over", "distance", "speed", "in"})
+
+
+def check_watchable(constraints: Iterable[Constraint], scene: Scene) -> None:
+    """Raises InputError where a scene like this one cannot show what a constraint speaks of."""
+    for item in propositions_of(constraint.formula for constraint in constraints):
+        check_proposition(item, scene)
+        if scene.robot is None and item.predicate in _OF_ROBOT and item.arguments[0] == ROBOT:
+            raise InputError(
+                f"{str(item)!r} cannot be watched: nothing measures where the robot is; "
+                "start what publishes it, or leave the constraint out"
+            )
