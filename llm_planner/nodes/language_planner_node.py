@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
+from llm_planner_interfaces.action import ExecuteCommand
 from llm_planner_interfaces.msg import CommandStatus, Plan, PlanStatus
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.srv import StopRobot
-from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
-from rclpy.action.client import ClientGoalHandle
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.task import Future
 from std_msgs.msg import String
 
 from llm_planner.errors import LanguageModelError, LlmPlannerError
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel, ProgramRequest
 from llm_planner.language.stop_words import is_stop
+from llm_planner.nodes.commands import Command
 from llm_planner.nodes.journal_file import journal_path, note
-from llm_planner.nodes.message_conversions import plan_to_msg, scene_from_msg
+from llm_planner.nodes.message_conversions import scene_from_msg
 from llm_planner.nodes.model_thread import Answer, ModelThread
+from llm_planner.nodes.plan_client import EXECUTOR_LOST, PlanClient
 from llm_planner.nodes.plan_executor_node import NO_SCENE
+from llm_planner.nodes.plan_messages import plan_to_msg
 from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.plan.journal import Journal, RecordKind
@@ -38,34 +38,8 @@ from llm_planner.world.scene import Scene
 
 Result = ExecuteCommand.Result
 QUEUE_LENGTH = 8  # commands that may wait
-SHOWN = 200  # characters of a command that are repeated to people
-EXECUTOR_SILENCE = 3.0  # wall seconds without a plan status (two a second are sent) after which the executor is lost
 _OUTCOMES = {Outcome.QUESTION: Result.QUESTION, Outcome.REFUSED: Result.REFUSED, Outcome.FAILED: Result.REFUSED}
-_EXECUTOR_LOST = "The plan executor does not answer; the arm stops by itself. Say the command again once it is back."
-
-_MISSING = {Result.NO_SCENE: NO_SCENE, Result.EXECUTOR_LOST: _EXECUTOR_LOST}
-
-
-@dataclass
-class Command:
-    """One command from its arrival to its end. `goal` is None for those that came by the topic."""
-
-    text: str
-    goal: ServerGoalHandle | None
-    id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    state: int = CommandStatus.QUEUED
-    plan: Plan = field(default_factory=Plan)
-    execution: ClientGoalHandle | None = None
-    cancel_wanted: bool = False
-    feedback: ExecuteCommand.Feedback = field(default_factory=ExecuteCommand.Feedback)
-    code: int = Result.SUCCEEDED
-    message: str = ""
-    status: CommandStatus = field(default_factory=CommandStatus)
-    done: Future = field(default_factory=Future)
-
-    @property
-    def shown(self) -> str:
-        return self.text if len(self.text) <= SHOWN else self.text[:SHOWN] + "…"
+_MISSING = {Result.NO_SCENE: NO_SCENE, Result.EXECUTOR_LOST: EXECUTOR_LOST}
 
 
 @dataclass(frozen=True)
@@ -92,20 +66,18 @@ class LanguagePlannerNode(ShellNode):
 
     def configure(self) -> None:
         self._viewpoint = viewpoint(self.setting("viewpoint"))
-        self._skills = load_skills().signatures
+        self._library = load_skills()
         self._journal = Journal(journal_path(self.setting("journal")))
         self._scene: Scene | None = None
-        self._scene_heard = self._executor_heard = 0.0
-        self._executor_status = PlanStatus()
+        self._scene_heard = 0.0
         self._waiting: deque[Command] = deque()
         self._current: Command | None = None
         self._wait: Wait | None = None
         self._plan = self.create_lifecycle_publisher(Plan, "plan", LATCHED)
         self._status = self.create_lifecycle_publisher(CommandStatus, "command_status", RELIABLE)
         self._stop = self.create_client(StopRobot, "stop")
-        self._execute_plan = ActionClient(self, ExecutePlan, "execute_plan")
+        self._plans = PlanClient(self, self._drop_all, self._look)
         self.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
-        self.create_subscription(PlanStatus, "plan_status", self._on_executor, LATCHED)
         self.create_subscription(String, "language_command", self._on_text, RELIABLE)
         ActionServer(
             self, ExecuteCommand, "execute_command", self._on_execute,
@@ -133,13 +105,7 @@ class LanguagePlannerNode(ShellNode):
         command = Command(goal.request.command, goal)
         self._arrive(command)
         await command.done
-        if command.code == Result.SUCCEEDED:
-            goal.succeed()
-        elif command.code == Result.CANCELED and goal.is_cancel_requested:
-            goal.canceled()
-        else:
-            goal.abort()
-        return Result(error_code=command.code, error_msg=command.message, plan_id=command.plan.id)
+        return command.end_goal()
 
     def _arrive(self, command: Command) -> None:
         if is_stop(command.text):  # before anything that may fail, such as the journal
@@ -161,7 +127,7 @@ class LanguagePlannerNode(ShellNode):
         """Stop now, with no model asked; what is being planned and what waits is dropped."""
         self._drop_all()
         if not self._stop.service_is_ready():
-            self._end(command, Result.EXECUTOR_LOST, _EXECUTOR_LOST)
+            self._end(command, Result.EXECUTOR_LOST, EXECUTOR_LOST)
             return
         answered = self._stop.call_async(StopRobot.Request(reason=f"you said “{command.shown}”"))
         answered.add_done_callback(lambda future: self._end(command, Result.SUCCEEDED, "Stopped."))
@@ -183,10 +149,8 @@ class LanguagePlannerNode(ShellNode):
         return [*([self._current] if self._current else []), *self._waiting]
 
     def _cancel(self, command: Command) -> None:
-        command.cancel_wanted = True
         if command.state == CommandStatus.EXECUTING:
-            if command.execution is not None:
-                command.execution.cancel_goal_async()
+            self._plans.cancel()
             return
         if command in self._waiting:
             self._waiting.remove(command)
@@ -201,20 +165,19 @@ class LanguagePlannerNode(ShellNode):
         self._tell(command, "planning")
         self._once(
             self._sees_scene,
-            lambda: self._once(self._hears_executor, lambda: self._ask_model(command), Result.EXECUTOR_LOST),
+            lambda: self._once(self._plans.is_heard, lambda: self._ask_model(command), Result.EXECUTOR_LOST),
             Result.NO_SCENE,
         )
 
     def _sees_scene(self) -> bool:
         return self._scene is not None and time.monotonic() - self._scene_heard < self.setting("scene_timeout")
 
-    def _hears_executor(self) -> bool:
-        return self._executor_silence() < EXECUTOR_SILENCE and self._execute_plan.server_is_ready()
-
     def _ask_model(self, command: Command) -> None:
-        scene, status = self._scene, self._executor_status
+        scene, status = self._scene, self._plans.status
         self._model.ask(
-            lambda model: plan_command(command.text, scene, self._skills, model, self._viewpoint),
+            lambda model: plan_command(
+                command.text, scene, self._library.for_scene(scene).signatures, model, self._viewpoint
+            ),
             lambda answer: self._on_answer(command, answer, status),
         )
 
@@ -230,35 +193,18 @@ class LanguagePlannerNode(ShellNode):
             command.plan = plan_to_msg(answer.plan, command.id, self.now())
             command.plan.executor, command.plan.stops = status.executor, status.stops
             self._plan.publish(command.plan)
-            self._once(self._hears_executor, lambda: self._hand_over(command), Result.EXECUTOR_LOST)
+            self._once(self._plans.is_heard, lambda: self._hand_over(command), Result.EXECUTOR_LOST)
 
     # Execution
 
     def _hand_over(self, command: Command) -> None:
         command.state = CommandStatus.EXECUTING
         self._tell(command, "executing")
-        sent = self._execute_plan.send_goal_async(
-            ExecutePlan.Goal(plan=command.plan),
-            feedback_callback=lambda message: self._on_feedback(command, message.feedback.status),
+        self._plans.start(
+            command.plan,
+            lambda status: self._feed_back(command, status.message, status),
+            lambda code, message: self._end(command, code, message),
         )
-        sent.add_done_callback(lambda future: self._on_accepted(command, future.result()))
-
-    def _on_accepted(self, command: Command, handle: ClientGoalHandle) -> None:
-        if not handle.accepted:
-            self._end(command, Result.EXECUTOR_LOST, _EXECUTOR_LOST)
-            return
-        command.execution = handle
-        if command.cancel_wanted or command is not self._current:
-            handle.cancel_goal_async()
-        handle.get_result_async().add_done_callback(lambda future: self._on_result(command, future.result().result))
-
-    def _on_feedback(self, command: Command, status: PlanStatus) -> None:
-        if command is self._current:
-            self._feed_back(command, status.message, status)
-
-    def _on_result(self, command: Command, result: ExecutePlan.Result) -> None:
-        if command is self._current:
-            self._end(command, result.error_code, result.error_msg)
 
     def _end(self, command: Command, code: int, message: str) -> None:
         """The command is over; the next one begins."""
@@ -289,12 +235,7 @@ class LanguagePlannerNode(ShellNode):
         command.feedback = ExecuteCommand.Feedback(
             state=command.state, message=message, plan=command.plan, status=status
         )
-        self._repeat_feedback(command)
-
-    def _repeat_feedback(self, command: Command) -> None:
-        """Whoever sent the command sees by it that we live."""
-        if command.goal is not None and command.goal.is_active:
-            command.goal.publish_feedback(command.feedback)
+        command.repeat_feedback()
 
     # Watching
 
@@ -317,31 +258,14 @@ class LanguagePlannerNode(ShellNode):
         self._scene, self._scene_heard = scene_from_msg(message), time.monotonic()
         self._look()
 
-    def _on_executor(self, status: PlanStatus) -> None:
-        """A stop, by whatever way, drops what waits; a new executor knows nothing of the plan under way."""
-        before, self._executor_status = self._executor_status, status
-        self._executor_heard = time.monotonic()
-        restarted = before.executor not in (0, status.executor)
-        if not restarted and before.executor and status.stops != before.stops:
-            self._drop_all()
-        elif restarted and self._current is not None and self._current.state == CommandStatus.EXECUTING:
-            message = "The plan executor was restarted under the plan; the arm has stopped. Say the command again."
-            self._end(self._current, Result.EXECUTOR_LOST, message)
-        self._look()
-
-    def _executor_silence(self) -> float:
-        return time.monotonic() - self._executor_heard
-
     def _on_watch(self) -> None:
-        executing = self._current is not None and self._current.state == CommandStatus.EXECUTING
-        if executing and self._executor_silence() > EXECUTOR_SILENCE:
-            self._end(self._current, Result.EXECUTOR_LOST, _EXECUTOR_LOST)
+        self._plans.watch()
         self._look()
 
     def _on_second(self) -> None:
         for command in self._known():
             self._publish(command)  # the executor ends a plan whose command is spoken of no more
-            self._repeat_feedback(command)
+            command.repeat_feedback()
         waiting = [("waiting_commands", len(self._waiting))]
         if not self._model.is_ready:
             self.report(WARN, "the language model is not ready", waiting)

@@ -6,7 +6,9 @@ import os
 import random
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -122,6 +124,19 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     folder = tmp_path_factory.mktemp("system")
     script = folder / "programs.yaml"
     script.write_text(PROGRAMS, encoding="utf-8")
+    with running_system(folder, {"model": "scripted", "model_script": str(script)}) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def start_system() -> Callable[..., AbstractContextManager[System]]:
+    """Starts a second system, on a network of its own."""
+    return running_system
+
+
+@contextmanager
+def running_system(folder: Path, planner: dict[str, str], variables: dict[str, str] | None = None) -> Iterator[System]:
+    """All nodes, with these parameters of the language planner and these environment variables."""
     environment = own_network(random.Random())
     domain = int(environment["ROS_DOMAIN_ID"])
     journal = {"journal": str(folder / "journal.jsonl")}
@@ -129,11 +144,11 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
         {
             "simulator": {"objects": OBJECTS, "seed": "1", "real_time_factor": str(SPEED)},
             "plan_executor": journal,
-            "language_planner": {"model": "scripted", "model_script": str(script), **journal},
+            "language_planner": {**planner, **journal},
         }
     )
     notices: list[str] = []
-    with NodeProcesses(NODES, options, folder / "nodes.log", environment) as processes:
+    with NodeProcesses(NODES, options, folder / "nodes.log", {**environment, **(variables or {})}) as processes:
         threading.Thread(target=processes.supervise, args=(notices.append,), daemon=True).start()
         client = SystemClient(domain_id=domain)
         running = System(processes, client, environment, notices)
