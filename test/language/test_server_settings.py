@@ -47,4 +47,4 @@ def test_a_server_of_ones_own_needs_no_key():
 
 
 def test_one_question_takes_no_longer_than_all_tries_and_their_pauses():
-    assert ServerSettings("m", timeout=30.0, max_retries=2).patience == pytest.approx(3 * 30.0 + 0.5 + 1.0 + 0.5)
+    assert ServerSettings("m", timeout=30.0, max_retries=2).patience == pytest.approx(3 * 30.0 + 0.5 + 1.0 + 1.0)

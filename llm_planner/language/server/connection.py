@@ -84,6 +84,7 @@ class Connection:
         Where the server refuses the request, it is sent again without the part at fault: the one that the refusal
         names, else the last. What is left out is remembered once the same request is taken without it.
         """
+        self._open()  # which may take longer than an answer, the first time
         question = _Question(messages, self.clock() + self.settings.patience)
         refused = set(self.refused)
         while True:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from llm_planner.errors import InputError, LanguageModelError
 
 FIRST_PAUSE = 0.5  # [s] before a failed request is sent again; doubled every time
-ALLOWANCE = 0.5  # [s] for all else, so that a silence is told as one
+ALLOWANCE = 1.0  # [s] for all else, so that a silence is told as one
 
 
 @dataclass(frozen=True)
