@@ -70,7 +70,7 @@ def _near(what: str, thing: str) -> Phrase:
 def _holding(thing: str) -> Phrase:
     rest, negated = ("something", "anything") if thing == "anything" else (_the(thing), "")
     holds = Verb("hold", "holds", "held", rest, negated)
-    return Phrase("the robot", holds, Verb("take", "takes", "taken", rest, negated))
+    return Phrase("the robot", holds, holds)
 
 
 def _did(skill: str, argument: str) -> Phrase:
@@ -109,4 +109,4 @@ def default_phrase(name: str) -> Phrase:
         rest = " ".join([words, match["bound"], unit, *map(_the, arguments[1:])])
         return Phrase(_the(arguments[0]), _be(rest), _be(rest))
     said = _SAID.get((match["name"], len(arguments))) if match and not match["comparison"] else None
-    return said(*arguments) if said else Phrase(name, _be("true"), Verb("become", "becomes", "become", "true"))
+    return said(*arguments) if said else Phrase(name, _be("true"), _be("true"))
