@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from llm_planner.language.compact.constraints.reader import load_reader
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
 from llm_planner.language.compact.model import MAX_WORDS, WEIGHTS, CompactModel, load_compact_model
 from llm_planner.language.model import Attempt, ProgramReply, ProgramRequest
@@ -81,7 +82,7 @@ def test_a_program_that_was_refused_is_not_offered_again() -> None:
 
 
 def test_below_its_confidence_it_asks() -> None:
-    careful = CompactModel(NumpyNetwork(*load_weights(WEIGHTS)), min_confidence=1.01)
+    careful = CompactModel(NumpyNetwork(*load_weights(WEIGHTS)), load_reader(), min_confidence=1.01)
     reply = careful.write_program(ProgramRequest("pick up the mug", scene(TABLE)))
     assert reply.program == ""
     assert 'I am not sure what you mean by "pick up the mug"' in reply.question

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.language.compact.grammar import Grammar, Pointer, Step
-from llm_planner.language.compact.words import ngrams, similarity, split_words
+from llm_planner.language.compact.words import ngrams, similarity
 
 
 class Token(Protocol):
@@ -59,10 +60,22 @@ class Encoded:
         """Mask over the productions and then the S positions: what may stand for `symbol`."""
         grammar, wide = self.grammar, len(self.grammar.productions)
         mask = np.zeros(wide + self.length, dtype=bool)
-        mask[[grammar.production_index[name] for name in grammar.legal_productions(symbol, loops)]] = True
+        mask[grammar.legal_choices(symbol, loops)] = True
+        mask[self._barred] = False
         for pointer_kind in grammar.pointers.get(symbol, ()):
             mask[wide:] |= self.segment == grammar.segments[pointer_kind]
         return mask
+
+    @cached_property
+    def _barred(self) -> list[int]:
+        """Productions that need something to point at where there is nothing."""
+        here = set(self.segment.tolist())
+        empty = {
+            symbol
+            for symbol, rules in self.grammar.rules.items()
+            if not rules and not here & {self.grammar.segments[kind] for kind in self.grammar.pointers[symbol]}
+        }
+        return [self.grammar.production_index[name] for name in self.grammar.needing(frozenset(empty))]
 
     def choice(self, step: Step) -> int:
         """A step's index in the mask of `legal`."""
@@ -84,9 +97,9 @@ class Sample:
     steps: tuple[Step, ...]
 
 
-def encode(words: Sequence[Token], entries: Sequence[tuple[str, str]], grammar: Grammar) -> Encoded:
-    """The input for these words and these entries, each (class, text) and sorted by class."""
-    parts = [tuple(word.text for word in split_words(text)) for _, text in entries]
+def encode(words: Sequence[Token], entries: Sequence[tuple[str, tuple[str, ...]]], grammar: Grammar) -> Encoded:
+    """The input for these words and these entries, each (class, its words) and sorted by class."""
+    parts = [part for _, part in entries]
     grams = [ngrams(word.text) for word in words]
     grams += [tuple(gram for part in entry for gram in ngrams(part)) or ngrams(" ") for entry in parts]
     size = len(grams)

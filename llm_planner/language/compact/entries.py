@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from llm_planner.language.compact.program_grammar import PROGRAM
+from llm_planner.language.compact.words import split_words
 from llm_planner.world.scene import Scene
 
 
@@ -19,9 +20,13 @@ class Entries:
     def of_class(self, pointer_kind: str) -> tuple[str, ...]:
         return {"object": self.objects, "kind": self.kinds, "color": self.colors}[pointer_kind]
 
-    def flat(self) -> list[tuple[str, str]]:
-        """Every entry as (class, text), in the order of the network's input."""
-        return [(cls, text) for cls in PROGRAM.entries for text in self.of_class(cls)]
+    def flat(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Every entry as (class, its words), in the order of the network's input."""
+        return [
+            (cls, tuple(word.text for word in split_words(text)))
+            for cls in PROGRAM.entries
+            for text in self.of_class(cls)
+        ]
 
 
 def scene_entries(scene: Scene) -> Entries:

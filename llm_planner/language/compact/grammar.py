@@ -91,6 +91,27 @@ class Grammar:
         """Productions of `symbol` that make sense inside `loops` nested loops."""
         return [name for name in self.rules[symbol] if loops >= self.loop_needs.get(name, 0)]
 
+    def legal_choices(self, symbol: str, loops: int) -> list[int]:
+        """Their indices."""
+        key = (symbol, loops)
+        if key not in self._legal:
+            self._legal[key] = [self.production_index[name] for name in self.legal_productions(symbol, loops)]
+        return self._legal[key]
+
+    def needing(self, symbols: frozenset[str]) -> tuple[str, ...]:
+        """Productions that expand to any of the symbols."""
+        if symbols not in self._needing:
+            self._needing[symbols] = tuple(name for name, body in self.expansion.items() if symbols & set(body))
+        return self._needing[symbols]
+
+    @cached_property
+    def _needing(self) -> dict[frozenset[str], tuple[str, ...]]:
+        return {}
+
+    @cached_property
+    def _legal(self) -> dict[tuple[str, int], list[int]]:
+        return {}
+
     def advance(self, stack: Stack, step: Step) -> Stack:
         """The stack after the top symbol was expanded by `step`."""
         _, loops = stack[-1]

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from llm_planner.errors import QuestionError
+from llm_planner.language.compact.choices import option_log_probabilities
+from llm_planner.language.compact.constraints.reader import CommandReader, load_reader
 from llm_planner.language.compact.coverage import doubt
 from llm_planner.language.compact.encoding import encode
 from llm_planner.language.compact.entries import Entries, scene_entries
@@ -15,12 +19,20 @@ from llm_planner.language.compact.guards import overlooked
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
 from llm_planner.language.compact.program_grammar import PROGRAM
 from llm_planner.language.compact.render import render_program
-from llm_planner.language.compact.search import Reading, search
+from llm_planner.language.compact.search import Reading, sample, search
 from llm_planner.language.compact.words import MAX_WORDS, Word, split_words
-from llm_planner.language.model import ProgramReply, ProgramRequest
+from llm_planner.language.model import (
+    ChoiceReply,
+    ChoiceRequest,
+    ProgramReply,
+    ProgramRequest,
+    ReadingReply,
+    ReadingRequest,
+)
 
 WEIGHTS = Path(__file__).parent / "weights"
 MIN_CONFIDENCE = 0.5  # below this it asks; see docs/decisions for how it was chosen
+PROGRAMS = 8  # sampled to choose the next call
 
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
 
@@ -38,17 +50,30 @@ class CompactModel:
 
     name = "compact"
 
-    def __init__(self, network: NumpyNetwork, min_confidence: float = MIN_CONFIDENCE) -> None:
+    def __init__(self, network: NumpyNetwork, reader: CommandReader, min_confidence: float = MIN_CONFIDENCE) -> None:
         self._network = network
+        self._reader = reader
         self._min_confidence = min_confidence
 
+    def read_command(self, request: ReadingRequest) -> ReadingReply:
+        """The command's task and constraints, as `samples` readings."""
+        return self._reader.read(request)
+
+    def choose(self, request: ChoiceRequest) -> ChoiceReply:
+        """By vote of programs that are sampled for the command."""
+        asked = ProgramRequest(request.command, request.scene, samples=PROGRAMS, temperature=1.0)
+        reply = self.write_program(asked)
+        programs = [program for program in (reply.program, *reply.others) if program]
+        return ChoiceReply(option_log_probabilities(programs, request.steps, request.options))
+
     def write_program(self, request: ProgramRequest) -> ProgramReply:
-        """The most probable program that was not refused before, or a question."""
+        """The most probable program that was not refused before, or a question; `others` are drawn at random."""
         words = split_words(request.command.rstrip(" .!,;:\n"))  # how a sentence ends says nothing about what it asks
         if len(words) > MAX_WORDS or not any(word.text.isalpha() for word in words):
             return ProgramReply(question=_length_question(len(words)))
         entries = scene_entries(request.scene)
-        answers = self._answers(words, request, entries)
+        item = encode(words, entries.flat(), PROGRAM)
+        answers = self._answers(search(self._network, item), words, request, entries)
         refused = {attempt.program for attempt in request.attempts}
         open_answers = {a: p for a, p in answers.items() if not a.program or a.program not in refused}
         if not open_answers:
@@ -59,12 +84,19 @@ class CompactModel:
             return ProgramReply(question=best.question, confidence=confidence)
         if confidence < self._min_confidence:
             return ProgramReply(question=_unsure_question(request), confidence=confidence)
-        return ProgramReply(program=best.program, confidence=confidence)
+        drawn: list[Reading] = []
+        if request.samples > 1:
+            rng = np.random.default_rng(request.seed)
+            drawn = sample(self._network, item, request.samples - 1, request.temperature, rng)
+        others = tuple(_answer(reading, words, request, entries).program for reading in drawn)
+        return ProgramReply(program=best.program, confidence=confidence, others=tuple(filter(None, others)))
 
-    def _answers(self, words: list[Word], request: ProgramRequest, entries: Entries) -> dict[Answer, float]:
+    def _answers(
+        self, readings: list[Reading], words: list[Word], request: ProgramRequest, entries: Entries
+    ) -> dict[Answer, float]:
         """Readings that come to the same answer count together."""
         answers: dict[Answer, float] = {}
-        for reading in search(self._network, encode(words, entries.flat(), PROGRAM)):
+        for reading in readings:
             answer = _answer(reading, words, request, entries)
             trust = reading.probability * doubt(words, reading.steps, entries)
             answers[answer] = answers.get(answer, 0.0) + trust
@@ -121,4 +153,4 @@ def _length_question(count: int) -> str:
 @lru_cache(maxsize=1)
 def load_compact_model(folder: Path = WEIGHTS) -> CompactModel:
     """The model with the shipped weights; raises `LanguageModelError` when they are missing."""
-    return CompactModel(NumpyNetwork(*load_weights(folder)))
+    return CompactModel(NumpyNetwork(*load_weights(folder)), load_reader())

@@ -1,4 +1,4 @@
-"""Beam search over derivations: the most probable programs for a command, with their probabilities."""
+"""Derivations of a command: the most probable ones by beam search, or some drawn at random."""
 
 from __future__ import annotations
 
@@ -53,6 +53,49 @@ def search(network: NumpyNetwork, item: Encoded, beam: int = 5) -> list[Reading]
     return [Reading(hypothesis.steps, float(np.exp(hypothesis.score))) for hypothesis in finished[:beam]]
 
 
+def sample(
+    network: NumpyNetwork, item: Encoded, count: int, temperature: float, rng: np.random.Generator
+) -> list[Reading]:
+    """`count` readings drawn at `temperature`, all at once; those that reach no end are left out."""
+    memory = network.encode(item)
+    crossed, cache = network.prepare(memory), network.start()
+    live = [_Hypothesis(0.0, (), START, len(item.grammar.productions), -1)] * count
+    cache = cache.choose([0] * count)
+    finished: list[_Hypothesis] = []
+    for _ in range(item.grammar.max_steps):
+        logits, cache = network.decode(memory, crossed, cache, *_inputs(live, item))
+        grown = [_drawn(hypothesis, row, item, temperature, rng) for hypothesis, row in zip(live, logits, strict=True)]
+        finished += [hypothesis for hypothesis in grown if not hypothesis.stack]
+        going = [index for index, hypothesis in enumerate(grown) if hypothesis.stack]
+        if not going:
+            break
+        live, cache = [grown[index] for index in going], cache.choose(going)
+    return [Reading(hypothesis.steps, float(np.exp(hypothesis.score))) for hypothesis in finished]
+
+
+def _drawn(
+    hypothesis: _Hypothesis, logits: NDArray[np.float32], item: Encoded, temperature: float, rng: np.random.Generator
+) -> _Hypothesis:
+    """The hypothesis with one more step; its score is that without temperature."""
+    legal, scores = _scores(hypothesis, logits, item)
+    if temperature <= 0:
+        chosen = int(scores.argmax())
+    else:
+        shares = np.exp((scores - scores.max()) / temperature)
+        chosen = int(rng.choice(len(legal), p=shares / shares.sum()))
+    return hypothesis.extended(hypothesis.score + float(scores[chosen]), int(legal[chosen]), item)
+
+
+def _scores(
+    hypothesis: _Hypothesis, logits: NDArray[np.float32], item: Encoded
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The legal choices and their log-probabilities."""
+    legal = np.flatnonzero(item.legal(*hypothesis.stack[-1]))
+    scores = logits[legal].astype(np.float64)
+    scores -= scores.max()
+    return legal, scores - np.log(np.exp(scores).sum())
+
+
 def _inputs(live: list[_Hypothesis], item: Encoded) -> tuple[NDArray[np.int64], ...]:
     tops = [hypothesis.stack[-1] for hypothesis in live]
     return (
@@ -69,10 +112,7 @@ def _best_extensions(
     """The best legal continuations as (row of the hypothesis continued, new hypothesis), best first."""
     options: list[tuple[float, int, int]] = []
     for row, hypothesis in enumerate(live):
-        legal = np.flatnonzero(item.legal(*hypothesis.stack[-1]))
-        scores = logits[row, legal].astype(np.float64)
-        scores -= scores.max()
-        scores -= np.log(np.exp(scores).sum())
+        legal, scores = _scores(hypothesis, logits[row], item)
         for k in np.argsort(-scores)[:beam]:
             options.append((hypothesis.score + float(scores[k]), row, int(legal[k])))
     options.sort(reverse=True)

@@ -29,6 +29,7 @@ NUMBERS = {word: float(value) for value, word in enumerate(f"{_SMALL} eighteen n
 NUMBERS |= {"twenty": 20.0, "thirty": 30.0, "forty": 40.0, "fifty": 50.0, "half": 0.5, "a": 1.0, "an": 1.0}
 
 QUANTITY = "<quantity>"
+PLACEHOLDER = "#"  # begins what stands for a name
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]", re.UNICODE)
 
 
@@ -84,7 +85,7 @@ def _number(token: str) -> float | None:
 @lru_cache(maxsize=65536)
 def ngrams(word: str) -> tuple[int, ...]:
     """Bucket numbers (1 to BUCKETS - 1) of the word itself and of its character n-grams of length 3 to 5."""
-    marked = f"<{word}>"
+    marked = f"<{word}>" if not word.startswith(PLACEHOLDER) else ""  # a placeholder is like nothing but itself
     grams = [word] + [marked[i : i + n] for n in (3, 4, 5) for i in range(len(marked) - n + 1)]
     return tuple(1 + zlib.crc32(gram.encode()) % (BUCKETS - 1) for gram in grams[:MAX_NGRAMS])
 
@@ -94,7 +95,7 @@ def similarity(word: str, name: str) -> float:
     """How well a typed word fits a word of a name, in [0, 1]; plurals fit, one slip of the finger fits less."""
     if word == name or (word.endswith("s") and word.rstrip("s") == name):
         return 1.0
-    if len(word) < 4 or len(name) < 4 or abs(len(word) - len(name)) > 2:
+    if word.startswith(PLACEHOLDER) or len(word) < 4 or len(name) < 4 or abs(len(word) - len(name)) > 2:
         return 0.0
     ratio = SequenceMatcher(None, word, name).ratio()
     return ratio if ratio >= 0.75 else 0.0

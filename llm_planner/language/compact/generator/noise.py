@@ -51,10 +51,10 @@ def repaired(wrong: Phrase, right: Phrase, rng: Generator) -> Phrase:
 
 
 def _with_slips(text: str, rng: Generator, rate: float) -> str:
-    return " ".join(_slip(w, rng) if len(w) > 2 and w.isalpha() and chance(rng, rate) else w for w in text.split(" "))
+    return " ".join(slip(w, rng) if len(w) > 2 and w.isalpha() and chance(rng, rate) else w for w in text.split(" "))
 
 
-def _slip(word: str, rng: Generator) -> str:
+def slip(word: str, rng: Generator) -> str:
     """One wrong, missing, doubled or swapped letter."""
     at = int(rng.integers(1, len(word)))
     kind = int(rng.integers(4))

@@ -1,0 +1,51 @@
+"""How far a reading can be trusted: plain rules find what was said and is not in the formula. Fail closed.
+
+The network is sure of itself even where it has overlooked a name or a "not".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llm_planner.language.compact.constraints.lifting import Lifted, Sentence
+from llm_planner.language.compact.grammar import Node, Pointer, Step, linearise
+
+DOUBT = 0.3  # what a reading's probability is multiplied by for each thing that it leaves out
+
+_NEGATIONS = frozenset([
+    "not", "never", "don't", "dont", "without", "avoid", "avoiding", "cannot", "can't", "mustn't", "forbidden",
+    "prohibited", "no", "unless", "until", "till", "away", "clear", "shouldn't",
+])  # fmt: skip
+_AFFIRMATIVE = frozenset(["visit", "sequence", "within", "lasting"])
+_DOUBLE = frozenset([
+    "stop", "fail", "forget", "finish", "rest", "order", "matter", "particular", "specific", "end", "quit", "done",
+    "exit", "problem", "later", "limit",
+])  # fmt: skip
+_NEGATIVE_STEPS = frozenset(["isnt", "never", "not_before", "never_after", "f_not", "farther", "stay_until", "f_until"])
+
+
+def doubt(spec: Node, words: Sequence[Lifted], sentence: Sentence) -> float:
+    """A factor in (0, 1] for one specification and its words: 1 where nothing is left out."""
+    steps = linearise(spec)
+    factor: float = DOUBT ** (len(_left_out(steps, words, sentence)) + _negation_is_lost(spec, steps, words))
+    return factor
+
+
+def _left_out(steps: Sequence[Step], words: Sequence[Lifted], sentence: Sentence) -> list[str]:
+    """Names, times and lengths that were said and are not pointed at."""
+    pointed = {sentence.named[s.kind][s.index] for s in steps if isinstance(s, Pointer) and s.kind in sentence.named}
+    said = {name for word in words for entry, name in (sentence.meaning(word.text),) if entry}
+    kinds = {step.kind for step in steps if isinstance(step, Pointer)}
+    amounts = {word.segment for word in words if word.segment in ("seconds", "quantity")}
+    return sorted(said - pointed) + sorted(amounts - kinds)
+
+
+def _negation_is_lost(spec: Node, steps: Sequence[Step], words: Sequence[Lifted]) -> bool:
+    texts = {word.text for word in words}
+    plain = spec.step in _AFFIRMATIVE and not _NEGATIVE_STEPS & set(steps)
+    return bool(plain and texts & _NEGATIONS and not texts & _DOUBLE)
+
+
+def unknown(words: Sequence[Lifted], known: frozenset[str]) -> str:
+    """The first word that training has never shown, or "": a reading of such words is a guess."""
+    return next((w.text for w in words if w.text.isalpha() and len(w.text) > 1 and w.text not in known), "")

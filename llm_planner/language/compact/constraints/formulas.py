@@ -1,0 +1,182 @@
+"""Writes a specification out as a formula: the patterns as Lang2LTL (arXiv:2302.11649) writes them.
+
+In a scene "not q before p" does not oblige p (`!q W p`) and "never again q after p" also holds where nothing follows;
+over bare propositions both are as in Lang2LTL's data, which was written for infinite traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.compact.grammar import Node, Pointer
+from llm_planner.temporal.formula import (
+    Formula,
+    atom,
+    conj,
+    disj,
+    finally_,
+    globally,
+    iff,
+    implies,
+    neg,
+    next_,
+    strong_release,
+    until,
+    weak_next,
+    weak_until,
+)
+
+MOST = 9  # visits that can be counted
+
+
+class States(Protocol):
+    """What the leaves of a specification mean here."""
+
+    bare: bool  # propositions without a scene
+
+    def state(self, node: Node) -> Formula: ...
+
+    def started(self, node: Node, before: Node) -> Formula:
+        """Like `state`, where it is what must not yet be begun `before` another."""
+        ...
+
+    def number(self, pointer: Pointer) -> float:
+        """The count, the seconds or the metres that a word gives."""
+        ...
+
+
+def specification(node: Node, states: States) -> Formula:
+    """The formula of a SPEC; raises `QuestionError` where it speaks of what is not there."""
+    return _Writer(states).spec(node)
+
+
+@dataclass(frozen=True)
+class _Writer:
+    states: States
+
+    def spec(self, node: Node) -> Formula:
+        writers: dict[str, Callable[..., Formula]] = {
+            "visit": lambda places: conj(*(finally_(p) for p in self.list(places))),
+            "sequence": lambda places: _sequence(self.list(places)),
+            "ordered": lambda places: _ordered(self.list(places)),
+            "strictly": lambda places: _strictly(self.list(places)),
+            "patrol": lambda places: conj(*(globally(finally_(p)) for p in self.list(places))),
+            "never": lambda places: conj(*(globally(neg(p)) for p in self.list(places))),
+            "always": lambda places: conj(*(globally(p) for p in self.list(places))),
+            "at_least": lambda count, p: _at_least(self.count(count), self.state(p)),
+            "at_most": lambda count, p: neg(_at_least(self.count(count) + 1, self.state(p))),
+            "exactly": lambda count, p: _exactly(self.count(count), self.state(p)),
+            "not_before": self._not_before,
+            "stay_until": lambda p, q: until(self.state(p), self.state(q)),
+            "responds": lambda p, q: globally(implies(self.state(p), finally_(self.state(q)))),
+            "at_once": lambda p, q: globally(implies(self.state(p), next_(self.state(q)))),
+            "just_then": lambda p, q: globally(iff(self.state(p), next_(self.state(q)))),
+            "never_after": self._never_after,
+            "whenever": lambda p, q: globally(implies(self.state(p), self.state(q))),
+            "within": lambda time, p: finally_(self.state(p), within=self.length(time)),
+            "lasting": lambda time, p: finally_(globally(self.state(p), within=self.length(time))),
+            "formula": self.form,
+        }
+        return writers[str(node.step)](*node.children)
+
+    def form(self, node: Node) -> Formula:
+        if node.step == "holds":
+            return self.state(node.children[0])
+        operators: dict[str, Callable[..., Formula]] = {
+            "f_not": neg,
+            "f_and": conj,
+            "f_or": disj,
+            "f_implies": implies,
+            "f_iff": iff,
+            "f_next": next_,
+            "f_finally": finally_,
+            "f_globally": globally,
+            "f_until": until,
+        }
+        return operators[str(node.step)](*(self.form(child) for child in node.children))
+
+    def state(self, node: Node) -> Formula:
+        connectives = {"both": conj, "either": disj, "isnt": neg}
+        if node.step in connectives:
+            return connectives[str(node.step)](*(self.state(child) for child in node.children))
+        return self.states.state(node)
+
+    def list(self, node: Node) -> list[Formula]:
+        return [self.state(item) for item in items(node)]
+
+    def _not_before(self, later: Node, first: Node) -> Formula:
+        before = self.state(first)
+        waits = [neg(self._started(item, first)) for item in items(later)]
+        return conj(*((until if self.states.bare else weak_until)(wait, before) for wait in waits))
+
+    def _started(self, node: Node, before: Node) -> Formula:
+        if node.step in ("both", "either"):
+            parts = [self._started(child, before) for child in node.children]
+            return (conj if node.step == "both" else disj)(*parts)
+        return self.state(node) if node.step == "isnt" else self.states.started(node, before)
+
+    def _never_after(self, first: Node, later: Node) -> Formula:
+        follow = next_ if self.states.bare else weak_next
+        return conj(*(globally(implies(self.state(first), follow(globally(neg(p))))) for p in self.list(later)))
+
+    def count(self, node: Node) -> int:
+        change = {"below": -1, "above": 1}.get(str(node.step), 0)
+        if change:
+            value = self.count(node.children[0]) + change
+        elif isinstance(node.step, Pointer):
+            value = round(self.states.number(node.step))
+        else:
+            value = int(node.step[1:])
+        if not 0 <= value <= MOST:
+            raise QuestionError(f"I can count visits up to {MOST}, not {value}. How often do you mean?")
+        return value
+
+    def length(self, node: Node) -> float:
+        assert isinstance(node.step, Pointer)
+        return self.states.number(node.step)
+
+
+def items(node: Node) -> list[Node]:
+    """Elements of a LIST."""
+    return [node.children[0], *(items(node.children[1]) if node.step == "more" else [])]
+
+
+def _sequence(places: list[Formula]) -> Formula:
+    formula = finally_(places[-1])
+    for place in reversed(places[:-1]):
+        formula = finally_(conj(place, formula))
+    return formula
+
+
+def _ordered(places: list[Formula]) -> Formula:
+    return conj(*(until(neg(after), before) for before, after in pairwise(places)), finally_(places[-1]))
+
+
+def _strictly(places: list[Formula]) -> Formula:
+    once = [until(neg(a), until(a, until(neg(a), b))) for a, b in pairwise(places)]
+    return conj(_ordered(places), *once)
+
+
+def _at_least(count: int, p: Formula) -> Formula:
+    """`p` comes true at least `count` times; staying true counts once."""
+    formula = finally_(p)
+    for _ in range(count - 1):
+        formula = finally_(conj(p, until(p, conj(neg(p), until(neg(p), formula)))))
+    return formula if count else disj(formula, neg(formula))
+
+
+def _exactly(count: int, p: Formula) -> Formula:
+    if count == 0:
+        return globally(neg(p))
+    reached, no_more = p, disj(neg(p), globally(disj(p, globally(neg(p)))))
+    for _ in range(count - 1):
+        reached = conj(p, finally_(conj(neg(p), finally_(reached))))
+        no_more = disj(neg(p), globally(disj(p, globally(no_more))))
+    return strong_release(reached, no_more)
+
+
+__all__ = ["States", "atom", "items", "specification"]

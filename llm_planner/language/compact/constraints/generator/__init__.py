@@ -1,0 +1,1 @@
+"""Draws lifted sentences with the specifications that they stand for."""

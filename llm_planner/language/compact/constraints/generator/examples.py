@@ -1,0 +1,237 @@
+"""One training example: a lifted sentence of one to four parts, and the derivation of what they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from numpy.random import Generator
+
+from llm_planner.language.compact.constraints.generator import itineraries, orders, rules
+from llm_planner.language.compact.constraints.generator.itineraries import Said
+from llm_planner.language.compact.constraints.generator.narrator import Item, Narrator
+from llm_planner.language.compact.constraints.generator.noise import noisy
+from llm_planner.language.compact.constraints.generator.phrasing import Name, Phrase, Piece, node
+from llm_planner.language.compact.constraints.generator.temporal_english import formula
+from llm_planner.language.compact.constraints.grammar import ENTRIES, READING
+from llm_planner.language.compact.constraints.lifting import Lifted, Sentence, in_order, lift
+from llm_planner.language.compact.constraints.naming import scene_phrases
+from llm_planner.language.compact.encoding import Sample, encode
+from llm_planner.language.compact.generator.examples import draw_example
+from llm_planner.language.compact.generator.lexicon import UNCLEAR
+from llm_planner.language.compact.grammar import Node, Pointer, Step, linearise
+from llm_planner.language.compact.words import MAX_WORDS
+
+Pattern = Callable[[Narrator], Said]
+Weighted = tuple[tuple[float, Pattern], ...]
+
+BARE: Weighted = (
+    (0.11, itineraries.visit), (0.11, itineraries.sequence), (0.12, orders.ordered), (0.13, orders.strictly),
+    (0.08, itineraries.patrol), (0.12, itineraries.counted), (0.07, rules.never), (0.07, rules.not_before),
+    (0.05, rules.stay_until), (0.05, rules.responds), (0.05, rules.at_once), (0.05, rules.just_then),
+    (0.05, rules.never_after), (0.03, rules.whenever), (0.03, rules.always), (0.08, formula), (0.02, rules.timed),
+)  # fmt: skip
+GOALS: Weighted = (
+    (0.22, itineraries.visit), (0.25, itineraries.sequence), (0.06, orders.ordered), (0.03, orders.strictly),
+    (0.05, itineraries.patrol), (0.06, itineraries.counted),
+    (0.28, lambda who: itineraries.visit_one(who, who.errand())), (0.05, rules.timed),
+)  # fmt: skip
+ROOM_RULES: Weighted = (
+    (0.34, rules.never), (0.25, rules.not_before), (0.09, rules.whenever), (0.06, rules.never_after),
+    (0.05, rules.responds), (0.04, rules.at_once), (0.06, rules.distance), (0.03, rules.speed),
+    (0.04, itineraries.counted), (0.03, rules.stay_until), (0.01, rules.always),
+)  # fmt: skip
+TABLE_RULES: Weighted = (
+    (0.4, rules.never), (0.27, rules.not_before), (0.11, rules.distance), (0.03, rules.speed), (0.04, rules.height),
+    (0.07, rules.whenever), (0.03, rules.never_after), (0.03, rules.always), (0.02, rules.responds),
+)  # fmt: skip
+
+_AND_RULE = "[, and|, but|and|but|.|;|,|. also|. and|, also|. but|, and please|. remember ,|. however ,|. oh , and|while|and also|, though"\
+            "|. while you do it ,|. please|, making sure that you|. make sure you|, just|. at the same time|. note :|. one condition :|]"  # fmt: skip
+_AND_GOAL = "[,|.|;|, and|. now|:|. then|and|, but|. with that in mind ,|. your task :|. that said ,|, so|. apart from that ,|. under that"\
+            " condition|, please|. ok ,|]"  # fmt: skip
+_MOSTLY_NEGATIVE = re.compile(
+    r"\b(don'?t|never|without|avoid|nothing else|leave|stay|stays|alone|others|rest|not|only that|just that|that's all|that is it)\b"
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Words of a sentence and their meaning: a SPEC, or None for a task that the program network reads."""
+
+    spec: Node | None
+    words: Phrase
+
+
+def pick(who: Narrator, weighted: Weighted) -> Said:
+    total = sum(weight for weight, _ in weighted)
+    draw = who.rng.random() * total
+    for weight, pattern in weighted:
+        draw -= weight
+        if draw <= 0:
+            return pattern(who)
+    return weighted[-1][1](who)
+
+
+def bare(rng: Generator) -> tuple[str, list[Part]]:
+    """Sentences over bare propositions, as Lang2LTL's are."""
+    who = Narrator(rng, "bare", places=1.0 if rng.random() < 0.45 else 0.5)
+    count = int(rng.choice([1, 2, 3], p=[0.84, 0.12, 0.04]))
+    return "bare", _strung(who, [pick(who, BARE) for _ in range(count)])
+
+
+def rooms(rng: Generator) -> tuple[str, list[Part]]:
+    """Commands to a robot in a building."""
+    things = _random_items(rng, int(rng.integers(1, 6)))
+    who = Narrator(rng, "rooms", things, rooms=int(rng.integers(4, 12)), people=int(rng.integers(0, 4)))
+    goals = [pick(who, GOALS) for _ in range(int(rng.choice([0, 1, 2], p=[0.25, 0.62, 0.13])))]
+    count = int(rng.choice([0, 1, 2, 3], p=[0.3, 0.42, 0.2, 0.08])) if goals else int(rng.choice([1, 2], p=[0.8, 0.2]))
+    ruled = [pick(who, ROOM_RULES) for _ in range(count)]
+    said = ruled + goals if who.chance(0.2) else goals + ruled
+    return "rooms", _strung(who, said)
+
+
+def table(rng: Generator) -> tuple[str, list[Part]]:
+    """A task for an arm at a table, as the program network reads it, with rules before or after it, or none."""
+    while True:
+        example = draw_example(rng)
+        root = example.steps[0]
+        refuses = root == "constraint" or (root in ("unclear", "cannot") and rng.random() < 0.5)
+        if not refuses and not (_MOSTLY_NEGATIVE.search(example.text) and "except" not in example.steps):
+            break
+    sentence = lift(example.text, scene_phrases(example.scene), "table")
+    keys: dict[str, dict[str, int]] = {}
+
+    def number(entry: str, key: str) -> int:
+        group = keys.setdefault(entry, {})
+        return group.setdefault(key, len(group) + 1)
+
+    named = {
+        f"#{name}{i + 1}": Name(name, number(name, key))
+        for name, group in sentence.named.items()
+        for i, key in enumerate(group)
+    }
+    plurals = {text + "s": Name(name.entry, name.number, True) for text, name in named.items()}
+    who = Narrator(rng, "table", tuple(
+        Item(number("object", o.name), number("kind", o.kind), number("color", o.color) if o.color else 0)
+        for o in example.scene.objects
+    ))  # fmt: skip
+    words: list[Piece] = []
+    for word in sentence.words:
+        if word.segment == "word":
+            words.append(named.get(word.text) or plurals.get(word.text) or word.text)
+        else:
+            words.append(who.mark(word.segment))
+    who.used += [name for name in named.values() if name.entry == "object"]
+    count = int(rng.choice([0, 1, 2, 3], p=[0.4, 0.4, 0.16, 0.04]))
+    ruled = [pick(who, TABLE_RULES) for _ in range(count)]
+    task: Said | tuple[None, Phrase] = (None, tuple(words))
+    if ruled and who.chance(0.12):
+        return "table", _strung(who, ruled)
+    return "table", _strung(who, [*ruled, task] if ruled and who.chance(0.2) else [task, *ruled])
+
+
+def unclear(rng: Generator) -> tuple[str, list[Part]]:
+    world = ("bare", "rooms")[int(rng.integers(2))]
+    return world, [Part(node("unclear"), tuple(str(rng.choice(UNCLEAR)).split()))]
+
+
+def _strung(who: Narrator, said: Iterable[tuple[Node | None, Phrase]]) -> list[Part]:
+    parts: list[Part] = []
+    goal_before = False
+    for spec, words in said:
+        goal = spec is None or spec.step in ("visit", "sequence", "ordered", "strictly", "patrol")
+        if parts:
+            words = (*who.say(_AND_GOAL if goal and not goal_before else _AND_RULE), *words)
+        parts.append(Part(spec, words))
+        goal_before = goal
+    return parts
+
+
+def _random_items(rng: Generator, count: int) -> tuple[Item, ...]:
+    items = []
+    for index in range(count):
+        kind = int(rng.integers(1, index + 2))
+        items.append(Item(index + 1, kind, int(rng.integers(1, 4)) if rng.random() < 0.6 else 0))
+    return tuple(items)
+
+
+Sentences = Callable[[Generator], tuple[str, list[Part]]]
+
+
+def draw_sample(rng: Generator, accept: Callable[[list[Part]], bool] = lambda parts: True,
+                mix: tuple[tuple[float, Sentences], ...] = ()) -> Sample:  # fmt: skip
+    """A random sample that is short enough and accepted."""
+    while True:
+        draw = rng.random()
+        sentences = next((make for share, make in _cumulative(mix or MIX) if draw < share), bare)
+        world, parts = sentences(rng)
+        if not accept(parts):
+            continue
+        noise = noisy([part.words for part in parts], rng)
+        sample = as_sample(world, [Part(part.spec, words) for part, words in zip(parts, noise, strict=True)])
+        if sample is not None:
+            return sample
+
+
+MIX: tuple[tuple[float, Sentences], ...] = ((0.42, bare), (0.29, rooms), (0.27, table), (0.02, unclear))
+BARE_MIX: tuple[tuple[float, Sentences], ...] = ((0.99, bare), (0.01, unclear))
+
+
+def _cumulative(mix: tuple[tuple[float, Sentences], ...]) -> list[tuple[float, Sentences]]:
+    total, out = 0.0, []
+    for share, make in mix:
+        total += share
+        out.append((total, make))
+    return out
+
+
+def as_sample(world: str, parts: list[Part]) -> Sample | None:
+    """The network's input and the derivation; None where it is too long or leaves a name unsaid."""
+    words: list[Lifted] = []
+    numbers: dict[str, dict[int, int]] = {}
+    marks: dict[int, int] = {}
+    ends: list[int] = []
+    for part in parts:
+        for piece in part.words:
+            if isinstance(piece, str):
+                words.append(Lifted(piece))
+            elif piece.entry in ENTRIES:
+                group = numbers.setdefault(piece.entry, {})
+                place = group.setdefault(piece.number, len(group) + 1)
+                words.append(Lifted(f"#{piece.entry}{place}{'s' if piece.plural else ''}"))
+            else:
+                marks[piece.number] = len(words)
+                words.append(Lifted(f"#{piece.entry}", piece.entry))
+        ends.append(len(words) - 1)
+    steps: list[Step] = ["reading"] if parts[0].spec is None or parts[0].spec.step != "unclear" else ["unclear"]
+    for index, part in enumerate(parts if steps[0] == "reading" else []):
+        end = Pointer(words[ends[index]].segment, ends[index])
+        steps += ["last_part" if index == len(parts) - 1 else "more_parts"]
+        steps += ["task", end] if part.spec is None else ["specify", end]
+        meant = linearise(part.spec) if part.spec else []
+        if not all(_is_said(step, numbers, marks) for step in meant):
+            return None
+        steps += map(partial(_placed, numbers=numbers, marks=marks), meant)
+    if len(words) > MAX_WORDS or len(steps) > READING.max_steps:
+        return None
+    named = in_order({entry: tuple(str(n) for n in group) for entry, group in numbers.items()})
+    sentence = Sentence(tuple(words), named, world)
+    return Sample(encode(sentence.words, sentence.flat(), READING), tuple(steps))
+
+
+def _is_said(step: Step, numbers: dict[str, dict[int, int]], marks: dict[int, int]) -> bool:
+    """Some wordings leave out a name: what is not said cannot be read."""
+    return not isinstance(step, Pointer) or step.index in (
+        numbers.get(step.kind, {}) if step.kind in ENTRIES else marks
+    )
+
+
+def _placed(step: Step, numbers: dict[str, dict[int, int]], marks: dict[int, int]) -> Step:
+    if not isinstance(step, Pointer):
+        return step
+    if step.kind in ENTRIES:
+        return Pointer(step.kind, numbers[step.kind][step.index] - 1)
+    return Pointer(step.kind, marks[step.index])

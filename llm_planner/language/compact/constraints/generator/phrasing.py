@@ -1,0 +1,86 @@
+"""A small language for wording: "[go|walk] to {x} [please|]" stands for many sentences."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from numpy.random import Generator
+
+from llm_planner.language.compact.grammar import Node, Pointer
+
+
+@dataclass(frozen=True)
+class Name:
+    """Something named or counted in a sentence: its class, and a number that pointers of the derivation refer to."""
+
+    entry: str
+    number: int
+    plural: bool = False
+
+    @property
+    def node(self) -> Node:
+        return Node(Pointer(self.entry, self.number))
+
+
+Piece = str | Name  # a word, or what will become a placeholder
+Phrase = tuple[Piece, ...]
+_Choice = tuple[tuple[object, ...], ...]
+_MARKS = re.compile(r"[\[\]|]|\{\w+\}|[^\s\[\]|{}]+")
+
+
+def say(rng: Generator, template: str, **slots: Phrase) -> Phrase:
+    """One of the sentences that `template` stands for: [a|b] is a or b, {x} is the phrase given for x."""
+    out: list[Piece] = []
+    _draw(rng, _compiled(template), slots, out)
+    return tuple(out)
+
+
+def _draw(rng: Generator, choice: _Choice, slots: dict[str, Phrase], out: list[Piece]) -> None:
+    option = choice[0] if len(choice) == 1 else choice[int(rng.random() * len(choice))]
+    for part in option:
+        if isinstance(part, tuple):
+            _draw(rng, part, slots, out)
+        elif str(part).startswith("{"):
+            out.extend(slots[str(part)[1:-1]])
+        else:
+            out.append(str(part))
+
+
+@lru_cache(maxsize=8192)
+def _compiled(template: str) -> _Choice:
+    choice, rest = _options(_MARKS.findall(template))
+    if rest:
+        raise ValueError(f"a bracket is not closed or not opened in {template!r}")
+    return choice
+
+
+def _options(tokens: list[str]) -> tuple[_Choice, list[str]]:
+    options: list[list[object]] = [[]]
+    while tokens:
+        token, tokens = tokens[0], tokens[1:]
+        if token == "[":
+            inner, tokens = _options(tokens)
+            options[-1].append(inner)
+        elif token == "|":
+            options.append([])
+        elif token == "]":
+            return tuple(tuple(option) for option in options), tokens
+        else:
+            options[-1].append(token)
+    return tuple(tuple(option) for option in options), tokens
+
+
+def node(name: str, *children: Node) -> Node:
+    return Node(name, children)
+
+
+def listed(nodes: list[Node]) -> Node:
+    """A LIST of states."""
+    return node("one", nodes[0]) if len(nodes) == 1 else node("more", nodes[0], listed(nodes[1:]))
+
+
+def joined(name: str, nodes: list[Node]) -> Node:
+    """States joined by `both` or `either`, to the right."""
+    return nodes[0] if len(nodes) == 1 else node(name, nodes[0], joined(name, nodes[1:]))

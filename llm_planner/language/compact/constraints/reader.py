@@ -1,0 +1,163 @@
+"""Reads a command with the reading network: into its task and its constraints, or a question for the person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.compact.constraints.doubts import DOUBT, doubt, unknown
+from llm_planner.language.compact.constraints.formulas import specification
+from llm_planner.language.compact.constraints.grammar import GOALS, READING
+from llm_planner.language.compact.constraints.lifting import Lifted, Sentence, lift
+from llm_planner.language.compact.constraints.naming import Phrase, proposition_phrases, scene_phrases
+from llm_planner.language.compact.constraints.states import BareStates, SceneStates
+from llm_planner.language.compact.encoding import encode
+from llm_planner.language.compact.grammar import Node, Pointer
+from llm_planner.language.compact.inference import NumpyNetwork, load_weights
+from llm_planner.language.compact.search import Reading as Derivation
+from llm_planner.language.compact.search import sample, search
+from llm_planner.language.compact.words import MAX_WORDS
+from llm_planner.language.model import ReadConstraint, Reading, ReadingReply, ReadingRequest
+
+WEIGHTS = Path(__file__).parent / "weights"
+MIN_CONFIDENCE = 0.3  # below this it asks
+_LINKS = frozenset([
+    ",", ".", ";", ":", "-", "and", "but", "also", "however", "though", "oh", "then", "remember", "note",
+])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CommandReader:
+    """A network over lifted sentences; `known` are the words that it has learnt from."""
+
+    network: NumpyNetwork
+    known: frozenset[str] = frozenset()
+    min_confidence: float = MIN_CONFIDENCE
+
+    def read(self, request: ReadingRequest) -> ReadingReply:
+        """The best reading, then the drawn ones; a question where none can be trusted."""
+        command, bare = request.command, bool(request.propositions)
+        sentence = lift(command, _phrases(request), _world(request), self.known)
+        if len(sentence.words) > MAX_WORDS or not any(word.text.strip("#").isalnum() for word in sentence.words):
+            return ReadingReply((Reading(question=_length_question(len(sentence.words))),))
+        item = encode(sentence.words, sentence.flat(), READING)
+        states = BareStates(sentence) if bare else SceneStates(sentence, request.scene)
+        meaning = _Meaning(command, sentence, states, self.known)
+        found = [self._best(meaning.merged(search(self.network, item)), request)]
+        if request.samples > 1:
+            rng = np.random.default_rng(request.seed)
+            drawn = sample(self.network, item, request.samples - 1, request.temperature, rng)
+            found += [meaning.reading(derivation)[0] for derivation in drawn]
+        return ReadingReply(tuple(found))
+
+    def _best(self, readings: dict[Reading, float], request: ReadingRequest) -> Reading:
+        refused = {attempt.program for attempt in request.attempts}
+        left = {reading: p for reading, p in readings.items() if not refused & {c.formula for c in reading.constraints}}
+        if not left:
+            return Reading(question=_unsure_question(request.command))
+        best = max(left, key=lambda reading: left[reading])
+        trust = math.log(max(1e-9, min(1.0, left[best])))
+        if not best.question and left[best] < self.min_confidence:
+            return Reading(question=_unsure_question(request.command), log_probability=trust)
+        return Reading(best.task, best.constraints, best.question, trust)
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What derivations of one command come to."""
+
+    command: str
+    sentence: Sentence
+    states: BareStates | SceneStates
+    known: frozenset[str]
+
+    def merged(self, derivations: list[Derivation]) -> dict[Reading, float]:
+        """Readings without a log-probability, and how far each can be trusted; those that come to the same count
+        together."""
+        found: dict[Reading, float] = {}
+        for derivation in derivations:
+            reading, trust = self.reading(derivation)
+            plain = Reading(reading.task, reading.constraints, reading.question)
+            found[plain] = found.get(plain, 0.0) + trust
+        return found
+
+    def reading(self, derivation: Derivation) -> tuple[Reading, float]:
+        tree = READING.build_tree(list(derivation.steps))
+        trust = derivation.probability
+        chance = math.log(max(1e-300, trust))
+        if tree.step == "unclear":
+            return Reading(question=_unclear_question(self.command), log_probability=chance), trust
+        tasks: list[str] = []
+        constraints: list[ReadConstraint] = []
+        try:
+            for part, words in self._parts(tree.children[0]):
+                said = self._text(words)
+                if part.step == "task":
+                    tasks.append(said)
+                    continue
+                spec = part.children[1]
+                trust *= doubt(spec, words, self.sentence) * (DOUBT if unknown(words, self.known) and self.known else 1)
+                formula = str(specification(spec, self.states))
+                constraints.append(ReadConstraint(formula, said, spec.step in GOALS))
+        except QuestionError as question:
+            return Reading(question=str(question), log_probability=chance), trust
+        return Reading(", ".join(filter(None, tasks)), tuple(constraints), "", chance), trust
+
+    def _parts(self, node: Node) -> Iterator[tuple[Node, tuple[Lifted, ...]]]:
+        """Each part with its words; what follows the last belongs to it."""
+        begin = 0
+        while True:
+            part, last = node.children[0], node.step == "last_part"
+            end_step = part.children[0].step
+            assert isinstance(end_step, Pointer)
+            end = len(self.sentence.words) if last else max(begin, end_step.index + 1)
+            yield part, self.sentence.words[begin:end]
+            if last:
+                return
+            begin, node = end, node.children[1]
+
+    def _text(self, words: tuple[Lifted, ...]) -> str:
+        """The words as they were typed, without what links them to the others."""
+        kept = list(words)
+        while kept and kept[0].text in _LINKS:
+            kept.pop(0)
+        while kept and kept[-1].text in _LINKS:
+            kept.pop()
+        return self.command[kept[0].start : kept[-1].end] if kept else ""
+
+
+def _phrases(request: ReadingRequest) -> tuple[Phrase, ...]:
+    return proposition_phrases(request.propositions) if request.propositions else scene_phrases(request.scene)
+
+
+def _world(request: ReadingRequest) -> str:
+    if request.propositions:
+        return "bare"
+    return "rooms" if request.scene.building else "table"
+
+
+def _length_question(count: int) -> str:
+    if count <= MAX_WORDS:
+        return "I heard no words. What should I do?"
+    return f"That was {count} words; I can follow at most {MAX_WORDS}. Please say it in shorter parts."
+
+
+def _unclear_question(command: str) -> str:
+    return f'I did not understand "{command.strip()}". Please say what should happen, or what must not.'
+
+
+def _unsure_question(command: str) -> str:
+    return f'I am not sure what you mean by "{command.strip()}". Please say it another way, one condition at a time.'
+
+
+@lru_cache(maxsize=1)
+def load_reader(folder: Path = WEIGHTS) -> CommandReader:
+    """The reader with the shipped weights; raises `LanguageModelError` when they are missing."""
+    network = NumpyNetwork(*load_weights(folder))
+    return CommandReader(network, frozenset((folder / "vocabulary.txt").read_text(encoding="utf-8").split()))

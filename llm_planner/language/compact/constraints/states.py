@@ -1,0 +1,177 @@
+"""What the leaves of a specification mean: bare propositions, or things, rooms and people of a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.compact.constraints.lifting import Sentence
+from llm_planner.language.compact.constraints.naming import PEOPLE
+from llm_planner.language.compact.grammar import Node, Pointer
+from llm_planner.temporal.formula import Formula, atom, conj, disj
+from llm_planner.world.places import REGIONS
+from llm_planner.world.propositions import ANYTHING, ROBOT
+from llm_planner.world.scene import Scene, SceneObject
+
+
+@dataclass(frozen=True)
+class BareStates:
+    """Propositions that the person gave names to."""
+
+    sentence: Sentence
+    bare = True
+
+    def state(self, node: Node) -> Formula:
+        if not isinstance(node.step, Pointer):
+            raise QuestionError("I do not see which of the propositions that is about. Please name them as they are.")
+        return atom(self.sentence.named["prop"][node.step.index])
+
+    def started(self, node: Node, before: Node) -> Formula:
+        return self.state(node)
+
+    def number(self, pointer: Pointer) -> float:
+        return self.sentence.words[pointer.index].value
+
+
+@dataclass(frozen=True)
+class SceneStates:
+    """Propositions of `world.propositions` about this scene; `sentence` is the whole command."""
+
+    sentence: Sentence
+    scene: Scene
+    bare = False
+
+    def state(self, node: Node) -> Formula:
+        step, children = str(node.step), node.children
+        if step == "holding_any":
+            return atom(f"holding({ANYTHING})")
+        if step == "in_room":
+            return atom(f"in({ROBOT}, {self._entry(children[0])})")
+        if step in ("looked", "waited"):
+            return atom(f"did({'look' if step == 'looked' else 'wait'}, {self._entry(children[0])})")
+        if step == "slower":
+            return atom(f"speed({ROBOT}) < {self._length(children[0])}")
+        if isinstance(node.step, Pointer):
+            raise QuestionError(f"I do not see what {self._entry(node)!r} should be. Please name a thing or a room.")
+        written = {
+            "near": "near(robot, {x})",
+            "over": "over(robot, {x})",
+            "holding": "holding({x})",
+            "moved": "moved({x})",
+            "is_in": "in({x}, {y})",
+            "is_on": "on({x}, {y})",
+            "is_beside": "beside({x}, {y})",
+            "is_at": "at({x}, {y})",
+            "farther": "distance(robot, {x}) > {y}",
+            "lower": "height({x}) < {y}",
+        }[step]
+        other = self._second(step, children[1]) if len(children) > 1 else ""
+        names = [name for name in self.things(children[0], step) if name != other]
+        return self._joined(children[0], [atom(written.format(x=name, y=other)) for name in names])
+
+    def started(self, node: Node, before: Node) -> Formula:
+        """To move a thing begins with taking it in hand; several things are those that must not come first."""
+        if node.step not in ("moved", "holding"):
+            return self.state(node)
+        thing = node.children[0]
+        first = {name for inner in _things_in(before) for name in self.things(inner, str(before.step))}
+        several = thing.step in ("each", "any")
+        names = [name for name in self.things(thing, "moved") if not several or name not in first]
+        return self._joined(thing, [atom(f"holding({name})") for name in names])
+
+    def number(self, pointer: Pointer) -> float:
+        return self.sentence.words[pointer.index].value
+
+    def things(self, node: Node, step: str) -> list[str]:
+        """Names that a THING or a PLACE stands for; raises `QuestionError` for none, or several where one is meant."""
+        if isinstance(node.step, Pointer):
+            return [self._entry(node)]
+        if node.step in ("the", "this"):
+            return [self._the(self._matching(*node.children), *node.children, moves=step in ("moved", "holding")).name]
+        chosen = node.children[0]
+        found = self._matching(*chosen.children)
+        if chosen.step == "others":
+            spoken = self._spoken_of()
+            found = [item for item in found if item.name not in spoken]
+        if not found:
+            raise QuestionError(self._absent(self._described(*chosen.children)))
+        return [item.name for item in found]
+
+    def _second(self, step: str, node: Node) -> str:
+        if step in ("farther", "lower"):
+            return self._length(node)
+        if step == "is_at":
+            return {name.replace(" ", "_"): name for name in REGIONS}[str(node.step)]
+        return self.things(node, step)[0]
+
+    def _joined(self, thing: Node, atoms: Sequence[Formula]) -> Formula:
+        if thing.step in ("each", "any") and atoms and str(atoms[0]).startswith("distance"):
+            return conj(*atoms)  # far from any of them is far from all
+        return (conj if thing.step == "each" else disj)(*atoms)
+
+    def _entry(self, node: Node) -> str:
+        assert isinstance(node.step, Pointer)
+        return self.sentence.named[node.step.kind][node.step.index]
+
+    def _length(self, node: Node) -> str:
+        assert isinstance(node.step, Pointer)
+        return f"{self.number(node.step):g}"
+
+    def _matching(self, kind: Node, color: Node) -> list[SceneObject]:
+        wanted_kind = self._entry(kind) if isinstance(kind.step, Pointer) else None
+        wanted_color = self._entry(color) if isinstance(color.step, Pointer) else None
+        return [
+            item
+            for item in self.scene.objects
+            if item.kind not in PEOPLE and wanted_kind in (None, item.kind) and wanted_color in (None, item.color)
+        ]
+
+    def _the(self, found: list[SceneObject], kind: Node, color: Node, moves: bool) -> SceneObject:
+        """The one thing described. "The red one" takes its noun from the rest of the command; what is moved is what was
+        named first there."""
+        if len(found) > 1 and kind.step == "any_kind":
+            spoken = self.sentence.named.get("kind", ())
+            found = [item for item in found if item.kind in spoken] or found
+            if len(found) > 1 and moves:
+                order = {name: index for index, name in enumerate(spoken)}
+                first = min(order.get(item.kind, len(order)) for item in found)
+                found = [item for item in found if order.get(item.kind, len(order)) == first]
+        if len(found) == 1:
+            return found[0]
+        described = self._described(kind, color)
+        if not found:
+            raise QuestionError(self._absent(described))
+        listed = ", ".join(f"the {item.name}" for item in found[:-1]) + f" or the {found[-1].name}"
+        raise QuestionError(f"Which {described} do you mean: {listed}?")
+
+    def _described(self, kind: Node, color: Node) -> str:
+        shade = self._entry(color) + " " if isinstance(color.step, Pointer) else ""
+        return shade + (self._entry(kind) if isinstance(kind.step, Pointer) else "object")
+
+    def _absent(self, described: str) -> str:
+        return f"I see no {described} here. What do you mean? There is: {', '.join(self.scene.names) or 'nothing'}."
+
+    def _spoken_of(self) -> set[str]:
+        """Things that the command names one by one, or in the plural."""
+        found = set(self.sentence.named.get("object", ()))
+        color = ""
+        for word in self.sentence.words:
+            entry, key = self.sentence.meaning(word.text)
+            if entry == "kind":
+                same = [item for item in self.scene.objects if item.kind == key and color in ("", item.color)]
+            else:
+                same = [item for item in self.scene.objects if entry == "color" and item.color == key]
+            if len(same) == 1 or (entry == "kind" and word.text.endswith("s")):
+                found |= {item.name for item in same}
+            color = key if entry == "color" else ""
+        return found
+
+
+def _things_in(node: Node) -> list[Node]:
+    """The first THING of every state in the tree."""
+    if node.step in ("both", "either", "isnt"):
+        return [thing for child in node.children for thing in _things_in(child)]
+    if node.step in ("moved", "holding", "is_in", "is_on", "is_beside", "is_at"):
+        return [node.children[0]]
+    return []
