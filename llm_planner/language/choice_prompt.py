@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from llm_planner.language.model import ChoiceRequest
+from llm_planner.language.plain_text import plain_text
 from llm_planner.language.prompt import describe_scene
 
 _SYSTEM = (
@@ -17,8 +18,8 @@ _SYSTEM = (
 
 
 def choice_messages(request: ChoiceRequest, labels: Sequence[str]) -> list[Any]:
-    """Chat messages for this request; `labels` name its options."""
-    options = "\n".join(f"{label}. {option}" for label, option in zip(labels, request.options, strict=True))
+    """Chat messages for this request; `labels` name its options. Every item stays on its line, whatever is in it."""
+    options = "\n".join(f"{label}. {plain_text(option)}" for label, option in zip(labels, request.options, strict=True))
     parts = [
         describe_scene(request.scene),
         f"Command: {json.dumps(request.command, ensure_ascii=False)}",
@@ -30,4 +31,4 @@ def choice_messages(request: ChoiceRequest, labels: Sequence[str]) -> list[Any]:
 
 
 def _listed(title: str, items: Sequence[str]) -> str:
-    return f"{title}:\n" + ("\n".join(f"- {item}" for item in items) or "(none)")
+    return f"{title}:\n" + ("\n".join(f"- {plain_text(item)}" for item in items) or "(none)")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from llm_planner.language.model import MissingFunction, ProgramRequest
+from llm_planner.language.plain_text import plain_text
 from llm_planner.world.scene import Scene
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def messages(request: ProgramRequest) -> list[Any]:
     task = f"{describe_scene(request.scene)}\n\nCommand: {json.dumps(request.command, ensure_ascii=False)}"
     if request.rules:
         task += "\n\nRules that every run of the program must keep:\n" + "\n".join(
-            f"- {rule}" for rule in request.rules
+            f"- {plain_text(rule)}" for rule in request.rules
         )
     if request.function is not None:
         task += _ask_for(request.function)
@@ -99,7 +100,7 @@ def messages(request: ProgramRequest) -> list[Any]:
 
 def repair(answer: str, refusal: str, problems: Sequence[str]) -> list[Any]:
     """The model's earlier answer, and what was wrong with it."""
-    listed = "\n".join(f"- {problem}" for problem in problems[:MAX_PROBLEMS])
+    listed = "\n".join(f"- {plain_text(problem)}" for problem in problems[:MAX_PROBLEMS])
     return [
         {"role": "assistant", "content": answer},
         {"role": "user", "content": f"{refusal}:\n{listed}\nAnswer again, corrected."},

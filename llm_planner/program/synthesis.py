@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from llm_planner.errors import InputError, QuestionError
+from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import Attempt, LanguageModel, MissingFunction, ProgramReply, ProgramRequest, Usage
 from llm_planner.language.plain_text import plain_text, shortened
 from llm_planner.program.checker import CheckedProgram, check_program
@@ -107,10 +108,9 @@ class _Dialogue:
         self._request = ProgramRequest(
             command, scene, (), asking.rules, asking.samples, asking.temperature, asking.seed
         )
-        self._skills, self._model, self._review = skills, model, review
+        self._skills, self._model, self._review = skills, CountedModel(model), review
         self._rounds = asking.rounds(model)
         self._hierarchy = Hierarchy(self._define, (skill.name for skill in skills))
-        self._usage = Usage()
 
     def synthesis(self) -> Synthesis:
         refused: tuple[Attempt, ...] = ()
@@ -119,7 +119,7 @@ class _Dialogue:
             passed, failed = self._sift((reply.program, *reply.others))
             if passed:
                 confidence = None if 0 in failed else reply.confidence
-                return Synthesis(passed[0], confidence, self._usage, refused, passed[1:])
+                return Synthesis(passed[0], confidence, self._model.usage, refused, passed[1:])
             refused = (*refused, Attempt(reply.program, tuple(map(str, failed[0].problems))))
             if len(refused) > self._rounds:
                 raise as_question(failed[0]) from failed[0]
@@ -148,7 +148,6 @@ class _Dialogue:
     def _ask(self, request: ProgramRequest) -> ProgramReply:
         """The model's answer; raises QuestionError where that is a question."""
         reply = self._model.write_program(request)
-        self._usage = self._usage + reply.usage
         question = shortened(plain_text(reply.question), MAX_QUESTION_CHARACTERS)
         if question:
             raise QuestionError(question)

@@ -142,7 +142,7 @@ def test_the_pause_is_the_one_that_the_server_asks_for_else_it_grows(loopback):
 def test_a_server_that_asks_for_more_time_than_there_is_is_not_waited_for(loopback, fails):
     message = fails(lambda n, body: loopback.error(429, "slow down", Retry_After="3600"), retries=2)
     assert "slow down" in message
-    assert "it asks to wait 3600 s, longer than the 1" in message
+    assert "the next try would be in 3600 s, but only 1" in message
     assert len(loopback.bodies) == 1
 
 
@@ -182,17 +182,18 @@ CHOICE = {"index": 0, "finish_reason": "stop", "message": {"content": TEXT}}
         (b"\xff\xfe\x00binary", "it is not JSON"),
         (b"not json", "it is not JSON; it begins 'not json'"),
         (b"[" * 200_000, "it is not JSON"),
-        (b"[1,2]", "the answer is [1, 2]"),
+        (b"[1,2]", "the answer is a list"),
         (b'"text"', "the answer is 'text'"),
         (b"null", "the answer is None"),
         (b'{"choices": 5}', "choices is 5"),
+        (b'{"choices": {"a": 1}}', "choices is an object"),
         (b'{"choices": ["a"]}', "an item of choices is 'a'"),
         (b'{"choices": [{"finish_reason": "stop", "message": null}]}', "a message is None"),
         (b'{"choices": [{"message": {"content": 5}}]}', "the content is 5"),
         (b'{"choices": [{"message": {}, "index": "0"}]}', "an index is '0'"),
         (b'{"choices": [{"message": {}, "finish_reason": 7}]}', "the finish reason is 7"),
         (json.dumps({"choices": [CHOICE], "usage": {"prompt_tokens": "many"}}).encode(), "prompt_tokens is 'many'"),
-        (json.dumps({"choices": [{**CHOICE, "logprobs": [1]}]}).encode(), "logprobs is [1]"),
+        (json.dumps({"choices": [{**CHOICE, "logprobs": [1]}]}).encode(), "logprobs is a list"),
         (
             json.dumps({"choices": [{**CHOICE, "logprobs": {"content": [{"token": "a"}]}}]}).encode(),
             "a log-probability is None",
@@ -212,8 +213,16 @@ def test_junk_in_a_stream_is_too(loopback, fails):
 
 
 def test_an_error_in_the_middle_of_a_stream_is_quoted(loopback, fails):
-    broken = lambda n, body: loopback.events(loopback.event("{"), b'data: {"error": "out of memory"}\n\n')  # noqa: E731
-    assert "gave up in the middle of its answer: 'out of memory'" in fails(broken)
+    for error in (b'"out of memory"', b'{"message": "out of memory", "code": 500}'):
+        events = (loopback.event("{"), b'data: {"error": ' + error + b"}\n\n")
+        message = fails(lambda n, body, events=events: loopback.events(*events))
+        assert "gave up in the middle of its answer: 'out of memory'" in message
+
+
+def test_a_command_that_no_server_can_be_sent_is_told(loopback):
+    model = loopback.model(lambda n, body: loopback.completion(TEXT))
+    with pytest.raises(LanguageModelError, match="cannot be asked, or gave an answer that cannot be used: Unicode"):
+        model.write_program(ProgramRequest("go \ud800", SCENE))
 
 
 @pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "", "image/png"])

@@ -127,7 +127,8 @@ class AnswerReader:
         """Add what one object brings: a `message`, or the `delta` to one."""
         whole = _typed(answer, dict, "the answer")
         if whole.get("error"):
-            raise UnusableAnswerError(f"gave up in the middle of its answer: {_brief(whole['error'])}")
+            told = whole["error"].get("message") if isinstance(whole["error"], dict) else whole["error"]
+            raise UnusableAnswerError(f"gave up in the middle of its answer: {_brief(told)}")
         for choice in _objects(whole, "choices"):
             index = _typed(choice.get("index") or 0, int, "an index")
             draft = self._drafts.setdefault(index, _Draft())
@@ -182,7 +183,6 @@ def _json(data: bytes) -> object:
 
 
 def _brief(value: object) -> str:
-    try:
-        return repr(value)[:100]
-    except RecursionError:
-        return "nested without end"
+    if isinstance(value, dict):
+        return "an object"
+    return "a list" if isinstance(value, list) else repr(value)[:100]

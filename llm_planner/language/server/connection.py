@@ -108,22 +108,27 @@ class Connection:
 
     def _patiently(self, question: _Question, parts: Sequence[Part]) -> Completion:
         """Tries again what may pass, with growing pauses."""
-        for attempt in range(self.settings.max_retries + 1):
+        tries = 0
+        while True:
+            tries += 1
             try:
                 return self._within_deadline(question, parts)
             except _FailedError as failure:
-                if not failure.passing:
-                    raise
-                times = f", {attempt + 1} times" if attempt else ""
-                pause = failure.wait or FIRST_PAUSE * 2**attempt
-                left = question.deadline - self.clock()
-                if failure.wait > max(0.0, left) and attempt < self.settings.max_retries:
-                    message = f"{failure}{times}; it asks to wait {pause:g} s, longer than the {left:.3g} s left"
-                    raise _FailedError(message, False) from failure
-                if attempt == self.settings.max_retries or pause >= left:
-                    raise _FailedError(f"{failure}{times}", False, failure.status) from failure
+                pause = self._pause_after(failure, tries, question.deadline - self.clock())
             self.sleep(pause)
-        raise AssertionError("the last try raises")
+
+    def _pause_after(self, failure: _FailedError, tries: int, left: float) -> float:
+        """How long to wait [s] before the next try; raises _FailedError where there is to be none."""
+        if not failure.passing:
+            raise failure
+        counted = f"{failure}, {tries} times" if tries > 1 else str(failure)
+        pause = failure.wait or FIRST_PAUSE * 2.0 ** (tries - 1)
+        if tries > self.settings.max_retries or left <= 0.0:
+            raise _FailedError(counted, False, failure.status) from failure
+        if pause >= left:
+            message = f"{counted}; the next try would be in {pause:g} s, but only {left:.2g} s are left"
+            raise _FailedError(message, False, failure.status) from failure
+        return pause
 
     def _within_deadline(self, question: _Question, parts: Sequence[Part]) -> Completion:
         """In a thread of its own: a server that sends a byte now and then keeps every single read alive."""
@@ -145,7 +150,8 @@ class Connection:
         except _FailedError as failure:
             future.set_exception(failure)
         except Exception as error:  # what a server sends can break the client in any way
-            message = f"gave an answer that cannot be used: {type(error).__name__}: {_brief(str(error))}"
+            what = f"{type(error).__name__}: {_brief(str(error))}"
+            message = f"cannot be asked, or gave an answer that cannot be used: {what}"
             future.set_exception(_FailedError(message, False))
 
     def _exchange(self, client: OpenAI, question: _Question, parts: Sequence[Part]) -> Completion:
