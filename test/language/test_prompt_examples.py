@@ -1,0 +1,92 @@
+"""What the prompts teach is so: their formulas parse, their propositions exist, their programs may run."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from llm_planner.language.model import ReadingRequest
+from llm_planner.language.prompt import system_prompt
+from llm_planner.language.reading_prompt import reading_messages
+from llm_planner.program.checker import check_program
+from llm_planner.skills.library import load_skills
+from llm_planner.temporal.parser import parse
+from llm_planner.world.building import Building, Room
+from llm_planner.world.places import Rectangle
+from llm_planner.world.propositions import PREDICATES, SIGNALS, parse_proposition
+from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+
+
+def thing(name: str, x: float, y: float) -> SceneObject:
+    color, _, kind = name.rpartition(" ")
+    return SceneObject(name, kind, color, (x, y, 0.02), IDENTITY, (0.04, 0.04, 0.04))
+
+
+TABLE = Scene(
+    0.0, (thing("red block", 0.4, 0.0), thing("red bowl", 0.5, 0.2), thing("mug", 0.4, 0.2), thing("vase", 0.5, 0.0))
+)
+ROOMS = tuple(Room(name, Rectangle(k, k + 1.0, 0.0, 1.0)) for k, name in enumerate(("hall", "lab", "office")))
+HOUSE = Scene(0.0, (thing("parcel", 0.5, 0.5),), building=Building(ROOMS, ()))
+
+
+def instructions(bare: bool) -> str:
+    content: str = reading_messages(ReadingRequest("x", TABLE, ("a",) if bare else ()))[0]["content"]
+    return content
+
+
+def answers(bare: bool) -> list[dict]:
+    """The worked examples, as the model would write them."""
+    text = instructions(bare).replace("\n", " ")
+    return [json.loads(found) for found in re.findall(r'\{"task": "[^.].*?"question": "[^"]*"\}', text)]
+
+
+FORMULAS = [
+    constraint["formula"] for bare in (False, True) for answer in answers(bare) for constraint in answer["constraints"]
+]
+RULES_OF_THUMB = [
+    "!Q W P", "G(P -> G !Q)", "G(P -> F Q)", "F(P & F Q)", "!Q U P", "G(P -> (P W G !P))",
+    "F a", "F(a & F b)", "!b U a", "G !a", "G(a -> F b)", "F in(robot, lab)",
+]  # fmt: skip
+
+
+def test_there_are_worked_examples_with_and_without_a_question() -> None:
+    assert len(FORMULAS) >= 8
+    assert any(answer["question"] for answer in answers(bare=False))
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_the_formulas_of_the_examples_parse(formula: str) -> None:
+    parse(formula)
+
+
+@pytest.mark.parametrize("formula", RULES_OF_THUMB)
+def test_the_rules_of_thumb_are_in_the_prompt_and_parse(formula: str) -> None:
+    assert formula in (instructions(bare=False) + instructions(bare=True)).replace("\n", " ")
+    parse(formula)
+
+
+@pytest.mark.parametrize("formula", [formula for formula in FORMULAS if "(robot" in formula])
+def test_the_propositions_of_the_examples_exist(formula: str) -> None:
+    for proposition in parse(formula).propositions:
+        parse_proposition(proposition)
+
+
+@pytest.mark.parametrize("name", [*PREDICATES, *SIGNALS])
+def test_every_proposition_there_is_is_told(name: str) -> None:
+    assert re.search(rf"\b{name}\(", instructions(bare=False))
+
+
+def test_the_binding_of_operators_is_as_told() -> None:
+    assert parse("F a & b") is parse("(F a) & b")
+    assert parse("!a U b & c") is parse("((!a) U b) & c")
+    assert parse("a & b | c -> d") is parse("((a & b) | c) -> d")
+
+
+@pytest.mark.parametrize("scene", [TABLE, HOUSE], ids=["table", "house"])
+def test_the_programs_of_the_examples_may_run(scene: Scene) -> None:
+    programs = re.findall(r'Example\. Command: ".*"\n((?:.+\n)+)', system_prompt(scene).replace("\r", "") + "\n")
+    assert len(programs) >= 2
+    for program in programs:
+        check_program(program, load_skills().for_scene(scene).signatures, scene)
