@@ -8,6 +8,7 @@ from enum import Enum
 
 from llm_planner.plan.plan import Outcome
 from llm_planner.skills.contract import Argument, SkillResult
+from llm_planner.temporal.alphabet import Trace
 from llm_planner.world.scene import Scene
 
 # Events
@@ -97,10 +98,11 @@ class EndReason(str, Enum):
 
 @dataclass(frozen=True)
 class Finish:
-    """The plan has ended; `message` is for a person."""
+    """The plan has ended; `message` is for a person. Where a constraint is the reason, `trace` shows why."""
 
     reason: EndReason
     message: str
+    trace: Trace = ()
 
 
 Command = StartSkill | CancelSkill | Finish

@@ -32,24 +32,24 @@ def foreseen_trouble(
     try:
         passage = pass_through(skill, values, scene, origins, watch.needs_every_point)
     except InputError as error:
-        return Finish(EndReason.FAILED, f"Step {step.id}, {step}, was not started: {error}.")
+        return Finish(EndReason.FAILED, f"Step {step.id}, {step}, cannot start: {error}.")
     ahead = watch.foresee(passage.moments(watch.origins))
     if not ahead.broken:
         return None
-    message = f"Step {step.id}, {step}, was not started: it would break {_quoted(ahead.broken)} ({ahead.last_change})."
-    return Finish(EndReason.REPLAN, message)
+    message = f"Step {step.id}, {step}, may not start: it would break {_quoted(ahead.broken)} ({ahead.last_change})."
+    return Finish(EndReason.REPLAN, message, ahead.trace)
 
 
 def told_broken(watch: Watch) -> Finish:
     """The end of a plan under which a constraint broke."""
     return Finish(
-        EndReason.BROKEN, f"I stopped, because this is broken: {_quoted(watch.broken)} ({watch.last_change})."
+        EndReason.BROKEN, f"I stop here, because this is broken: {_quoted(watch.broken)} ({watch.last_change})."
     )
 
 
 def told_unmet(watch: Watch) -> Finish:
     """The end of a plan whose steps are done and that leaves a constraint unmet."""
-    return Finish(EndReason.REPLAN, f"Every step is done, but this is not: {_quoted(watch.unmet)}.")
+    return Finish(EndReason.REPLAN, f"After every step this is still not so: {_quoted(watch.unmet)}.", watch.trace)
 
 
 def _quoted(constraints: Iterable[Constraint]) -> str:

@@ -42,7 +42,7 @@ def test_a_step_foreseen_to_break_a_constraint_is_not_started(obeying):
     assert run.robot.started == [("pick", "red block"), ("place_in", "red bowl")]
     assert run.state.end.reason is EndReason.REPLAN
     assert run.state.end.message == (
-        'Step 3, pick("green block"), was not started: it would break “never touch the green block” '
+        'Step 3, pick("green block"), may not start: it would break “never touch the green block” '
         "(holding(green block))."
     )
     assert run.state.watch.broken == ()
@@ -59,7 +59,7 @@ def test_a_step_that_turns_out_to_break_a_constraint_is_cancelled_at_once(obeyin
     cancel, finish = run.tell(SceneObserved(replace(run.robot.scene, time=0.5, objects=objects)))
     assert cancel == CancelSkill("1")
     assert finish.reason is EndReason.BROKEN
-    assert finish.message == "I stopped, because this is broken: “leave the blue bowl where it is” (moved(blue bowl))."
+    assert finish.message == "I stop here, because this is broken: “leave the blue bowl where it is” (moved(blue bowl))."
     assert run.statuses == {"1": "failed", "2": "skipped"}
 
 
@@ -67,7 +67,7 @@ def test_a_plan_is_done_only_when_every_goal_has_come_true(obeying):
     run = obeying(INTO_THE_BOWL, {"F in(blue block, blue bowl)": "and the blue one into the blue bowl"}).to_the_end()
     assert run.statuses == {"1": "done", "2": "done"}
     assert run.state.end.reason is EndReason.REPLAN
-    assert run.state.end.message == "Every step is done, but this is not: “and the blue one into the blue bowl”."
+    assert run.state.end.message == "After every step this is still not so: “and the blue one into the blue bowl”."
 
 
 def test_what_a_skill_did_is_an_event_once_the_scene_shows_it(obeying):
@@ -82,7 +82,7 @@ def test_what_a_skill_did_is_an_event_once_the_scene_shows_it(obeying):
 
 def test_an_event_that_breaks_a_constraint_ends_the_plan(obeying, scene):
     run = obeying(
-        INTO_THE_BOWL, {"G (did(pick, red block) -> clear(red bowl))": "pick it only while the bowl is empty"}
+        INTO_THE_BOWL, {"G (did(pick, red block) -> clear(red bowl))": "only while the bowl is empty"}
     )
     run.observe()
     result = run.robot.obey(run.commands[-1])
@@ -102,7 +102,7 @@ def test_a_second_try_that_would_break_a_constraint_is_not_made(obeying):
 
     run = obeying(INTO_THE_BOWL, {ONCE: "pick it up once only"}, {2: drops}).to_the_end()
     assert run.robot.started == [("pick", "red block"), ("place_in", "red bowl")]
-    assert "was not started: it would break “pick it up once only”" in run.state.end.message
+    assert "may not start: it would break “pick it up once only”" in run.state.end.message
     assert obeying(INTO_THE_BOWL, {ONCE: "pick it up once only"}).to_the_end().state.end.reason is EndReason.DONE
 
 

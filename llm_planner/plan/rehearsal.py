@@ -1,0 +1,199 @@
+"""Rehearses a plan before anything moves: the same state machine that will carry it out, driven by a pretended robot.
+
+A program's course depends on the scenes it sees and on nothing else, so its branches are those of what a skill may lead
+to: what it promises, in other places that the promise allows, a failure at any change on its way, a thing dropped. The
+course without a surprise is what the plan will surely take; each other branch has one. All constraints are watched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from llm_planner.errors import InputError
+from llm_planner.plan.events import Command, EndReason, SceneObserved, SkillFinished, StartSkill
+from llm_planner.plan.execution import SETTLE_TIME, advance
+from llm_planner.plan.execution_state import Execution
+from llm_planner.plan.surprises import Course, surprises
+from llm_planner.plan.trace import pass_through
+from llm_planner.plan.watch import check_watchable
+from llm_planner.program.problems import Problem
+from llm_planner.skills.contract import SkillErrorCode, SkillResult
+from llm_planner.temporal.alphabet import Trace
+from llm_planner.world.scene import Scene
+
+MAX_SCENES = 4000  # pretended in one rehearsal; the sure branch is always followed to its end
+
+_OK = SkillResult(SkillErrorCode.SUCCEEDED)
+_FAILED = SkillResult(SkillErrorCode.TIMEOUT, "it failed in the rehearsal")
+
+
+class Advice(str, Enum):
+    """What a rehearsal makes of a plan."""
+
+    ALLOW = "allow"
+    ASK = "ask"  # the person, first
+    BLOCK = "block"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that goes wrong: at which line of the program (0: none), in words, and the trace that shows it.
+
+    `sure` says that the plan will come to it if every skill does as it promises.
+    """
+
+    line: int
+    message: str
+    sure: bool
+    trace: Trace = ()
+
+    def __str__(self) -> str:
+        if self.sure or not self.line:
+            return self.message
+        return f"if something goes wrong on the way: {self.message}"
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """The verdict on a plan. `branches` were followed; `complete` says that there are no others with one surprise."""
+
+    verdict: Advice
+    findings: tuple[Finding, ...] = ()
+    branches: int = 1
+    complete: bool = True
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the verdict is not ALLOW, and what could not be looked at: for a person."""
+        notes = () if self.complete else (f"not all branches were looked at, only {self.branches}",)
+        return (*map(str, self.findings), *notes)
+
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """What each finding looks like: the letters up to it."""
+        return tuple(finding.trace for finding in self.findings)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The findings as problems of the program, for a model to mend."""
+        return tuple(Problem(finding.line, 1 if finding.line else 0, finding.message) for finding in self.findings)
+
+
+def rehearse(state: Execution, scene: Scene) -> Rehearsal:
+    """What becomes of the plan that `state` is about to carry out, from `scene` on.
+
+    BLOCK where a constraint is broken or missed on the course that the plan will surely take, or cannot be watched; ASK
+    where that may happen on another, or where the forecast could not tell. Without constraints there is nothing to
+    prove: that the steps fit together has been checked when the plan was made.
+    """
+    constraints = [one.constraint for one in state.watch.watched]
+    try:
+        check_watchable(constraints, scene)
+    except InputError as error:
+        return Rehearsal(Advice.BLOCK, (Finding(0, str(error), sure=True),))
+    if not constraints:
+        return Rehearsal(Advice.ALLOW)
+    branches = _Branches()
+    sure = branches.follow(_Point(*advance(state, SceneObserved(scene))), note=True)
+    found = [_finding(sure, sure=True)]
+    while branches.ahead and branches.scenes < MAX_SCENES:
+        found.append(_finding(branches.follow(branches.ahead.pop(0).taken()), sure=False))
+    found.append(_not_foreseen(state))
+    findings = tuple({item.message: item for item in reversed(found) if item is not None}.values())[::-1]
+    return Rehearsal(_verdict(findings, sure), findings, branches.count, not branches.ahead)
+
+
+def _verdict(findings: Iterable[Finding], sure: Execution) -> Advice:
+    if sure.end is not None and sure.end.reason in _CONSTRAINT:
+        return Advice.BLOCK
+    return Advice.ASK if any(True for _ in findings) else Advice.ALLOW
+
+
+_CONSTRAINT = (EndReason.REPLAN, EndReason.BROKEN)
+
+
+def _finding(end: Execution, sure: bool) -> Finding | None:
+    """What a branch that ended so shows. Possible failures of skills are no news; that the sure course fails is."""
+    assert end.end is not None
+    reason, message = end.end.reason, end.end.message
+    if reason in _CONSTRAINT:
+        return Finding(0 if end.program_ended else end.interpreter.line, message, sure, end.end.trace)
+    if sure and reason is not EndReason.DONE:
+        return Finding(end.interpreter.line, f"the forecast does not see it through: {message}", sure)
+    return None
+
+
+def _not_foreseen(state: Execution) -> Finding | None:
+    speeds = [
+        f"“{one.constraint.words}”"
+        for one in state.watch.watched
+        if any(name.startswith("speed(") for name in one.constraint.formula.propositions)
+    ]
+    if not speeds:
+        return None
+    return Finding(0, f"how fast the robot will be is not foreseen, which matters to {', '.join(speeds)}", sure=False)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Where a branch has come: the state and what it has just asked for."""
+
+    state: Execution
+    commands: tuple[Command, ...]
+
+    def after(self, course: Course) -> _Point:
+        """Where it comes when the skill just started takes this course."""
+        state, step_id = self.state, self.start.step_id
+        for scene in course.scenes:
+            state, commands = advance(state, SceneObserved(scene))
+        state, _ = advance(state, SkillFinished(step_id, _OK if course.succeeds else _FAILED))
+        rested = replace(course.scenes[-1], time=course.scenes[-1].time + 2 * SETTLE_TIME)
+        after, more = advance(state, SceneObserved(rested))
+        return _Point(after, more or commands)
+
+    @property
+    def start(self) -> StartSkill:
+        (start,) = (command for command in self.commands if isinstance(command, StartSkill))
+        return start
+
+    def promised(self) -> Course:
+        """The course of the skill just started if it does what it promises."""
+        state, start = self.state, self.start
+        assert state.scene is not None
+        skill = state.interpreter.program.skills[start.skill]
+        every_point = state.watch.needs_every_point
+        return Course(pass_through(skill, start.arguments, state.scene, state.origins, every_point).scenes)
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """A branch not yet followed: another course at that point."""
+
+    point: _Point
+    course: Course
+
+    def taken(self) -> _Point:
+        return self.point.after(self.course)
+
+
+class _Branches:
+    """Follows branches to their ends, counts them and what they cost, and keeps those that lead off the first."""
+
+    def __init__(self) -> None:
+        self.ahead: list[_Turn] = []
+        self.count = 0
+        self.scenes = 0
+
+    def follow(self, point: _Point, note: bool = False) -> Execution:
+        """The state in which the branch ends; with `note` the surprises on its way are kept to be followed."""
+        self.count += 1
+        while point.state.end is None:
+            course = point.promised()
+            if note:
+                goals = point.state.run.goals if point.state.run else ()
+                self.ahead += [_Turn(point, other) for other in surprises(course, goals, point.state.watch)]
+            self.scenes += len(course.scenes)
+            point = point.after(course)
+        return point.state

@@ -1,0 +1,109 @@
+"""A plan is rehearsed over every branch with one surprise; all constraints are proved on each, or doubted."""
+
+from dataclasses import replace
+
+import pytest
+
+from llm_planner.plan.execution_state import start_execution
+from llm_planner.plan.planning import plan_program
+from llm_planner.plan.rehearsal import Advice, rehearse
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.parser import parse
+from llm_planner.temporal.semantics import holds
+from llm_planner.world.scene import Pose
+
+INTO_THE_BOWL = 'pick("red block")\nplace_in("red bowl")'
+TWO = INTO_THE_BOWL + '\npick("green block")\nplace_in("green bowl")'
+ONCE = "G (did(pick, red block) -> N G !did(pick, red block))"
+
+
+@pytest.fixture
+def seen(scene):
+    """The table with the hand above it."""
+    return replace(scene, robot=Pose((0.3, 0.0, 0.4)))
+
+
+@pytest.fixture
+def rehearsed(seen, skills):
+    def make(text, *formulas, where=seen):
+        planned = plan_program("do it", text, where, tuple(skills.values()))
+        constraints = tuple(Constraint(parse(formula), "so be it") for formula in formulas)
+        plan = replace(planned.plan, constraints=constraints)
+        return rehearse(start_execution(plan, planned.interpreter, scene=where), where)
+
+    return make
+
+
+def test_a_plan_that_keeps_every_constraint_on_every_branch_may_run(rehearsed):
+    rehearsal = rehearsed(TWO, "!moved(green block) U on(red block, red bowl)", "F in(green block, green bowl)")
+    assert (rehearsal.verdict, rehearsal.reasons, rehearsal.complete) == (Advice.ALLOW, (), True)
+    assert rehearsal.branches > 8  # each step may fail on its way, and drop what it carries
+
+
+def test_a_constraint_that_the_plan_will_surely_break_blocks_it_with_step_line_and_trace(rehearsed):
+    rehearsal = rehearsed(TWO, "G !holding(green block)")
+    assert rehearsal.verdict is Advice.BLOCK
+    (problem,) = rehearsal.problems
+    assert (problem.line, problem.message) == (
+        3,
+        'Step 3, pick("green block"), may not start: it would break “so be it” (holding(green block)).',
+    )
+    (trace,) = rehearsal.traces
+    assert not holds(parse("G !holding(green block)"), trace)
+    assert holds(parse("G !holding(green block)"), trace[:-1])
+
+
+def test_a_goal_that_is_left_out_blocks_the_plan(rehearsed):
+    rehearsal = rehearsed(INTO_THE_BOWL, "F in(blue block, blue bowl)")
+    assert rehearsal.verdict is Advice.BLOCK
+    assert rehearsal.reasons == ("After every step this is still not so: “so be it”.",)
+
+
+def test_constraints_that_cannot_be_kept_together_block_every_plan(rehearsed):
+    assert rehearsed(TWO, "F holding(blue block)", "G !holding(blue block)").verdict is Advice.BLOCK
+
+
+def test_what_may_go_wrong_is_a_reason_to_ask(rehearsed):
+    rehearsal = rehearsed(INTO_THE_BOWL, ONCE)
+    assert rehearsal.verdict is Advice.ASK
+    assert rehearsal.reasons == (
+        'if something goes wrong on the way: Step 2.2, pick("red block"), may not start: it would break “so be it” '
+        "(did(pick, red block)).",
+    )
+
+
+def test_a_branch_that_depends_on_where_in_a_region_a_thing_comes_to_lie_is_looked_at(rehearsed):
+    text = (
+        'pick("red block")\nplace_at("left side")\n'
+        'if distance("red block", "blue bowl") < 0.2:\n    pick("green block")\nelse:\n    pick("blue block")'
+    )
+    verdicts = {name: rehearsed(text, f"G !holding({name} block)").verdict for name in ("green", "blue")}
+    assert set(verdicts.values()) == {Advice.ASK, Advice.BLOCK}
+
+
+def test_the_way_of_the_hand_is_rehearsed(rehearsed):
+    assert rehearsed(TWO, "G distance(robot, green bowl) > 0.05").verdict is Advice.BLOCK
+    assert rehearsed(INTO_THE_BOWL, "G distance(robot, green bowl) > 0.05").verdict is Advice.ALLOW
+
+
+def test_speeds_are_not_foreseen(rehearsed):
+    rehearsal = rehearsed(INTO_THE_BOWL, "G speed(robot) < 0.2")
+    assert rehearsal.verdict is Advice.ASK
+    assert "how fast the robot will be is not foreseen" in rehearsal.reasons[0]
+
+
+def test_a_constraint_that_cannot_be_watched_blocks(rehearsed, scene):
+    rehearsal = rehearsed(INTO_THE_BOWL, "G !near(robot, red bowl)", where=scene)
+    assert rehearsal.verdict is Advice.BLOCK
+    assert "nothing measures where the robot is" in rehearsal.reasons[0]
+
+
+def test_without_constraints_there_is_nothing_to_prove(rehearsed):
+    assert rehearsed(TWO).verdict is Advice.ALLOW
+
+
+def test_a_long_plan_says_when_not_every_branch_was_looked_at(rehearsed):
+    text = "\n".join(40 * ['pick("red block")\nplace_at("left side")\npick("red block")\nplace_at("right side")'])
+    rehearsal = rehearsed(text, "G distance(robot, green bowl) > 0.001")
+    assert not rehearsal.complete
+    assert rehearsal.reasons[-1] == f"not all branches were looked at, only {rehearsal.branches}"
