@@ -1,0 +1,193 @@
+"""Seeded tasks with rules in buildings, from words to what the simulator shows, and the same without decoding and voting.
+
+Each seed draws a building of 8 to 12 rooms, and a task with 1 to 5 rules whose meaning is known. The command is read,
+planned, run in-process, and judged by the scenes that were recorded on the way, with the true formulas and their
+definition, not with the planner's own automata. A task that nobody can do must be refused.
+
+    python benchmarks/bench_rooms.py [--tasks 200] [--model compact | truth] [--no-baseline] [--json] [--show]
+
+The model `truth` reads every command as it is meant, so that what is left are failures of planning and motion.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+from rooms_judge import Judged, Recorder, judge
+from rooms_planners import Truth, by_decoding, shortest_metres, straight_ahead
+from rooms_tasks import MAX_RULES, RoomsTask, draw_task
+
+from llm_planner.language.factory import open_model
+from llm_planner.language.model import LanguageModel
+from llm_planner.language.understanding.meaning import Meanings
+from llm_planner.plan.in_process import Workcell, run_command
+from llm_planner.plan.plan import Outcome
+from llm_planner.plan.planning import Planned
+from llm_planner.plan.report import Report
+from llm_planner.simulation.rooms.plan import ROOMS_MAX, ROOMS_MIN
+from llm_planner.simulation.world import open_world
+from llm_planner.skills.library import SkillLibrary, load_skills
+from llm_planner.temporal.formula import conj
+from llm_planner.world.scene import Scene
+
+Planner = Callable[[str, Scene, SkillLibrary, LanguageModel], Planned]
+REFUSALS = (Outcome.QUESTION, Outcome.REFUSED)
+Z = 1.96  # of a 95 % interval
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of one task; `metres` of the shortest plan that keeps all rules; planning took `seconds` [CPU]."""
+
+    task: RoomsTask
+    rooms: int
+    outcome: Outcome
+    message: str
+    judged: Judged
+    misread: bool
+    shortest: float
+    seconds: float
+
+    @property
+    def finished(self) -> bool:
+        return self.outcome is Outcome.DONE
+
+    @property
+    def kind(self) -> str:
+        """One word or two for the table of failures; "done" is none."""
+        if not self.task.possible:
+            return "refused rightly" if self.outcome in REFUSALS else "not refused"
+        if self.finished and self.judged.reached and not self.judged.broken:
+            return "done"
+        if self.misread:
+            return "misread"
+        if self.outcome in REFUSALS:
+            return "question" if self.outcome is Outcome.QUESTION else "refused"
+        if self.judged.broken:
+            return "rule broken"
+        return "goal missed" if self.finished else "not finished"
+
+
+def run_task(
+    seed: int, planner: Planner, model_for: Callable[[RoomsTask], LanguageModel], library: SkillLibrary
+) -> Trial:
+    """One task of its seed: 8 to 12 rooms and 1 to 5 rules, in every combination as seeds go on."""
+    rooms = ROOMS_MIN + seed % (ROOMS_MAX - ROOMS_MIN + 1)
+    world = open_world("rooms", seed, rooms=rooms)
+    scene = world.scene()
+    task = draw_task(scene, seed, 1 + seed // (ROOMS_MAX - ROOMS_MIN + 1) % MAX_RULES)
+    recorder, model, seconds = Recorder(world), model_for(task), 0.0
+
+    def make_plan(before: Scene) -> Planned:
+        nonlocal seconds
+        began = time.process_time()
+        try:
+            return planner(task.command, before, library, model)
+        finally:
+            seconds = time.process_time() - began
+
+    report = run_command(task.command, Workcell(recorder, library), make_plan)
+    judged = judge(task, recorder.scenes, report.outcome is Outcome.DONE)
+    shortest = shortest_metres(task, scene, library) if task.possible else inf
+    return Trial(task, rooms, report.outcome, report.message, judged, _misread(task, report, scene), shortest, seconds)
+
+
+def _misread(task: RoomsTask, report: Report, scene: Scene) -> bool:
+    """Whether the plan's constraints say something else than the task; without a plan nobody can tell."""
+    if report.plan is None or not report.plan.constraints:
+        return False
+    understood = conj(*(constraint.formula for constraint in report.plan.constraints))
+    return not Meanings(scene).same(understood, conj(*task.formulas))
+
+
+def summary(trials: list[Trial]) -> dict[str, Any]:
+    """Shares with their 95 % intervals; tasks that nobody can do are counted apart."""
+    possible = [trial for trial in trials if trial.task.possible]
+    finished = [trial for trial in possible if trial.finished]
+    impossible = [trial for trial in trials if not trial.task.possible]
+    ratios = [t.judged.metres / t.shortest for t in finished if t.kind == "done" and 0 < t.shortest < inf]
+    hardest = [t.seconds for t in possible if t.rooms == ROOMS_MAX and len(t.task.rules) == MAX_RULES]
+    return {
+        "tasks": len(trials),
+        "finished": _share(len(finished), len(possible)),
+        "safe, of the finished": _share(sum(not t.judged.broken for t in finished), len(finished)),
+        "safe, of all": _share(sum(not t.judged.broken for t in possible), len(possible)),
+        "complete": _share(sum(t.kind == "done" for t in possible), len(possible)),
+        "impossible ones refused": _share(sum(t.outcome in REFUSALS for t in impossible), len(impossible)),
+        "metres driven / shortest": _spread(ratios),
+        "CPU s from words to plan": _spread([t.seconds for t in possible]),
+        f"the same, {ROOMS_MAX} rooms and {MAX_RULES} rules": _spread(hardest),
+        "kinds": dict(Counter(trial.kind for trial in trials).most_common()),
+    }
+
+
+def _share(count: int, of: int) -> dict[str, float]:
+    """A share and its 95 % interval (Wilson)."""
+    if not of:
+        return {"share": 1.0, "low": 0.0, "high": 1.0, "of": 0}
+    p = count / of
+    middle, half = p + Z * Z / (2 * of), Z * sqrt(p * (1 - p) / of + Z * Z / (4 * of * of))
+    low, high = ((middle + sign * half) / (1 + Z * Z / of) for sign in (-1, 1))
+    return {"share": round(p, 3), "low": round(low, 3), "high": round(high, 3), "of": of}
+
+
+def _spread(values: list[float]) -> dict[str, float]:
+    """Median, mean with its 95 % interval, and the 99th percentile; zeros for nothing measured."""
+    if not values:
+        return {"median": 0.0, "mean": 0.0, "low": 0.0, "high": 0.0, "p99": 0.0, "of": 0}
+    mean, half = statistics.mean(values), Z * float(np.std(values)) / sqrt(len(values))
+    figures = {"median": statistics.median(values), "mean": mean, "low": mean - half, "high": mean + half}
+    return {
+        **{k: round(v, 3) for k, v in figures.items()},
+        "p99": round(float(np.quantile(values, 0.99)), 3),
+        "of": len(values),
+    }
+
+
+def main(arguments: list[str] | None = None) -> dict[str, Any]:
+    """Run and print; returns the figures of the planner, and those of the baseline beside it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="compact", help="compact, openai, or truth")
+    parser.add_argument("--tasks", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0, help="of the first task")
+    parser.add_argument("--no-baseline", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--show", action="store_true", help="print what was not done")
+    args = parser.parse_args(arguments)
+    opened = None if args.model == "truth" else open_model(args.model)
+    library = load_skills()
+    planners: dict[str, Planner] = {"planner": by_decoding}
+    if not args.no_baseline:
+        planners["baseline"] = straight_ahead
+    figures: dict[str, Any] = {}
+    for name, planner in planners.items():
+        trials = [
+            run_task(seed, planner, lambda task: opened or Truth(task), library)
+            for seed in range(args.seed, args.seed + args.tasks)
+        ]
+        figures[name] = summary(trials)
+        if args.show:
+            for trial in trials:
+                if trial.kind not in ("done", "refused rightly"):
+                    print(
+                        f"{name} {trial.task.seed} {trial.kind.upper()}: {trial.task.command}\n    {trial.message} {trial.judged.broken}"
+                    )
+    if args.json:
+        print(json.dumps(figures))
+    else:
+        for name, table in figures.items():
+            print(name, *(f"    {key:34} {value}" for key, value in table.items()), sep="\n")
+    return figures
+
+
+if __name__ == "__main__":
+    main()

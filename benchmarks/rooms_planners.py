@@ -1,0 +1,65 @@
+"""Who plans tasks in a building: the planner, the same without decoding and voting, and a reader who knows them."""
+
+from __future__ import annotations
+
+import re
+
+from rooms_tasks import RoomsTask
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.model import (
+    ChoiceReply,
+    ChoiceRequest,
+    LanguageModel,
+    ProgramReply,
+    ProgramRequest,
+    ReadConstraint,
+    Reading,
+    ReadingReply,
+    ReadingRequest,
+)
+from llm_planner.plan.planning import Planned, plan_program
+from llm_planner.skills.library import SkillLibrary
+from llm_planner.world.scene import Scene
+
+_VISITED = re.compile(r"(?:in|near)\(([\w ]+), ([\w ]+)\)")
+
+
+class Truth:
+    """A model that reads every task as it is meant, and writes the program that does it straight ahead."""
+
+    name = "truth"
+
+    def __init__(self, task: RoomsTask) -> None:
+        self._task = task
+
+    def read_command(self, request: ReadingRequest) -> ReadingReply:
+        goals = tuple(ReadConstraint(clause.formula, clause.words, goal=True) for clause in self._task.goals)
+        rules = tuple(ReadConstraint(clause.formula, clause.words) for clause in self._task.rules)
+        return ReadingReply((Reading(constraints=(*goals, *rules), log_probability=0.0),) * request.samples)
+
+    def write_program(self, request: ProgramRequest) -> ProgramReply:
+        return ProgramReply(straight_program([clause.formula for clause in self._task.goals]))
+
+    def choose(self, request: ChoiceRequest) -> ChoiceReply:
+        return ChoiceReply((0.0,) * len(request.options))
+
+
+def straight_ahead(command: str, scene: Scene, library: SkillLibrary, model: LanguageModel) -> Planned:
+    """Baseline: the model's best reading, its goals one after the other as they are mentioned, rules unheeded."""
+    reading = model.read_command(ReadingRequest(command, scene)).readings[0]
+    if reading.question:
+        raise QuestionError(reading.question)
+    goals = [constraint.formula for constraint in reading.constraints if constraint.goal]
+    return plan_program(command, straight_program(goals), scene, library.for_scene(scene).signatures)
+
+
+def straight_program(goals: list[str]) -> str:
+    """Calls that bring about each goal in turn."""
+    return "\n".join(line for goal in goals for match in _VISITED.finditer(goal) for line in _steps(*match.groups()))
+
+
+def _steps(what: str, where: str) -> list[str]:
+    if what == "robot":
+        return [f'go_to("{where}")']
+    return [f'go_to("{what}")', f'pick_up("{what}")', f'go_to("{where}")', "drop_off()"]
