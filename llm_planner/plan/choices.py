@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 from llm_planner.plan.plan import PlanStep, in_base_words
@@ -12,7 +12,7 @@ from llm_planner.program.signatures import Parameter, Signature
 from llm_planner.skills.contract import Argument
 from llm_planner.world.atoms import HELD
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, REGIONS, Viewpoint
-from llm_planner.world.predicates import contents, is_portable
+from llm_planner.world.predicates import contents
 from llm_planner.world.scene import Scene
 
 _SPATIAL = frozenset({"direction", "side", "region", "place", "location"})
@@ -55,11 +55,17 @@ def call_of(step: PlanStep, skill: Signature, viewpoint: Viewpoint) -> Call:
 
 @dataclass(frozen=True)
 class Menu:
-    """What the options are drawn from: the `skills` by name, the `things` worth moving or going to, and `calls` that
-    are offered besides, with arguments that nobody would think of otherwise (points, distances)."""
+    """What the options are drawn from: the `skills` by name, the things worth going to or putting others on (`places`)
+    and those worth taking (`movable`).
+
+    `drops` are the only rooms in which a mobile robot puts a thing down, for the things that it lists. `calls` are
+    offered besides, with arguments that nobody would think of otherwise (points, distances).
+    """
 
     skills: Mapping[str, Signature]
-    things: tuple[str, ...]
+    places: tuple[str, ...] = ()
+    movable: tuple[str, ...] = ()
+    drops: Mapping[str, frozenset[str]] = field(default_factory=dict)
     calls: tuple[Call, ...] = ()
 
     def options(self, scene: Scene) -> tuple[Call, ...]:
@@ -69,23 +75,29 @@ class Menu:
         return tuple(call for call in every if can_start(call, self.skills[call.skill], scene))
 
     def _calls(self, skill: Signature, scene: Scene) -> Iterator[Call]:
-        if _drops_anywhere(skill) and scene.building is None:
+        if skill.empties_gripper and not self._puts_down(skill, scene):
             return
         choices = [self._values(skill, parameter, scene) for parameter in skill.parameters]
         yield from (Call(skill.name, values) for values in product(*choices))
 
+    def _puts_down(self, skill: Signature, scene: Scene) -> bool:
+        """Not by just opening the fingers of an arm: what they hold falls, and nobody knows where to."""
+        if not any(HELD in atom.arguments for atom in skill.effects):
+            return False
+        return scene.robot_room in self.drops.get(scene.held, (scene.robot_room,))
+
     def _values(self, skill: Signature, parameter: Parameter, scene: Scene) -> Sequence[Argument]:
         match parameter.type:
             case "object":
-                taken = skill.fills_gripper
-                return [n for n in self.things if n in scene.names and not (taken and not is_portable(scene.find(n)))]
+                listed = self.places if skill.empties_gripper else self.movable
+                return [name for name in listed if name in scene.names and name != scene.held]
             case "destination":
                 rooms = scene.building.names if scene.building else ()
-                return [*rooms, *(name for name in self.things if name in scene.names and name != scene.held)]
+                return [*rooms, *(name for name in self.places if name in scene.names and name != scene.held)]
             case "region" | "place":
                 return list(REGIONS)
             case "location":
-                return [*(name for name in self.things if name in scene.names), *REGIONS]
+                return [*(name for name in self.places if name in scene.names), *REGIONS]
             case "side":
                 return [ANY_SIDE]
             case "direction":
@@ -99,11 +111,6 @@ def can_start(call: Call, skill: Signature, scene: Scene) -> bool:
     values = call.values(skill)
     objects = [values[p.name] for p in skill.parameters if p.type == "object"]
     return all(name in scene.names for name in objects) and not unmet_preconditions(skill, values, scene)
-
-
-def _drops_anywhere(skill: Signature) -> bool:
-    """An arm's fingers that just open: what they hold falls, and nobody knows where to."""
-    return skill.empties_gripper and not any(HELD in atom.arguments for atom in skill.effects)
 
 
 def with_what_lies_on(names: Collection[str], scene: Scene) -> tuple[str, ...]:

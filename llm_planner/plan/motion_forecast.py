@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from llm_planner.program.signatures import Signature
@@ -18,14 +19,17 @@ from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.gripper_shape import TIP, Grip
 from llm_planner.skills.reach import into_reach
 from llm_planner.skills.scripts.basic import HOME
+from llm_planner.world.building import Building
 from llm_planner.world.geometry import half_extents, top
-from llm_planner.world.routes import shortest_route
+from llm_planner.world.places import Point2, Rectangle
+from llm_planner.world.routes import Route, shortest_route
 from llm_planner.world.scene import Scene, SceneObject, Vector3
 
 SETTINGS = ArmSettings()
 LIFT_LEAST = 0.03  # [m] that the hand rises after a grasp
 RETREAT = 0.08  # [m] that it rises after it let go
 RUN_UP, FINGER = 0.02, 0.01  # [m] before and half the breadth of closed fingers that push
+WALL_GAP = 0.3  # [m] from the middle of a mobile robot to a wall that it drives along
 REST: Vector3 = (0.0, 0.0, 0.0)
 
 
@@ -40,24 +44,48 @@ class Waypoint:
     straight: bool = False
 
 
-def base_waypoints(before: Scene, promised: Scene) -> tuple[Waypoint, ...]:
-    """Of a mobile robot: each corner and the middle between every two, so that no room on the way is missed.
+@dataclass(frozen=True)
+class Way:
+    """The corners of a motion, none where nobody knows where the robot is, and its length [m]."""
 
-    Raises InputError when no doors lead there.
-    """
+    points: tuple[Waypoint, ...]
+    metres: float
+
+
+def base_way(before: Scene, promised: Scene) -> Way:
+    """Of a mobile robot, with a point on either side of each door. Raises InputError when no doors lead there."""
     if before.robot is None or before.building is None or promised.robot is None:
-        return ()
-    x, y, z = before.robot.position
-    goal = promised.robot.position[:2]
-    points: list[Vector3] = [(x, y, z)]
-    corners = shortest_route(before.building, (x, y), goal).points if goal != (x, y) else ()
-    for (ax, ay), (bx, by) in pairwise(corners):
-        points += [((ax + bx) / 2, (ay + by) / 2, z), (bx, by, z)]
-    return (*map(Waypoint, points), Waypoint(points[-1], done=True))
+        return Way((), 0.0)
+    (x, y, z), (gx, gy, _) = before.robot.position, promised.robot.position
+    route = _route(before.building, (x, y), (gx, gy))
+    ends = Waypoint((gx, gy, z), straight=True), Waypoint((gx, gy, z), done=True, straight=True)
+    points = [Waypoint((x, y, z), straight=True)]
+    for (ax, ay), (room, beyond) in zip(route.points[1:-1], pairwise(route.rooms), strict=True):
+        sides = (_inside(before.building.find(name).area, ax, ay) for name in (room, beyond))
+        points += [Waypoint((px, py, z), straight=True) for px, py in sides]
+    return Way((*points, *ends), route.length)
 
 
-def arm_waypoints(skill: Signature, before: Scene, promised: Scene) -> tuple[Waypoint, ...]:
+@lru_cache(maxsize=4096)
+def _route(building: Building, start: Point2, goal: Point2) -> Route:
+    """The shortest way: the same few are asked for again and again while a plan is sought."""
+    return shortest_route(building, start, goal)
+
+
+def _inside(area: Rectangle, x: float, y: float) -> Point2:
+    """The nearest point where a base that has passed a door keeps clear of the wall."""
+    cx, cy = area.center
+    dx, dy = max(0.0, area.x_max - cx - WALL_GAP), max(0.0, area.y_max - cy - WALL_GAP)
+    return min(max(x, cx - dx), cx + dx), min(max(y, cy - dy), cy + dy)
+
+
+def arm_way(skill: Signature, before: Scene, promised: Scene) -> Way:
     """Of the point between an arm's fingertips. Where it starts from may be unknown: then from above the first place."""
+    points = _arm_waypoints(skill, before, promised)
+    return Way(points, sum(math.dist(a.position, b.position) for a, b in pairwise(points)))
+
+
+def _arm_waypoints(skill: Signature, before: Scene, promised: Scene) -> tuple[Waypoint, ...]:
     if promised.held and promised.held != before.held:
         return _reach_for(before, before.find(promised.held))
     if before.held and not promised.held and _moved_by(before, promised, before.held):
@@ -150,24 +178,33 @@ def _push(before: Scene, item: SceneObject, after: SceneObject) -> tuple[Waypoin
     return (*way, pushed, replace(pushed, position=_reached(end.raised(cruise))))
 
 
-def densify(way: Sequence[Waypoint], spacing: float, round_base: bool) -> tuple[Waypoint, ...]:
-    """The same way with points at most `spacing` [m] apart; with `round_base` hands swing about their base."""
-    points = list(way[:1])
-    for a, b in pairwise(way):
-        count = max(1, math.ceil(math.dist(a.position, b.position) / spacing))
-        swings = round_base and not b.straight
-        points += [_between(a, b, k / count, swings) for k in range(1, count)]
+def densify(way: Way, spacing: float) -> Way:
+    """The same way with points at most `spacing` [m] apart."""
+    points = list(way.points[:1])
+    for a, b in pairwise(way.points):
+        count = max(1, math.ceil(length_between(a, b) / spacing))
+        points += [replace(a, position=point_between(a, b, k / count)) for k in range(1, count)]
         points.append(b)
-    return tuple(points)
+    return Way(tuple(points), way.metres)
 
 
-def _between(a: Waypoint, b: Waypoint, share: float, swings: bool) -> Waypoint:
-    """Part of the way from `a`: things are still as they are at `a`."""
+def length_between(a: Waypoint, b: Waypoint) -> float:
+    """Of the way between two corners, or a little more [m]."""
+    if b.straight:
+        return math.dist(a.position, b.position)
+    (ax, ay, az), (bx, by, bz) = a.position, b.position
+    near, far = sorted((math.hypot(ax, ay), math.hypot(bx, by)))
+    turn = abs(math.remainder(math.atan2(by, bx) - math.atan2(ay, ax), math.tau))
+    return math.hypot(far * turn, far - near, bz - az)
+
+
+def point_between(a: Waypoint, b: Waypoint, share: float) -> Vector3:
+    """The point after that share of the way: on a line if it is straight, else swung about the arm's base."""
     (ax, ay, az), (bx, by, bz) = a.position, b.position
     z = az + share * (bz - az)
-    if not swings:
-        return replace(a, position=(ax + share * (bx - ax), ay + share * (by - ay), z))
+    if b.straight:
+        return ax + share * (bx - ax), ay + share * (by - ay), z
     radius = math.hypot(ax, ay) + share * (math.hypot(bx, by) - math.hypot(ax, ay))
     begin = math.atan2(ay, ax)
-    turn = begin + share * (math.atan2(by, bx) - begin)
-    return replace(a, position=(radius * math.cos(turn), radius * math.sin(turn), z))
+    turn = begin + share * math.remainder(math.atan2(by, bx) - begin, math.tau)
+    return radius * math.cos(turn), radius * math.sin(turn), z

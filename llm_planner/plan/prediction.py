@@ -8,6 +8,7 @@ from dataclasses import replace
 from llm_planner.plan.plan import Goal
 from llm_planner.world import predicates
 from llm_planner.world.atoms import HELD, HERE
+from llm_planner.world.building import Building
 from llm_planner.world.free_space import clearance, free_spot
 from llm_planner.world.geometry import bottom, distance_in_plane, half_extents, top
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, WORKSPACE, Point2, direction_vector, region
@@ -65,13 +66,17 @@ def _reached(scene: Scene, goal: Goal) -> Scene:
 
 def _beside_robot(scene: Scene, point: Point2) -> Scene:
     """A mobile robot goes to what it takes, on the side of the room's middle; an arm stays where it is."""
-    room = scene.building.room_at(*point) if scene.building else ""
-    if scene.building is None or not room:
+    if scene.building is None or not scene.building.room_at(*point):
         return scene
-    cx, cy = scene.building.find(room).area.center
+    return _robot_at(scene, standing_place(scene.building, point))
+
+
+def standing_place(building: Building, point: Point2) -> Point2:
+    """Where a mobile robot stands when it has gone to a thing at `point`, which is in some room [m]."""
+    cx, cy = building.find(building.room_at(*point)).area.center
     away = max(distance_in_plane(point, (cx, cy)), 1e-6)
     share = min(1.0, STANDING_DISTANCE / away)
-    return _robot_at(scene, (point[0] + share * (cx - point[0]), point[1] + share * (cy - point[1])))
+    return point[0] + share * (cx - point[0]), point[1] + share * (cy - point[1])
 
 
 def _robot_at(scene: Scene, point: Point2) -> Scene:

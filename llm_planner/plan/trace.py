@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from math import dist
 
-from llm_planner.plan.motion_forecast import Waypoint, arm_waypoints, base_waypoints, densify
+from llm_planner.plan.motion_forecast import Way, Waypoint, arm_way, base_way, densify
 from llm_planner.plan.plan import goals_of
 from llm_planner.plan.prediction import predict
 from llm_planner.program.signatures import Signature
@@ -65,6 +66,34 @@ def event_of(skill: Signature, values: Mapping[str, Argument], after: Scene) -> 
     return (skill.name, *(arguments or filter(None, [after.robot_room])))
 
 
+@dataclass(frozen=True)
+class Foreseen:
+    """What a call promises and the way that it takes there, in `seconds`, roughly."""
+
+    before: Scene
+    promised: Scene
+    way: Way
+    seconds: float
+
+    def times(self) -> tuple[float, ...]:
+        """When each point of the way is reached [s after the start], at a steady speed."""
+        legs = [dist(a.position, b.position) for a, b in pairwise(self.way.points)]
+        total = sum(legs)
+        return tuple(self.seconds * done / total if total else 0.0 for done in accumulate(legs, initial=0.0))
+
+
+def foresee(
+    skill: Signature, values: Mapping[str, Argument], before: Scene, origins: Mapping[str, Vector3]
+) -> Foreseen:
+    """The corners of the way that calling `skill` in `before` should take. `values` are in base words.
+
+    `origins` says where each object last lay on its own [m]. Raises InputError when no way leads there.
+    """
+    promised = predict(before, goals_of(skill, "", values, before, origins))
+    way = base_way(before, promised) if before.building else arm_way(skill, before, promised)
+    return Foreseen(before, promised, way, _seconds(values, before, promised, way.metres))
+
+
 def pass_through(
     skill: Signature,
     values: Mapping[str, Argument],
@@ -72,19 +101,15 @@ def pass_through(
     origins: Mapping[str, Vector3],
     every_point: bool = True,
 ) -> Passage:
-    """What calling `skill` in `before` should lead through. `values` are in base words.
+    """The scenes that the call should lead through; raises as `foresee`, whose arguments these are.
 
-    `origins` says where each object last lay on its own [m]. Without `every_point` only the corners of the way and one
-    scene in each room are given. Raises InputError when no way leads there.
+    Without `every_point` only the corners of the way are given, among them one point in each room.
     """
-    promised = predict(before, goals_of(skill, "", values, before, origins))
-    waypoints = base_waypoints(before, promised) if before.building else arm_waypoints(skill, before, promised)
-    metres = sum(dist(a.position, b.position) for a, b in zip(waypoints, waypoints[1:], strict=False))
+    foreseen = foresee(skill, values, before, origins)
     if every_point:
-        waypoints = densify(waypoints, BASE_SPACING if before.building else ARM_SPACING, round_base=not before.building)
-    seconds = _seconds(values, before, promised, metres)
-    scenes = _scenes(before, promised, waypoints, seconds)
-    return Passage(scenes, event_of(skill, values, scenes[-1]), metres, seconds)
+        foreseen = replace(foreseen, way=densify(foreseen.way, BASE_SPACING if before.building else ARM_SPACING))
+    scenes = _scenes(foreseen)
+    return Passage(scenes, event_of(skill, values, scenes[-1]), foreseen.way.metres, foreseen.seconds)
 
 
 def _seconds(values: Mapping[str, Argument], before: Scene, after: Scene, metres: float) -> float:
@@ -94,19 +119,27 @@ def _seconds(values: Mapping[str, Argument], before: Scene, after: Scene, metres
     return metres / speed + fingers + (float(waiting) if isinstance(waiting, int | float) else 0.0)
 
 
-def _scenes(before: Scene, promised: Scene, way: Sequence[Waypoint], seconds: float) -> tuple[Scene, ...]:
-    """The robot at each waypoint with what it carries there; things lie where they are promised once it let go."""
-    total = max(len(way) - 1, 1)
-    scenes = []
-    for index, point in enumerate(way):
-        base = promised if point.done else before
-        scene = replace(base, time=before.time + seconds * index / total, robot=Pose(point.position))
-        if scene.held:
-            scene = _carried(scene, base, point)
-        scenes.append(scene)
-    if not scenes:  # nothing is known of where the robot is
-        scenes = [replace(promised, time=before.time + seconds)]
-    return tuple(scenes)
+def _scenes(foreseen: Foreseen) -> tuple[Scene, ...]:
+    """The robot at each point with what it carries there; things lie where they are promised once it let go."""
+    began = foreseen.before.time
+    times = foreseen.times()[:-1]
+    way = zip(foreseen.way.points[:-1], times, strict=True) if foreseen.way.points else ()
+    return (*(scene_at(foreseen, point, began + after) for point, after in way), last_scene(foreseen))
+
+
+def last_scene(foreseen: Foreseen) -> Scene:
+    """The scene after the call."""
+    ended = foreseen.before.time + foreseen.seconds
+    if not foreseen.way.points:  # nobody knows where the robot is
+        return replace(foreseen.promised, time=ended)
+    return scene_at(foreseen, foreseen.way.points[-1], ended)
+
+
+def scene_at(foreseen: Foreseen, point: Waypoint, time: float) -> Scene:
+    """The scene at one point of the way, at `time` [s]."""
+    base = foreseen.promised if point.done else foreseen.before
+    scene = replace(base, time=time, robot=Pose(point.position))
+    return _carried(scene, base, point) if scene.held else scene
 
 
 def _carried(scene: Scene, base: Scene, point: Waypoint) -> Scene:

@@ -39,9 +39,9 @@ class Obligations:
         """Whether the plan may end here."""
         return self._accepting[state]
 
-    def state_of(self, state: int, index: int) -> int:
-        """The state of one automaton of the product."""
-        return self._parts[state][index][0]
+    def states_of(self, state: int) -> tuple[int, ...]:
+        """The states of the automata."""
+        return tuple(q for q, _ in self._parts[state])
 
     def unmet(self, state: int) -> int:
         """How many constraints do not allow the plan to end here."""

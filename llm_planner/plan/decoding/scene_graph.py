@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 from llm_planner.errors import InputError
 from llm_planner.plan.choices import Call, Menu
-from llm_planner.plan.trace import needs_every_point, pass_through
-from llm_planner.world.propositions import Moment, Proposition, holds
+from llm_planner.plan.decoding.sight import Key, Sight, millimetres
+from llm_planner.plan.trace import event_of, foresee, last_scene
+from llm_planner.world.propositions import Moment, Proposition
 from llm_planner.world.scene import Scene, Vector3
 
-Key = tuple[object, ...]
-Point = tuple[int, ...]  # [mm]: scenes that differ by less are one
 
 
 @dataclass(frozen=True)
 class Edge:
-    """What one call does: the number of the scene after it, the letters on the way (the last is the one after it), the
-    metres that the robot travels and, for each letter, the seconds since the call began."""
+    """What one call does: the number of the scene after it, the letters on the way (the last is the one after it) with
+    the seconds since the call began, the metres that the robot travels and the seconds that it takes."""
 
     after: int
     letters: tuple[int, ...]
-    metres: float
     times: tuple[float, ...]
+    metres: float
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,13 @@ class SceneGraph:
         self.menu, self.propositions = menu, tuple(propositions)
         lies = {item.name: item.position for item in scene.objects}
         self._origins = lies if origins is None else origins
-        self._every_point = needs_every_point(self.propositions)
         self._numbers: dict[Key, int] = {}
         self._places: list[_Place] = []
         self._edges: dict[tuple[int, Call], Edge | None] = {}
         self._options: dict[int, tuple[Call, ...]] = {}
-        self._seen: dict[Key, int] = {}
+        self._sight = Sight(self.propositions, scene)
         self._number(_Place(scene, lies))
-        self.first_letter = self._letter(Moment(scene, self._origins))
+        self.first_letter = self._sight.letter(self._moment(scene))
 
     def __len__(self) -> int:
         return len(self._places)
@@ -82,42 +81,35 @@ class SceneGraph:
 
     def _follow(self, number: int, call: Call) -> Edge | None:
         place, skill = self._places[number], self.menu.skills[call.skill]
+        values = call.values(skill)
         try:
-            passage = pass_through(skill, call.values(skill), place.scene, place.lay, self._every_point)
+            foreseen = foresee(skill, values, place.scene, place.lay)
         except InputError:
             return None
-        after = passage.scenes[-1]
-        moments = passage.moments(self._origins)
-        letters = [self._letter(moment) for moment in moments]
-        began = place.scene.time
+        after = last_scene(foreseen)
+        seen = list(self._sight.along(foreseen, self._moment))
+        ended = Moment(after, self._origins, frozenset([event_of(skill, values, after)]))
+        letters = [*(mask for mask, _ in seen), self._sight.letter(ended), self._sight.letter(self._moment(after))]
+        times = [*(time for _, time in seen), foreseen.seconds, foreseen.seconds]
         lies = {item.name: item.position for item in after.objects if item.name != after.held}
-        next_place = _Place(after, {**place.lay, **lies})
-        kept = [k for k, mask in enumerate(letters) if k == 0 or mask != letters[k - 1]]
-        times = tuple(moments[k].scene.time - began for k in kept)
-        return Edge(self._number(next_place), tuple(letters[k] for k in kept), passage.metres, (*times, passage.seconds))
+        number_after = self._number(_Place(after, {**place.lay, **lies}))
+        return Edge(number_after, *_changes(letters, times), foreseen.way.metres, foreseen.seconds)
 
-    def _letter(self, moment: Moment) -> int:
-        key = (*scene_key(moment.scene), moment.events)
-        found = self._seen.get(key)
-        if found is None:
-            found = sum(1 << k for k, item in enumerate(self.propositions) if holds(item, moment))
-            self._seen[key] = found
-        return found
+    def _moment(self, scene: Scene) -> Moment:
+        return Moment(scene, self._origins)
 
     def _number(self, place: _Place) -> int:
         held = place.scene.held
-        key = (*scene_key(place.scene), _millimetres(place.lay[held]) if held in place.lay else ())
+        robot = millimetres(place.scene.robot.position) if place.scene.robot else ()
+        taken_from = millimetres(place.lay[held]) if held in place.lay else ()
+        key = (robot, taken_from, *self._sight.arrangement(place.scene))
         if key not in self._numbers:
             self._numbers[key] = len(self._places)
             self._places.append(place)
         return self._numbers[key]
 
 
-def scene_key(scene: Scene) -> Key:
-    """Equal for scenes in which everything is at the same place, to a millimetre."""
-    robot = _millimetres(scene.robot.position) if scene.robot else ()
-    return (robot, scene.held, *(_millimetres(item.position) for item in scene.objects))
-
-
-def _millimetres(position: Vector3) -> Point:
-    return tuple(round(1000 * value) for value in position)
+def _changes(letters: Sequence[int], times: Sequence[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Without repeated letters; each with the time at which it is first seen."""
+    kept = [k for k, mask in enumerate(letters) if k == 0 or mask != letters[k - 1]]
+    return tuple(letters[k] for k in kept), tuple(times[k] for k in kept)

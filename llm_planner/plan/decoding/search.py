@@ -98,7 +98,7 @@ class _Search:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._best: dict[_Key, float] = {}
-        self._heap: list[tuple[float, int, int, _Visit, Call | None]] = []
+        self._heap: list[tuple[float, float, int, int, _Visit, Call | None]] = []
         self._ticket = 0
         self._goals: dict[int, bool] = {}
         self._late = False
@@ -111,7 +111,7 @@ class _Search:
         self._arrive(_Visit((0, problem.obligations.initial, problem.prior.start), 0.0, 0))
         pops = 0
         while self._heap:
-            _, _, _, visit, call = heapq.heappop(self._heap)
+            _, _, _, _, visit, call = heapq.heappop(self._heap)
             if call is not None:
                 self._take(visit, call)
                 continue
@@ -151,7 +151,7 @@ class _Search:
             if prior.eager:
                 self._take(priced, call)
             else:  # what the call leads to is worked out when it is the best that is left
-                self._push(priced.cost, priced, call)
+                self._push(priced.cost, 0.0, priced, call)
 
     def _obeys(self, visit: _Visit, call: Call) -> bool:
         number, state, _ = visit.key
@@ -180,15 +180,16 @@ class _Search:
         ahead = self._problem.bound(scene, state)
         if ahead != float("inf"):
             self._best[visit.key] = visit.cost
-            self._push(visit.cost + self._problem.weights.per_metre * ahead, visit, None)
+            ahead *= self._problem.weights.per_metre
+            self._push(visit.cost + ahead, ahead, visit, None)
 
-    def _push(self, cost: float, visit: _Visit, call: Call | None) -> None:
-        """Of equally good ones the one furthest on comes first, then the one met first."""
+    def _push(self, cost: float, ahead: float, visit: _Visit, call: Call | None) -> None:
+        """Of equally good ones the one nearest to its end comes first, then the deepest, then the one met first."""
         self._ticket += 1
-        heapq.heappush(self._heap, (cost, -visit.depth, self._ticket, visit, call))
+        heapq.heappush(self._heap, (cost, ahead, -visit.depth, self._ticket, visit, call))
 
     def _found(self, visit: _Visit) -> Found:
         edges = visit.edges()
         calls = tuple(item.call for item in visit.chain() if item.call is not None)
-        metres, seconds = sum(edge.metres for edge in edges), sum(edge.times[-1] for edge in edges)
+        metres, seconds = sum(edge.metres for edge in edges), sum(edge.seconds for edge in edges)
         return Found(calls, metres, seconds, states=len(self._best), blocked=self._blocked)

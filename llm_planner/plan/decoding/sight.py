@@ -1,0 +1,151 @@
+"""What constraints see along a way that is only foreseen, as bit masks, without a scene for every point of it.
+
+Distances to boxes change no faster than the robot moves, so where one is far from its bound the next point looked at
+lies that far on (sphere tracing; Hart 1996).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from math import hypot
+
+from llm_planner.plan.motion_forecast import Waypoint, length_between, point_between
+from llm_planner.plan.trace import ARM_SPACING, BASE_SPACING, Foreseen, needs_every_point, scene_at
+from llm_planner.world.geometry import half_extents
+from llm_planner.world.propositions import NEAR_ARM, NEAR_BASE, ROBOT, Moment, Proposition, holds
+from llm_planner.world.scene import Scene, Vector3
+
+Key = tuple[object, ...]
+Seen = tuple[int, float]  # a letter as a mask, and when [s after the start of the call]
+Excess = Callable[[Vector3, Scene, Waypoint], float]  # [m] of a distance over its bound
+
+
+class Sight:
+    """Letters as the sum of 1 << k over the propositions k that hold.
+
+    What cannot have changed since an equal moment was seen is not judged again.
+    """
+
+    def __init__(self, propositions: Sequence[Proposition], start: Scene) -> None:
+        self._start = start
+        self._judged: dict[str, list[tuple[int, Proposition]]] = {"robot": [], "event": [], "things": []}
+        self._measured: list[tuple[int, bool, Excess]] = []
+        for k, item in enumerate(propositions):
+            if needs_every_point([item]):
+                self._measured.append((1 << k, item.comparison == ">", self._excess(item)))
+            else:
+                self._judged[_depends_on(item)].append((1 << k, item))
+        self._known: dict[Key, int] = {}
+        self._spacing = BASE_SPACING if start.building else ARM_SPACING
+
+    def letter(self, moment: Moment) -> int:
+        """Of a moment in full."""
+        scene = moment.scene
+        mask = self._judge("robot", (scene.robot.position if scene.robot else (),), moment)
+        mask |= self._judge("things", self.arrangement(scene), moment)
+        mask |= self._measured_in(scene)
+        return mask | (self._judge("event", (moment.events,), moment) if moment.events else 0)
+
+    def _measured_in(self, scene: Scene) -> int:
+        """Of a scene in full; a robot that nobody sees is far from everything."""
+        if scene.robot is None:
+            return sum(bit for bit, beyond, _ in self._measured if beyond)
+        x, y, z = scene.robot.position
+        ox, oy, oz = scene.find(scene.held).position if scene.held else (x, y, z)
+        return self._measure((x, y, z), scene, Waypoint((x, y, z), carries=(ox - x, oy - y, oz - z)))[0]
+
+    def along(self, foreseen: Foreseen, moment: Callable[[Scene], Moment]) -> Iterator[Seen]:
+        """Of the points of a way at which something may have changed; `moment` puts a scene into its context."""
+        for (a, b), (begun, ended) in zip(
+            pairwise(foreseen.way.points), pairwise(foreseen.times()), strict=True
+        ):
+            base = foreseen.promised if a.done else foreseen.before
+            fixed = self._judge("things", self.arrangement(base), moment(base))
+            for share in self._shares(a, b, base):
+                at = point_between(a, b, share) if share else a.position
+                robot = self._known.get(("robot", at))
+                if robot is None:
+                    robot = self._judge("robot", (at,), moment(scene_at(foreseen, Waypoint(at), 0.0)))
+                yield fixed | robot | self._measure(at, base, a)[0], begun + share * (ended - begun)
+
+    def arrangement(self, scene: Scene) -> Key:
+        """What is held and where the things lie that have been moved, to a millimetre."""
+        held = scene.held
+        moved = [
+            (k, *millimetres(item.position))
+            for k, (item, first) in enumerate(zip(scene.objects, self._start.objects, strict=True))
+            if item is not first and item.name != held
+        ]
+        return (held, *moved)
+
+    def _shares(self, a: Waypoint, b: Waypoint, base: Scene) -> Iterator[float]:
+        """Where between two corners to look, the first of them included."""
+        yield 0.0
+        length = length_between(a, b)
+        if not self._measured or length < self._spacing:
+            return
+        gone = 0.0
+        while True:
+            at = point_between(a, b, gone / length)
+            gone += max(self._spacing, self._measure(at, base, a)[1])
+            if gone >= length:
+                return
+            yield gone / length
+
+    def _measure(self, at: Vector3, base: Scene, point: Waypoint) -> tuple[int, float]:
+        """The mask of what is measured from `at`, and how far the robot can go before any of it changes [m]."""
+        mask, free = 0, float("inf")
+        for bit, beyond, excess in self._measured:
+            value = excess(at, base, point)
+            if value > 0 if beyond else value < 0:
+                mask |= bit
+            free = min(free, abs(value))
+        return mask, free
+
+    def _excess(self, item: Proposition) -> Excess:
+        """Negative where `near` or `over` holds."""
+        name = item.arguments[-1]
+        if name not in self._start.names:
+            return lambda at, base, point: float("-inf") if item.comparison == ">" else float("inf")
+        reach = half_extents(self._start.find(name))
+        flat = self._start.building is not None
+        index = self._start.names.index(name)
+        near = NEAR_BASE if flat else NEAR_ARM
+        bound = item.bound if item.comparison else near
+
+        def apart(at: Vector3, base: Scene, point: Waypoint) -> tuple[float, float, float]:
+            x, y, z = at
+            if base.held == name:  # it is carried along
+                ox, oy, oz = point.carries
+                return abs(ox) - reach[0], abs(oy) - reach[1], abs(oz) - reach[2]
+            ox, oy, oz = base.objects[index].position
+            return abs(x - ox) - reach[0], abs(y - oy) - reach[1], abs(z - oz) - reach[2]
+
+        def distance(at: Vector3, base: Scene, point: Waypoint) -> float:
+            dx, dy, dz = apart(at, base, point)
+            height = 0.0 if flat else max(0.0, dz)
+            return hypot(max(0.0, dx), max(0.0, dy), height) - bound
+
+        def over(at: Vector3, base: Scene, point: Waypoint) -> float:
+            return max(apart(at, base, point)[:2])
+
+        return over if item.predicate == "over" else distance
+
+    def _judge(self, group: str, key: Key, moment: Moment) -> int:
+        found = self._known.get((group, *key))
+        if found is None:
+            found = sum(bit for bit, item in self._judged[group] if holds(item, moment))
+            self._known[(group, *key)] = found
+        return found
+
+
+def _depends_on(item: Proposition) -> str:
+    """On what has just been done, on where the robot is, or only on what lies where and is held."""
+    if item.predicate == "did":
+        return "event"
+    return "robot" if item.predicate == "in" and item.arguments[0] == ROBOT else "things"
+
+
+def millimetres(position: Vector3) -> tuple[int, ...]:
+    return tuple([round(1000 * value) for value in position])
