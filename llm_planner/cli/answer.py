@@ -1,4 +1,4 @@
-"""How `plan` and `run` answer: one report, as one JSON object or for a person, also when they are interrupted."""
+"""How `plan`, `run` and `constraint` answer: one JSON object, or for a person, also when they are interrupted."""
 
 from __future__ import annotations
 
@@ -8,46 +8,74 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from llm_planner.plan.plan import Outcome
     from llm_planner.plan.report import Report
 
 INTERRUPTED = 130  # exit status, as shells have it
 
 
-def answer(command: str, make_report: Callable[[], Report], as_json: bool, done: str = "done") -> int:
-    """Print the report; the exit status: 0 for `done`, 130 when interrupted (Ctrl-C, SIGTERM), else 1.
+class Answer(Protocol):
+    """What became of a command, as a value and as JSON."""
 
-    `done` is the word for success that a person reads.
-    """
-    status = None
-    try:
-        with _terminated_as_interrupted(), contextlib.redirect_stdout(sys.stderr):  # libraries may print
-            report = make_report()
-    except KeyboardInterrupt:
+    @property
+    def outcome(self) -> Outcome: ...
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+A = TypeVar("A", bound=Answer)
+
+
+def answer(command: str, make_report: Callable[[], Report], as_json: bool, done: str = "done") -> int:
+    """Print the report of a command; the exit status is that of `tell`. `done` is what a person reads for success."""
+
+    def interrupted() -> Report:
         from llm_planner.plan.plan import Outcome
         from llm_planner.plan.report import Report
 
-        report, status = Report(command, Outcome.FAILED, "interrupted"), INTERRUPTED
-    _print(report, as_json, done)
-    return (0 if report.outcome.value == "done" else 1) if status is None else status
+        return Report(command, Outcome.FAILED, "interrupted")
+
+    def show(report: Report, console: Console) -> None:
+        from llm_planner.cli.show import show_report
+
+        show_report(report, console, done)
+
+    return tell(make_report, interrupted, show, as_json)
 
 
-def _print(report: Report, as_json: bool, done: str) -> None:
+def tell(make: Callable[[], A], interrupted: Callable[[], A], show: Callable[[A, Console], None], as_json: bool) -> int:
+    """Print what `make` gives; the exit status: 0 for `done`, 130 when interrupted (Ctrl-C, SIGTERM), else 1.
+
+    `interrupted` makes the answer for that case, `show` prints one for a person.
+    """
+    status = None
+    try:
+        with terminated_as_interrupted(), contextlib.redirect_stdout(sys.stderr):  # libraries may print
+            made = make()
+    except KeyboardInterrupt:
+        made, status = interrupted(), INTERRUPTED
     if as_json:
-        utf = (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
-        print(json.dumps(report.to_json(), ensure_ascii=not utf))
-        return
-    from rich.console import Console
+        print(json_line(made.to_json()))
+    else:
+        from rich.console import Console
 
-    from llm_planner.cli.show import show_report
+        show(made, Console())
+    return (0 if made.outcome.value == "done" else 1) if status is None else status
 
-    show_report(report, Console(), done)
+
+def json_line(value: dict[str, Any]) -> str:
+    """One line, in what the encoding of standard output can show."""
+    utf = (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    return json.dumps(value, ensure_ascii=not utf)
 
 
 @contextlib.contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
+def terminated_as_interrupted() -> Iterator[None]:
     """Within this, SIGTERM raises KeyboardInterrupt; signals can be set in the main thread only."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -20,14 +20,17 @@ from llm_planner.nodes.node_table import NODES
 if TYPE_CHECKING:
     from llm_planner.nodes.client import CommandResult
 
-DEFAULT_COMMAND = "put the red block in the green bowl"
-DEFAULT_OBJECTS = "red block, blue block, yellow block, green bowl, blue bowl, mug"
+DEFAULT_COMMANDS = {"tabletop": "put the red block in the green bowl", "rooms": "go to the lobby"}
+DEFAULT_OBJECTS = {
+    "tabletop": "red block, blue block, yellow block, green bowl, blue bowl, mug",
+    "rooms": "red parcel, blue parcel, mug, toolbox, first aid kit, plant, Anna, Ben, Clara",
+}
 START_TIMEOUT = 60.0  # [s] for the nodes to come up on a slow machine
 AFTERMATH = 0.6  # [s] filmed after the end
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", nargs="*", help=f"what the robot should do (default: {DEFAULT_COMMAND})")
+    parser.add_argument("text", nargs="*", help="what the robot should do; something easy by default")
     add_system_options(parser)
     parser.add_argument("--out", type=Path, help="folder for film and logs (default: runs/<date and time>)")
     parser.add_argument("--no-film", action="store_true", help="write no film and no picture")
@@ -37,8 +40,8 @@ def run(args: argparse.Namespace) -> int:
     """Exit status 0 only if the simulator's scene shows that the goal was reached."""
     began = time.monotonic()
     end_like_an_interrupt()
-    if args.objects is None:
-        args.objects = DEFAULT_OBJECTS
+    if args.objects is None and args.world in DEFAULT_OBJECTS:
+        args.objects = DEFAULT_OBJECTS[args.world]
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
     options = node_options(args, journal=folder / "journal.jsonl")
     folder.mkdir(parents=True, exist_ok=True)
@@ -47,9 +50,9 @@ def run(args: argparse.Namespace) -> int:
     recorder = Recorder(time.monotonic)
     with ExitStack() as stack:
         processes = stack.enter_context(NodeProcesses(entries, options, folder / "nodes.log"))
-        text = " ".join(args.text) or DEFAULT_COMMAND
+        text = " ".join(args.text) or DEFAULT_COMMANDS[args.world]
         if not args.text and sys.stdin.isatty():  # asked while the nodes start
-            text, began = _ask(args.objects), time.monotonic()
+            text, began = _ask(args.objects, text), time.monotonic()
         result = _carry_out(text, processes, recorder, folder)
     _tell(result, recorder, began, folder)
     if not args.no_film:
@@ -57,10 +60,10 @@ def run(args: argparse.Namespace) -> int:
     return 0 if result.succeeded else 1
 
 
-def _ask(objects: str) -> str:
+def _ask(objects: str, default: str) -> str:
     """The person's sentence."""
-    print(f"On the table: {objects}.")
-    return input(f"What should the robot do? (Enter: {DEFAULT_COMMAND}) ").strip() or DEFAULT_COMMAND
+    print(f"There are: {objects}.")
+    return input(f"What should the robot do? (Enter: {default}) ").strip() or default
 
 
 def _carry_out(text: str, processes: NodeProcesses, recorder: Recorder, folder: Path) -> CommandResult:
@@ -88,7 +91,7 @@ def _carry_out(text: str, processes: NodeProcesses, recorder: Recorder, folder: 
 
 def _tell(result: CommandResult, recorder: Recorder, began: float, folder: Path) -> None:
     if recorder.moved_at is not None:
-        print(f"The arm began to move {recorder.moved_at - began:.1f} s after the command.")
+        print(f"The robot began to move {recorder.moved_at - began:.1f} s after the command.")
     if result.succeeded:
         print(f"Goal reached, as the simulator shows: {result.message}")
     elif result.is_question:

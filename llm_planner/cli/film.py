@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from llm_planner.simulation.camera import SceneRenderer
+    from llm_planner.simulation.renderers import Renderer
 
 FPS = 12.5
-MOVING = 0.01  # [rad/s] from which a joint counts as moving
+MOVING = 0.01  # [rad/s] from which a joint counts as moving, [m/s] a base
 STILLS = 8  # frames that the last picture stays
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One moment: joints qpos (7,) [rad], gripper width [m], and the scene last seen."""
+    """One moment: an arm's joints qpos (7,) [rad] (a mobile robot has none), gripper width [m], the scene last seen."""
 
     time: float
     qpos: tuple[float, ...]
@@ -34,7 +34,7 @@ class Frame:
 class Recorder:
     """Keeps a frame for every `1 / FPS` s of the robot's time.
 
-    `moved_at` is the time by `clock` when a joint was first seen moving, None until then.
+    `moved_at` is the time by `clock` when the robot was first seen moving, None until then.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -45,14 +45,19 @@ class Recorder:
 
     def on_scene(self, scene: Scene) -> None:
         self.scene = scene
+        if scene.building is not None:  # it shows where a mobile robot is
+            self._keep(scene.time, (), 0.0, scene.speed)
 
     def on_joints(self, time: float, qpos: Sequence[float], qvel: Sequence[float], width: float) -> None:
-        if self.moved_at is None and max(map(abs, qvel)) > MOVING:
+        self._keep(time, tuple(qpos), width, max(map(abs, qvel)))
+
+    def _keep(self, time: float, qpos: tuple[float, ...], width: float, speed: float) -> None:
+        if self.moved_at is None and speed > MOVING:
             self.moved_at = self._clock()
         if self.scene is None:
             return
         if not self.frames or time >= self.frames[-1].time + 1.0 / FPS:
-            self.frames.append(Frame(time, tuple(qpos), width, self.scene))
+            self.frames.append(Frame(time, qpos, width, self.scene))
 
 
 def write_film(frames: Sequence[Frame], video: Path | None, picture: Path | None) -> None:
@@ -60,24 +65,22 @@ def write_film(frames: Sequence[Frame], video: Path | None, picture: Path | None
 
     Raises SimulationError where nothing can be drawn.
     """
-    from llm_planner.simulation.camera import SceneRenderer
-    from llm_planner.simulation.objects import ObjectSpec
     from llm_planner.simulation.recording import write_picture, write_video
+    from llm_planner.simulation.renderers import make_renderer
 
     if not frames:
         raise SimulationError("there is nothing to film: the simulator has shown nothing")
-    things = [ObjectSpec(item.name, item.kind, item.color) for item in frames[-1].scene.objects]
-    with SceneRenderer(things) as renderer:
+    with make_renderer(frames[-1].scene) as renderer:
         if video is not None:
             write_video(video, _pictures(frames, renderer), FPS)
         if picture is not None:
             write_picture(picture, _draw(frames[-1], renderer))
 
 
-def _pictures(frames: Sequence[Frame], renderer: SceneRenderer) -> Iterator[NDArray[np.uint8]]:
+def _pictures(frames: Sequence[Frame], renderer: Renderer) -> Iterator[NDArray[np.uint8]]:
     for frame in [*frames, *[frames[-1]] * STILLS]:
         yield _draw(frame, renderer)
 
 
-def _draw(frame: Frame, renderer: SceneRenderer) -> NDArray[np.uint8]:
+def _draw(frame: Frame, renderer: Renderer) -> NDArray[np.uint8]:
     return renderer.render(frame.qpos, frame.width, frame.scene)

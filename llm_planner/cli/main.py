@@ -23,6 +23,7 @@ COMMANDS = {
     "stop": "stop the arm of a running system, now",
     "plan": "check a command and show its plan; nothing moves",
     "run": "plan and carry a command out in this process, faster than real time",
+    "constraint": "show what a sentence means as a rule that the robot keeps: formula, words, examples, picture",
     "train-language": "train the compact language model",
     "doctor": "check the installation, and say how to mend what is missing",
 }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from llm_planner.cli.answer import answer
+from llm_planner.cli.batch import add_batch_argument, answer_batch, check_alone, told
 from llm_planner.cli.planning_options import (
     add_planning_arguments,
     command_text,
@@ -15,34 +17,60 @@ from llm_planner.cli.planning_options import (
 )
 
 if TYPE_CHECKING:
+    from llm_planner.plan.planning import Planned
     from llm_planner.plan.report import Report
+    from llm_planner.world.scene import Scene
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_planning_arguments(parser)
+    add_batch_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the plan; the exit status is 0 when there is one that may run."""
-    return answer(command_text(args), lambda: _report(args), args.json, done="checked")
+    if args.batch is None:
+        return answer(command_text(args), lambda: _single(args), args.json, done="checked")
+    check_alone(args, "--program")
+    scene, make_plan = open_requested_world(args).scene(), _planner(args)
+    return answer_batch(
+        args.batch,
+        lambda line: _report(line, scene, make_plan),
+        lambda line, error: _failed(line, error, scene),
+    )
 
 
-def _report(args: argparse.Namespace) -> Report:
-    from llm_planner.errors import LlmPlannerError
-    from llm_planner.plan.plan import Outcome
-    from llm_planner.plan.planning import outcome_of
-    from llm_planner.plan.report import Report
+def _planner(args: argparse.Namespace) -> Callable[[str, Scene], Planned]:
     from llm_planner.skills.library import load_skills
+
+    return planner(args, load_skills(), requested_viewpoint(args))
+
+
+def _single(args: argparse.Namespace) -> Report:
+    from llm_planner.errors import LlmPlannerError
 
     command, scene = command_text(args), None
     try:
-        viewpoint = requested_viewpoint(args)
+        requested_viewpoint(args)
         scene = open_requested_world(args).scene()
-        planned = planner(args, load_skills(), viewpoint)(scene)
+        return _report(command, scene, _planner(args))
     except LlmPlannerError as error:
-        outcome, message = outcome_of(error)
-        return Report(command, outcome, message, scene_before=scene, scene_after=scene)
+        return _failed(command, error, scene)
+
+
+def _report(command: str, scene: Scene, make_plan: Callable[[str, Scene], Planned]) -> Report:
+    from llm_planner.plan.plan import Outcome
+    from llm_planner.plan.report import Report
+
+    planned = make_plan(command, scene)
     count = len(planned.plan.steps)
     steps = "1 step" if count == 1 else f"{count} steps" if count else "nothing has to be done"
     message = f"The plan may run: {steps}. Nothing has moved."
     return Report(command, Outcome.DONE, message, planned.plan, scene, scene, confidence=planned.confidence)
+
+
+def _failed(command: str, error: Exception, scene: Scene | None) -> Report:
+    from llm_planner.plan.report import Report
+
+    outcome, message = told(error)
+    return Report(command, outcome, message, scene_before=scene, scene_after=scene)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,16 +20,24 @@ if TYPE_CHECKING:
 def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that say what is asked, of which model, in which world."""
     parser.add_argument("text", nargs="*", help='the command, e.g. "stack the red block on the blue one"')
-    parser.add_argument("--world", default="tabletop", help="simulated world: tabletop (default) or rooms")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the layout (default: 0)")
-    parser.add_argument("--objects", metavar="LIST", help='what is in it, e.g. "red block, mug" or "parcel, Anna"')
-    parser.add_argument("--model", default="compact", help="language model: compact (default), openai or scripted")
-    parser.add_argument("--model-script", type=Path, metavar="FILE", help="replies of the scripted model (YAML)")
+    add_world_arguments(parser)
+    add_model_arguments(parser)
     parser.add_argument("--program", type=Path, metavar="FILE", help="run this program instead of asking a model")
     parser.add_argument(
         "--viewpoint", default="behind", help="where you stand: behind the robot (default), facing, left or right"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/json_format.md)")
+
+
+def add_world_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--world", default="tabletop", help="simulated world: tabletop (default) or rooms")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the layout (default: 0)")
+    parser.add_argument("--objects", metavar="LIST", help='what is in it, e.g. "red block, mug" or "parcel, Anna"')
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", default="compact", help="language model: compact (default), openai or scripted")
+    parser.add_argument("--model-script", type=Path, metavar="FILE", help="replies of the scripted model (YAML)")
 
 
 def command_text(args: argparse.Namespace) -> str:
@@ -56,21 +65,20 @@ def requested_viewpoint(args: argparse.Namespace) -> Viewpoint:
     return viewpoint(args.viewpoint)
 
 
-def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[Scene], Planned]:
-    """What makes the plan for a scene: the program given, or the model asked, which is opened only when needed."""
+def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[str, Scene], Planned]:
+    """What makes the plan for a command in a scene: the program given, or the model, opened once, when needed."""
     from llm_planner.cli.files import read_program
     from llm_planner.language.factory import open_model
     from llm_planner.plan.planning import plan_command, plan_program
     from llm_planner.program.synthesis import clean_command
 
-    command = command_text(args)
     if args.program is not None:
         text = read_program(args.program)
-        return lambda scene: plan_program(command, text, scene, library.for_scene(scene).signatures, viewpoint)
+        return lambda command, scene: plan_program(command, text, scene, library.for_scene(scene).signatures, viewpoint)
+    opened = functools.cache(lambda: open_model(args.model, args.model_script))
 
-    def ask(scene: Scene) -> Planned:
+    def ask(command: str, scene: Scene) -> Planned:
         words = clean_command(command)  # before a model is opened
-        skills = library.for_scene(scene).signatures
-        return plan_command(words, scene, skills, open_model(args.model, args.model_script), viewpoint)
+        return plan_command(words, scene, library.for_scene(scene).signatures, opened(), viewpoint)
 
     return ask

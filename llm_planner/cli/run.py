@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.cli.answer import answer
+from llm_planner.cli.batch import add_batch_argument, answer_batch, check_alone, told
 from llm_planner.cli.files import check_output
 from llm_planner.cli.planning_options import (
     add_planning_arguments,
@@ -16,6 +17,7 @@ from llm_planner.cli.planning_options import (
     planner,
     requested_viewpoint,
 )
+from llm_planner.errors import InputError
 
 if TYPE_CHECKING:
     from llm_planner.cli.filmed_world import FilmedWorld
@@ -26,19 +28,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_planning_arguments(parser)
     parser.add_argument("--video", type=Path, metavar="FILE", help="write a video of the motion (.mp4)")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="write a picture of the final scene (.png)")
+    add_batch_argument(parser)
+    parser.add_argument(
+        "--keep-world", action="store_true", help="with --batch: each command goes on where the last one ended"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what became of the command; the exit status is 0 only when the simulator shows that it is done."""
-    return answer(command_text(args), lambda: _report(args), args.json)
+    if args.batch is not None:
+        return _batch(args)
+    if args.keep_world:
+        raise InputError("--keep-world is for --batch: one command has no other before it; leave it out")
+    return answer(command_text(args), lambda: _single(args), args.json)
 
 
-def _report(args: argparse.Namespace) -> Report:
+def _batch(args: argparse.Namespace) -> int:
+    """Every command in a new world of the same seed, or all in one."""
+    from llm_planner.plan.in_process import Workcell, run_command
+    from llm_planner.skills.library import load_skills
+
+    check_alone(args, "--program", "--video", "--picture")
+    viewpoint, library = requested_viewpoint(args), load_skills()
+    make_plan = planner(args, library, viewpoint)
+    kept = open_requested_world(args)  # what is wrong with the options is told before the first line is read
+
+    def made(line: str) -> Report:
+        world = kept if args.keep_world else open_requested_world(args)
+        return run_command(line, Workcell(world, library), lambda scene: make_plan(line, scene), viewpoint)
+
+    return answer_batch(args.batch, made, _failed)
+
+
+def _single(args: argparse.Namespace) -> Report:
     from llm_planner.cli.filmed_world import FilmedWorld
     from llm_planner.errors import LlmPlannerError
     from llm_planner.plan.in_process import Workcell, run_command
-    from llm_planner.plan.planning import outcome_of
-    from llm_planner.plan.report import Report
     from llm_planner.skills.library import load_skills
 
     command = command_text(args)
@@ -49,12 +74,19 @@ def _report(args: argparse.Namespace) -> Report:
         library = load_skills()
         make_plan = planner(args, library, viewpoint)
         filmed = FilmedWorld(world)
-        report = run_command(command, Workcell(filmed if args.video else world, library), make_plan, viewpoint)
+        workcell = Workcell(filmed if args.video else world, library)
+        report = run_command(command, workcell, lambda scene: make_plan(command, scene), viewpoint)
     except LlmPlannerError as error:
-        outcome, message = outcome_of(error)
-        return Report(command, outcome, message)
+        return _failed(command, error)
     _draw(filmed, args)
     return report
+
+
+def _failed(command: str, error: Exception) -> Report:
+    from llm_planner.plan.report import Report
+
+    outcome, message = told(error)
+    return Report(command, outcome, message)
 
 
 def _check_outputs(args: argparse.Namespace) -> None:

@@ -9,12 +9,12 @@ from llm_planner.cli.processes import NodeOptions
 from llm_planner.errors import InputError
 from llm_planner.share import share_folder
 
-ROBOTS = ("panda",)
+ROBOT_OF_WORLD = {"tabletop": "arm", "rooms": "mobile"}
 
 
 def add_system_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--world", default="tabletop", help="simulated world: tabletop (default) or rooms")
-    parser.add_argument("--robot", default="panda", help="name of the robot (default panda)")
+    parser.add_argument("--robot", help="what is moved, arm or mobile (default: the robot of the world)")
     parser.add_argument("--seed", type=int, default=0, help="lays the objects out (default 0)")
     parser.add_argument("--objects", help='what is in the scene, e.g. "red block, green bowl, mug"')
     parser.add_argument("--model", default="compact", help="language model: compact (default), openai or scripted")
@@ -31,12 +31,13 @@ def node_options(args: argparse.Namespace, journal: Path | None = None, namespac
     from llm_planner.simulation.world import WORLDS, read_objects
     from llm_planner.world.places import viewpoint
 
-    if args.robot not in ROBOTS:
-        raise InputError(f"--robot: there is no robot {args.robot!r}; the robots are: {', '.join(ROBOTS)}")
     if args.model not in MODEL_NAMES:
         raise InputError(f"--model: there is no model {args.model!r}; choose one of: {', '.join(MODEL_NAMES)}")
     if args.world not in WORLDS:
         raise InputError(f"--world: there is no world {args.world!r}; the worlds are: {', '.join(WORLDS)}")
+    robot = ROBOT_OF_WORLD[args.world]
+    if args.robot not in (None, robot):
+        raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {robot}")
     if args.seed < 0:
         raise InputError(f"--seed must be 0 or more, not {args.seed}")
     if args.objects is not None:
@@ -53,6 +54,8 @@ def node_options(args: argparse.Namespace, journal: Path | None = None, namespac
         simulator["objects"] = args.objects
     parameters = {
         "simulator": simulator,
+        "mpc_controller": {"robot": robot},
+        "skill_server": {"robot": robot},
         "plan_executor": {"viewpoint": args.viewpoint, **written},
         "language_planner": {"model": args.model, "viewpoint": args.viewpoint, **script, **written},
     }

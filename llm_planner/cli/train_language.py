@@ -22,8 +22,9 @@ def run(args: argparse.Namespace) -> int:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from llm_planner.errors import InputError
-    from llm_planner.language.compact.model import WEIGHTS
     from llm_planner.language.compact.generator.examples import draw_sample
+    from llm_planner.language.compact.model import WEIGHTS
+    from llm_planner.language.compact.network import NetworkSize
     from llm_planner.language.compact.program_grammar import PROGRAM
     from llm_planner.language.compact.training import TrainingSettings, train
 
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         def report(step: int, loss: float, exact: float) -> None:
             progress.update(task, completed=step, description=f"loss {loss:.3f}, {exact:.0%} of fresh commands right")
 
-        train(PROGRAM, draw_sample, settings, args.out, start=args.start, report=report)
+        train(PROGRAM, draw_sample, settings, args.out, NetworkSize(), args.start, report)
         progress.update(task, completed=args.steps)
     print(f"Weights and report are in {args.out}. To use them, copy both files to {WEIGHTS}.")
     return 0

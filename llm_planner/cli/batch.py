@@ -1,0 +1,105 @@
+"""`--batch FILE`: one command a line in, one JSON object a line out, in order, whatever becomes of each."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from llm_planner.cli.answer import INTERRUPTED, Answer, json_line, terminated_as_interrupted
+from llm_planner.errors import InputError, LlmPlannerError
+
+if TYPE_CHECKING:
+    from llm_planner.plan.plan import Outcome
+
+STANDARD_INPUT = Path("-")
+MAX_LINE = 100_000  # bytes; what is longer is read over, and told
+
+Line = str | InputError  # the words, or why there are none
+
+
+def add_batch_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--batch", type=Path, metavar="FILE", help="one command a line (- is standard input), one JSON object a line"
+    )
+
+
+def check_alone(args: argparse.Namespace, *options: str) -> None:
+    """Raises InputError for words, or one of these options, beside `--batch`, which stands for all commands."""
+    given = [option for option in options if getattr(args, option.removeprefix("--").replace("-", "_"))]
+    if args.text or given:
+        what = given[0] if given else "the command"
+        raise InputError(f"--batch takes its commands from {args.batch}; leave {what} out, or --batch")
+
+
+def answer_batch(path: Path, make: Callable[[str], Answer], failed: Callable[[str, Exception], Answer]) -> int:
+    """Answer every line of `path` (`-` is standard input) as soon as it is read; 0 only when all are `done`.
+
+    `failed` makes the answer for a line that came to nothing. Interrupted (Ctrl-C, SIGTERM) it ends with that line's
+    object and status 130. Raises InputError for a file that cannot be read.
+    """
+    all_done = True
+    with _opened(path) as file:
+        for number, line in enumerate(_lines(file), start=1):
+            try:
+                made = _made(line, make, failed)
+            except KeyboardInterrupt:
+                _print(failed(str(line), InputError("interrupted")), number)
+                return INTERRUPTED
+            _print(made, number)
+            all_done = all_done and made.outcome.value == "done"
+    return 0 if all_done else 1
+
+
+def _made(line: Line, make: Callable[[str], Answer], failed: Callable[[str, Exception], Answer]) -> Answer:
+    if isinstance(line, InputError):
+        return failed("", line)
+    try:
+        with terminated_as_interrupted(), contextlib.redirect_stdout(sys.stderr):  # libraries may print
+            return make(line)
+    except Exception as error:  # whatever it is, the lines after this one are answered
+        return failed(line, error)
+
+
+def _print(made: Answer, number: int) -> None:
+    value: dict[str, Any] = {"line": number, **made.to_json()}
+    print(json_line(value), flush=True)
+
+
+def told(error: Exception) -> tuple[Outcome, str]:
+    """How a command ends that raised `error`, and what to tell the person."""
+    from llm_planner.plan.plan import Outcome
+    from llm_planner.plan.planning import outcome_of
+
+    if isinstance(error, LlmPlannerError):
+        return outcome_of(error)
+    return Outcome.FAILED, f"a fault of this program, not of yours: {type(error).__name__}: {error}"
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    if path == STANDARD_INPUT:
+        yield sys.stdin.buffer
+        return
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise InputError(f"--batch: {path} cannot be read: {error.strerror}; give a text file, or - to type") from error
+    with file:
+        yield file
+
+
+def _lines(file: IO[bytes]) -> Iterator[Line]:
+    while line := file.readline(MAX_LINE):
+        if len(line) == MAX_LINE and not line.endswith(b"\n"):
+            while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+                pass
+            yield InputError(f"the line is longer than {MAX_LINE} bytes; give the command in fewer words")
+            continue
+        try:
+            yield line.decode("utf-8-sig").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            yield InputError(f"the line is not UTF-8 text ({error.reason}); save the file as UTF-8")

@@ -1,0 +1,154 @@
+"""What `llm-planner constraint` understood, as one value and as the documented JSON format (docs/json_format.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from llm_planner.errors import InputError
+from llm_planner.language.model import Usage
+from llm_planner.language.understanding.understand import Understood
+from llm_planner.language.understanding.vote import Vote
+from llm_planner.plan.plan import Outcome
+from llm_planner.plan.report import FORMAT_VERSION
+from llm_planner.temporal.alphabet import Alphabet, Letter, Trace
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.decide import violation, witness
+from llm_planner.temporal.formula import TRUE, Formula, conj
+from llm_planner.temporal.phrases import default_phrase
+from llm_planner.temporal.printer import prefix
+from llm_planner.temporal.timed import untimed
+from llm_planner.temporal.words import read_back
+
+_NO_USAGE, _NO_LETTERS = Usage(), Alphabet(())
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A formula in words, and the shortest traces that satisfy and violate it; () where there is none.
+
+    Where the formula counts seconds, its times are left out: the first trace satisfies it however long each moment
+    lasts, the second never does.
+    """
+
+    formula: Formula
+    read_back: str
+    satisfying: Trace
+    violating: Trace
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "formula": str(self.formula),
+            "prefix": prefix_text(self.formula),
+            "read_back": self.read_back,
+            "satisfying": [sorted(letter) for letter in self.satisfying],
+            "violating": [sorted(letter) for letter in self.violating],
+        }
+
+
+@dataclass(frozen=True)
+class ConstraintReport:
+    """What became of one sentence: what to do, each constraint with its explanation, and all of them together.
+
+    `alphabet` has the letters that can occur.
+    """
+
+    sentence: str
+    outcome: Outcome
+    message: str
+    task: str = ""
+    constraints: tuple[tuple[Constraint, Explained], ...] = ()
+    together: Explained | None = None
+    vote: Vote | None = None
+    usage: Usage = _NO_USAGE
+    alphabet: Alphabet = _NO_LETTERS
+
+    @property
+    def confidence(self) -> float | None:
+        """The share of the model's readings that mean this."""
+        return None if self.vote is None else self.vote.groups[0].count / self.vote.asked
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain values; the keys are always all there."""
+        together = self.together.to_json() if self.together else dict.fromkeys(_TOGETHER)
+        return {
+            "version": FORMAT_VERSION,
+            "sentence": self.sentence,
+            "outcome": self.outcome.value,
+            "message": self.message,
+            "question": self.message if self.outcome is Outcome.QUESTION else "",
+            "task": self.task,
+            **together,
+            "constraints": [
+                {"words": constraint.words, "goal": constraint.goal, **explained.to_json()}
+                for constraint, explained in self.constraints
+            ],
+            "vote": None if self.vote is None else _vote_json(self.vote),
+            "confidence": None if self.confidence is None else round(self.confidence, 4),
+            "usage": {
+                "prompt_tokens": self.usage.prompt_tokens,
+                "completion_tokens": self.usage.completion_tokens,
+                "requests": self.usage.requests,
+            },
+        }
+
+
+_TOGETHER = ("formula", "prefix", "read_back", "satisfying", "violating")
+
+
+def report_of(sentence: str, understood: Understood, alphabet: Alphabet) -> ConstraintReport:
+    """Everything that is told of a sentence; `alphabet` has the letters that can occur."""
+    formulas = [constraint.formula for constraint in understood.constraints]
+    together = conj(*formulas)
+    explained = {formula: explain(formula, alphabet) for formula in [*formulas, together]}
+    return ConstraintReport(
+        sentence,
+        Outcome.DONE,
+        "Understood." if formulas else "Nothing in this is a constraint.",
+        understood.task,
+        tuple((constraint, explained[constraint.formula]) for constraint in understood.constraints),
+        explained[together],
+        understood.vote,
+        understood.usage,
+        alphabet,
+    )
+
+
+def explain(formula: Formula, alphabet: Alphabet) -> Explained:
+    """Traces that are too long to be found are left out."""
+    words = "" if formula is TRUE else read_back(formula)
+    satisfied, violated = untimed(formula, necessary=False), untimed(formula)
+    try:
+        return Explained(formula, words, witness(satisfied, alphabet) or (), violation(violated, alphabet) or ())
+    except InputError:
+        return Explained(formula, words, (), ())
+
+
+def prefix_text(formula: Formula) -> str:
+    """The formula in prefix notation, "" where a proposition is called as an operator is there."""
+    try:
+        return prefix(formula)
+    except InputError:
+        return ""
+
+
+def story(trace: Trace) -> str:
+    """A trace in words: "1. the robot is in the kitchen; 2. nothing of this is so"."""
+    return "; ".join(f"{number}. {_moment(letter)}" for number, letter in enumerate(trace, start=1))
+
+
+def _moment(letter: Letter) -> str:
+    phrases = map(default_phrase, sorted(letter))
+    return " and ".join(f"{phrase.subject} {phrase.state.affirmed}" for phrase in phrases) or "nothing of this is so"
+
+
+def _vote_json(vote: Vote) -> dict[str, Any]:
+    return {
+        "wanted": vote.wanted,
+        "asked": vote.asked,
+        "without_meaning": len(vote.failed),
+        "readings": [
+            {"count": group.count, "task": group.reading.task, "formula": str(group.reading.formula)}
+            for group in vote.groups
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Automata as pictures: what the edges say, where the states go, and the SVG that shows it."""
