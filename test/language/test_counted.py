@@ -19,7 +19,7 @@ def test_readings_programs_and_choices_are_counted_together(loopback):
     counted = CountedModel(loopback.model(answer))
     counted.read_command(ReadingRequest("go", SCENE))
     counted.write_program(ProgramRequest("go", SCENE))
-    counted.choose(ChoiceRequest("go", SCENE, (), ("go_home()",)))
+    counted.choose(ChoiceRequest("go", SCENE, (), ("go_home()", "wave()")))
     assert (counted.name, counted.usage) == ("openai", Usage(33, 21, 3))
 
 

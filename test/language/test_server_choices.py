@@ -60,9 +60,9 @@ def test_a_server_without_log_probabilities_names_the_likely_option(chooses, tex
     assert chooses(text) == pytest.approx((UNLIKELY, math.log(0.9), UNLIKELY))
 
 
-def test_one_option_is_certain_enough(chooses):
-    only = ChoiceRequest("x", Scene(0.0, ()), (), ("look()",))
-    assert chooses("A", request=only) == pytest.approx((math.log(0.9),))
+def test_a_single_option_is_certain_without_a_question(loopback, chooses):
+    assert chooses("A", request=ChoiceRequest("x", Scene(0.0, ()), (), ("look()",))) == (0.0,)
+    assert loopback.bodies == []
 
 
 def test_more_options_than_letters_are_numbered(loopback, chooses):

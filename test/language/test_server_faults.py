@@ -263,4 +263,4 @@ def test_readings_and_choices_fail_as_clearly(loopback):
     with pytest.raises(LanguageModelError, match=r"refused the request \(401\).*bad key"):
         model.read_command(ReadingRequest("x", SCENE))
     with pytest.raises(LanguageModelError, match=r"refused the request \(401\).*bad key"):
-        model.choose(ChoiceRequest("x", SCENE, (), ("a()",)))
+        model.choose(ChoiceRequest("x", SCENE, (), ("a()", "b()")))

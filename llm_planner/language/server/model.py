@@ -95,8 +95,11 @@ class ServerModel:
     def choose(self, request: ChoiceRequest) -> ChoiceReply:
         """Log-probabilities of the options: from those of their labels, which the server is bound to where it can be.
 
-        Where it gives none, the option that it names is likely and all others are equally unlikely.
+        Where it gives none, the option that it names is likely and all others are equally unlikely. About a single
+        option it is not asked.
         """
+        if len(request.options) == 1:
+            return ChoiceReply((0.0,))
         labels = labels_for(len(request.options))
         chat, usage = choice_messages(request, labels), Usage()
         while True:
