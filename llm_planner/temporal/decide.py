@@ -13,22 +13,24 @@ from llm_planner.errors import InputError
 from llm_planner.temporal.alphabet import Alphabet, Trace
 from llm_planner.temporal.automaton import Automaton, automaton
 from llm_planner.temporal.formula import Formula, neg
-from llm_planner.temporal.product import MAX_PRODUCT_STATES, Product, States, shortest
+from llm_planner.temporal.product import MAX_PRODUCT_STATES, Product, States, check_size, shortest
 
 MAX_EXHAUSTIVE = 8  # formulas, of which every subset may be tried
 
 Compiled = Formula | Automaton
 
 
-def satisfiable(formula: Compiled | Sequence[Compiled], alphabet: Alphabet) -> bool:
-    """Whether some trace satisfies it, or all of them; raises InputError where it is too large to decide."""
-    return _reachable(_product(formula, alphabet))
+def satisfiable(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, limit: int = MAX_PRODUCT_STATES) -> bool:
+    """Whether some trace satisfies it, or all of them; raises InputError where `limit` states are too few."""
+    return _reachable(_product(formula, alphabet), limit)
 
 
-def witness(formula: Compiled | Sequence[Compiled], alphabet: Alphabet) -> Trace | None:
+def witness(
+    formula: Compiled | Sequence[Compiled], alphabet: Alphabet, limit: int = MAX_PRODUCT_STATES
+) -> Trace | None:
     """The shortest satisfying trace, of these one with fewest true propositions; None when unsatisfiable."""
     product = _product(formula, alphabet)
-    return shortest(product, lambda states: _accepts(product.automata, states))
+    return shortest(product, lambda states: _accepts(product.automata, states), limit)
 
 
 def violation(formula: Formula, alphabet: Alphabet) -> Trace | None:
@@ -106,7 +108,7 @@ def _agree_for_ever(first: Automaton, second: Automaton, states: States) -> bool
     return (a in first.won and b in second.won) or (a not in first.live and b not in second.live)
 
 
-def _reachable(product: Product) -> bool:
+def _reachable(product: Product, limit: int) -> bool:
     """Best first: towards states from which the automata, each alone, need fewest letters."""
     if any(one.initial not in one.live for one in product.automata):
         return False
@@ -123,8 +125,5 @@ def _reachable(product: Product) -> bool:
                 seen.add(states)
                 distance = sum(one.distances[s] for one, s in zip(product.automata, states, strict=True))
                 heappush(waiting, (distance, next(ticket), states))
-        if len(seen) > MAX_PRODUCT_STATES:
-            raise InputError(
-                f"more than {MAX_PRODUCT_STATES} states would have to be tried; ask about fewer formulas at once"
-            )
+        check_size(len(seen), limit)
     return False

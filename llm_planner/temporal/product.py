@@ -9,7 +9,7 @@ from llm_planner.errors import InputError
 from llm_planner.temporal.alphabet import MAX_LETTERS, Alphabet, Letter, Trace
 from llm_planner.temporal.automaton import Automaton, Branch, Transition
 
-MAX_PRODUCT_STATES = 200_000
+MAX_PRODUCT_STATES = 50_000
 
 States = tuple[int, ...]  # one of each automaton
 _Names = tuple[str, ...]
@@ -76,10 +76,10 @@ class _Layer:
             self.origin[states] = (origin, letter)
 
 
-def shortest(product: Product, wanted: Callable[[States], bool]) -> Trace | None:
+def shortest(product: Product, wanted: Callable[[States], bool], limit: int = MAX_PRODUCT_STATES) -> Trace | None:
     """The shortest trace to wanted states, of these one with fewest true propositions; None where there is none.
 
-    Raises InputError where more states than 200 000 would have to be tried.
+    Raises InputError where more states than `limit` would have to be tried.
     """
     layers = [_Layer({product.initial: 0})]
     seen: set[States] = set()  # a trace has at least one letter: the start may be met again
@@ -93,11 +93,14 @@ def shortest(product: Product, wanted: Callable[[States], bool]) -> Trace | None
         layers.append(layer)
         if goals := [states for states in layer.cost if wanted(states)]:
             return _traced(layers, min(goals, key=lambda states: layer.cost[states]))
-        if len(seen) > MAX_PRODUCT_STATES:
-            raise InputError(
-                f"more than {MAX_PRODUCT_STATES} states would have to be tried; ask about fewer formulas at once"
-            )
+        check_size(len(seen), limit)
     return None
+
+
+def check_size(states: int, limit: int) -> None:
+    """Raises InputError for more states than `limit`."""
+    if states > limit:
+        raise InputError(f"more than {limit} states would have to be tried; ask about fewer formulas at once")
 
 
 def _traced(layers: list[_Layer], states: States) -> Trace:

@@ -68,9 +68,9 @@ class _Evaluation:
             case "!":
                 return -parts[0]
             case "&":
-                return np.minimum.reduce(parts)
+                return np.asarray(np.minimum.reduce(parts))
             case "|":
-                return np.maximum.reduce(parts)
+                return np.asarray(np.maximum.reduce(parts))
             case "->":
                 return np.maximum(-parts[0], parts[1])
             case "<->":

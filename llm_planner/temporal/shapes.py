@@ -77,6 +77,17 @@ def visits_in(f: Formula) -> tuple[Visit, ...]:
     return ()
 
 
+def once_before(f: Formula) -> tuple[Formula, Formula] | None:
+    """a, b of `!a U (a U (!a U b))`: b comes, and before it a holds in at most one stretch."""
+    if f.operator != "U" or f.operands[0].operator != "!" or f.operands[1].operator != "U":
+        return None
+    item, last = neg(f.operands[0]), f.operands[1].operands[1]
+    awaited = last.operands[-1] if last.operator == "U" else last
+    if not (item.name and is_momentary(awaited)):
+        return None
+    return (item, awaited) if f is until(neg(item), until(item, until(neg(item), awaited))) else None
+
+
 @dataclass(frozen=True)
 class Order:
     """The `visits` in turn, none before its turn; `once`: each for one stretch before the next comes."""
@@ -86,7 +97,7 @@ class Order:
 
 
 def order_in(parts: Sequence[Formula]) -> Order | None:
-    """The order that a conjunction demands of three propositions or more, or of two with each visited once."""
+    """The order that a conjunction demands, where that is all that it demands."""
     ahead = {
         u.operands[1]: neg(u.operands[0]) for u in parts if u.operator == "U" and u.operands[1].name and not u.window
     }
@@ -99,7 +110,6 @@ def order_in(parts: Sequence[Formula]) -> Order | None:
         chain.append(ahead[chain[-1]])
     pairs = list(pairwise(chain))
     plain = {*(until(neg(then), first) for first, then in pairs), finally_(chain[-1])}
-    strict = plain | {until(neg(first), until(first, until(neg(first), then))) for first, then in pairs}
-    if set(parts) == strict:
+    if {once_before(f) for f in set(parts) - plain} == set(pairs) and plain <= set(parts):
         return Order(tuple(chain), once=True)
     return Order(tuple(chain), once=False) if set(parts) == plain else None

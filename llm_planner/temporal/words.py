@@ -22,7 +22,7 @@ from llm_planner.temporal.clauses import (
 from llm_planner.temporal.duals import dual
 from llm_planner.temporal.formula import FALSE, TRUE, Formula, neg
 from llm_planner.temporal.phrases import default_phrase
-from llm_planner.temporal.shapes import Visit, count_in, order_in, visits_in
+from llm_planner.temporal.shapes import Visit, count_in, once_before, order_in, visits_in
 
 
 def read_back(formula: Formula, phrase: PhraseOf = default_phrase) -> str:
@@ -180,6 +180,11 @@ class _Reader:
     def _until(self, f: Formula) -> str:
         held, awaited = f.operands
         when = _when(f) or "at some point"
+        if (pair := once_before(f)) is not None:
+            item, last = pair
+            about = atom_of(item, self._phrase).subject
+            often = f"{happening(item, self._phrase)} at most once before {having_been(last, self._phrase, about)}"
+            return f"{often}, and {happening(last, self._phrase, about)} at some point"
         if not (is_momentary(held) and is_momentary(awaited)):
             ends = f"which comes {when}" if f.operator == "U" else "or for ever"
             return f"until ({self.part(awaited)}), {ends}, this is so: ({self.part(held)})"
