@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from llm_planner.errors import LlmPlannerError
-from llm_planner.plan.events import Command, SceneObserved, SkillFinished, StartSkill, StopRequested
+from llm_planner.errors import LlmPlannerError, QuestionError
+from llm_planner.plan.events import Command, EndReason, SceneObserved, SkillFinished, StartSkill, StopRequested
 from llm_planner.plan.execution import SETTLE_TIME, Transition, advance
-from llm_planner.plan.execution_state import Execution, Phase, start_execution
+from llm_planner.plan.execution_state import Execution, Phase, continue_execution, start_execution
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import Planned, outcome_of
 from llm_planner.plan.report import Report
@@ -19,6 +19,12 @@ from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
 MakePlan = Callable[[Scene], Planned]
+Repair = Callable[[Execution, Scene], Planned]  # a plan for what is left; raises LlmPlannerError where there is none
+
+
+def no_repair(state: Execution, scene: Scene) -> Planned:
+    """Leaves a plan ended that may not go on."""
+    raise QuestionError("What should I do instead?")
 
 
 @dataclass(frozen=True)
@@ -37,20 +43,23 @@ def run_command(
     viewpoint: Viewpoint = BEHIND,
     on_change: Callable[[Execution], None] = lambda state: None,
     stop_requested: Callable[[], bool] = lambda: False,
+    repair: Repair = no_repair,
 ) -> Report:
     """Plan for the scene as it is, carry the plan out, and report what the scene shows in the end.
 
-    `on_change` hears of every change of the plan; `stop_requested` is asked ten times a simulated second. Raises
+    `on_change` hears of every change of the plan; `stop_requested` is asked ten times a simulated second; `repair` is
+    asked once where the plan may not go on for its constraints. Raises
     nothing that `outcome_of` can tell: a command without a plan is a report too.
     """
     episode = Episode(workcell.world, workcell.controller, EpisodeSettings(settle_time=SETTLE_TIME))
     before = episode.observe().scene
     try:
         planned = make_plan(before)
+        start = start_execution(planned.plan, planned.interpreter, viewpoint, before)
     except LlmPlannerError as error:
         outcome, message = outcome_of(error)
         return Report(command, outcome, message, scene_before=before, scene_after=before)
-    state = execute(planned, episode, workcell.library, viewpoint, on_change, stop_requested)
+    state = execute(start, episode, workcell.library, on_change, stop_requested, repair)
     after = episode.observe().scene
     outcome = state.end.reason.outcome if state.end else Outcome.FAILED
     message = state.end.message if state.end else "the plan did not end"
@@ -58,41 +67,63 @@ def run_command(
 
 
 def execute(
-    planned: Planned,
+    start: Execution,
     episode: Episode,
     library: SkillLibrary,
-    viewpoint: Viewpoint = BEHIND,
     on_change: Callable[[Execution], None] = lambda state: None,
     stop_requested: Callable[[], bool] = lambda: False,
+    repair: Repair = no_repair,
 ) -> Execution:
-    """Run a plan to its end; the state returned is in `Phase.ENDED`."""
-
-    def stopped(observation: Observation) -> bool:
-        return stop_requested()
-
-    state, commands = advance(
-        start_execution(planned.plan, planned.interpreter, viewpoint), SceneObserved(episode.observe().scene)
-    )
-    on_change(state)
-    while state.phase is not Phase.ENDED:
-        start = _start_of(commands)
-        result = episode.run(library.find(start.skill), start.arguments, stopped)
-        if stop_requested():
-            state, commands = advance(state, StopRequested())
-        else:
-            state, _ = advance(state, SkillFinished(start.step_id, result))
-            state, commands = _judged(state, episode)
-        on_change(state)
-    return state
+    """Carry a plan out from its `start` to its end; the state returned is in `Phase.ENDED`."""
+    run = _Run(episode, library, on_change, stop_requested)
+    state = run.to_the_end(start)
+    if state.end is None or state.end.reason is not EndReason.REPLAN:
+        return state
+    try:
+        anew = repair(state, episode.observe().scene)
+    except LlmPlannerError as error:
+        return replace(state, end=replace(state.end, message=f"{state.end.message} {error}"))
+    return run.to_the_end(continue_execution(state, anew.plan, anew.interpreter))
 
 
-def _judged(state: Execution, episode: Episode) -> Transition:
-    """Show the scene until things have come to rest in it; a skill that could not start has let no time pass."""
-    state, commands = advance(state, SceneObserved(episode.observe().scene))
-    if state.phase is Phase.SETTLING:
-        episode.settle()
-        state, commands = advance(state, SceneObserved(episode.observe().scene))
-    return state, commands
+@dataclass(frozen=True)
+class _Run:
+    """Drives the state machine of `plan.execution` with an episode."""
+
+    episode: Episode
+    library: SkillLibrary
+    on_change: Callable[[Execution], None]
+    stop_requested: Callable[[], bool]
+
+    def to_the_end(self, state: Execution) -> Execution:
+        state, commands = advance(state, SceneObserved(self.episode.observe().scene))
+        self.on_change(state)
+        while state.phase is not Phase.ENDED:
+            state, commands = self._step(state, _start_of(commands))
+            self.on_change(state)
+        return state
+
+    def _step(self, state: Execution, start: StartSkill) -> Transition:
+        """One skill, under the eyes of the constraints; whatever ends the plan meanwhile stops it."""
+
+        def interrupted(observation: Observation) -> bool:
+            nonlocal state
+            state, _ = advance(state, StopRequested() if self.stop_requested() else SceneObserved(observation.scene))
+            return state.phase is Phase.ENDED
+
+        result = self.episode.run(self.library.find(start.skill), start.arguments, interrupted)
+        if self.stop_requested():
+            state, _ = advance(state, StopRequested())
+        state, _ = advance(state, SkillFinished(start.step_id, result))
+        return self._judged(state)
+
+    def _judged(self, state: Execution) -> Transition:
+        """Show the scene until things have come to rest in it; a skill that could not start has let no time pass."""
+        state, commands = advance(state, SceneObserved(self.episode.observe().scene))
+        if state.phase is Phase.SETTLING:
+            self.episode.settle()
+            state, commands = advance(state, SceneObserved(self.episode.observe().scene))
+        return state, commands
 
 
 def _start_of(commands: tuple[Command, ...]) -> StartSkill:

@@ -41,13 +41,15 @@ class Advice(str, Enum):
 class Finding:
     """Something that goes wrong: at which line of the program (0: none), in words, and the trace that shows it.
 
-    `sure` says that the plan will come to it if every skill does as it promises.
+    `sure` says that the plan will come to it if every skill does as it promises; `settled_by_physics`, that only a
+    rehearsal in simulation can tell.
     """
 
     line: int
     message: str
     sure: bool
     trace: Trace = ()
+    settled_by_physics: bool = False
 
     def __str__(self) -> str:
         if self.sure or not self.line:
@@ -57,12 +59,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The verdict on a plan. `branches` were followed; `complete` says that there are no others with one surprise."""
+    """The verdict on a plan. `branches` were followed; `complete` says that there are no others with one surprise.
+
+    `seconds` is how long it took in simulation [s], 0 where it was not rehearsed there.
+    """
 
     verdict: Advice
     findings: tuple[Finding, ...] = ()
     branches: int = 1
     complete: bool = True
+    seconds: float = 0.0
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -133,7 +139,8 @@ def _not_foreseen(state: Execution) -> Finding | None:
     ]
     if not speeds:
         return None
-    return Finding(0, f"how fast the robot will be is not foreseen, which matters to {', '.join(speeds)}", sure=False)
+    message = f"how fast the robot will be is not foreseen, which matters to {', '.join(speeds)}"
+    return Finding(0, message, sure=False, settled_by_physics=True)
 
 
 @dataclass(frozen=True)

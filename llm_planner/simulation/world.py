@@ -14,7 +14,7 @@ from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.errors import InputError
 from llm_planner.simulation.layout import Placement, default_objects, draw_layout
 from llm_planner.simulation.limits import LimitWatch
-from llm_planner.simulation.objects import KINDS, ObjectSpec, parse_objects
+from llm_planner.simulation.objects import KINDS, ObjectSpec, object_kind, parse_objects
 from llm_planner.simulation.panda import (
     ARM_JOINTS,
     GRIPPER_FORCE,
@@ -108,7 +108,20 @@ class World:
         placements = draw_layout(wanted, rng)
         if not self.objects or wanted != self.objects:
             self._build(wanted)
-        self._place(placements)
+        self._place([_standing(item, place) for item, place in zip(wanted, placements, strict=True)])
+        self._settle()
+
+    def lay_out(self, scene: Scene) -> None:
+        """Starts again at time 0 with everything where `scene` says and the arm at rest at home.
+
+        Raises InputError for what cannot be copied: an unknown kind, or a thing in the hand.
+        """
+        if scene.held:
+            raise InputError(f"the {scene.held} is in the hand, and how it is held cannot be copied; put it down first")
+        wanted = tuple(ObjectSpec(item.name, object_kind(item.kind).name, item.color) for item in scene.objects)
+        if wanted != self.objects:
+            self._build(wanted)
+        self._place([(*item.position, item.orientation[3], *item.orientation[:3]) for item in scene.objects])
         self._settle()
 
     @property
@@ -253,13 +266,13 @@ class World:
         owner[self.model.geom("left_pad").id], owner[self.model.geom("right_pad").id] = _LEFT, _RIGHT
         return owner
 
-    def _place(self, placements: Sequence[Placement]) -> None:
+    def _place(self, poses: Sequence[tuple[float, ...]]) -> None:
+        """The arm at home and each object at its pose: x y z [m], w x y z."""
         self._mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:NQ] = HOME_QPOS
         self.data.qpos[NQ : NQ + 2] = GRIPPER_WIDTH_MAX / 2
-        for item, rows, place in zip(self.objects, self._object_qpos, placements, strict=True):
-            half_height = KINDS[item.kind].size[2] / 2
-            self.data.qpos[rows] = [place.x, place.y, half_height, np.cos(place.yaw / 2), 0, 0, np.sin(place.yaw / 2)]
+        for rows, pose in zip(self._object_qpos, poses, strict=True):
+            self.data.qpos[rows] = pose
         self._gripper_command = GRIPPER_WIDTH_MAX
         self._mujoco.mj_forward(self.model, self.data)
         self.limit_watch.restart(self._arm_qvel)
@@ -275,3 +288,9 @@ class World:
 
 
 _NOBODY, _LEFT, _RIGHT = -1, -2, -3
+
+
+def _standing(item: ObjectSpec, place: Placement) -> tuple[float, ...]:
+    """x y z [m], w x y z of a thing upright on the table."""
+    half_height = KINDS[item.kind].size[2] / 2
+    return place.x, place.y, half_height, math.cos(place.yaw / 2), 0.0, 0.0, math.sin(place.yaw / 2)

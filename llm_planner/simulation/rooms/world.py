@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import cos, dist, hypot, sin
+from math import atan2, cos, dist, hypot, sin
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.control.reference import JointState, JointTrajectory
+from llm_planner.errors import InputError
 from llm_planner.simulation.limits import LimitWatch
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.panda import RobotLimits
@@ -73,6 +74,21 @@ class RoomsWorld:
         items = tuple(_standing(item, *place) for item, place in zip(things, places, strict=True))
         self._build(building, items)
         self.data.qpos[:2] = building.find(START_ROOM).area.center
+        self.settle()
+
+    def lay_out(self, scene: Scene) -> None:
+        """Starts again at time 0 in the building of `scene`, with everything, the robot too, where it says.
+
+        Raises InputError for what cannot be copied: an unknown kind, a robot or a building that nobody sees.
+        """
+        if scene.building is None or scene.robot is None:
+            raise InputError("a mobile robot's world is copied from a scene with its building and the robot's pose")
+        for item in scene.objects:
+            thing_kind(item.kind)
+        self._build(scene.building, scene.objects)
+        x, y, z, w = scene.robot.orientation
+        self.data.qpos[:] = [*scene.robot.position[:2], atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))]
+        self._held, self._width = scene.held, 0.0 if scene.held else OPEN_WIDTH
         self.settle()
 
     @property
