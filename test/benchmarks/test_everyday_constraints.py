@@ -4,41 +4,45 @@ from __future__ import annotations
 
 import re
 import runpy
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from llm_planner.language.model import ReadConstraint, Reading, ReadingReply, ReadingRequest
 from llm_planner.language.understanding.meaning import Meanings
 from llm_planner.language.understanding.wording import same_task, words_of
-from llm_planner.temporal.formula import TRUE
+from llm_planner.temporal.formula import TRUE, neg
 from llm_planner.world.propositions import check_proposition, parse_proposition
 
 ROOT = Path(__file__).parents[2]
-BENCH = runpy.run_path(str(ROOT / "benchmarks" / "bench_constraints.py"))
+BENCH: dict[str, Any] = runpy.run_path(str(ROOT / "benchmarks" / "bench_constraints.py"))
 SENTENCES = BENCH["read_sentences"](BENCH["SENTENCES"])
+BY_WORDS = {sentence.say: sentence for sentence in SENTENCES}
 ASKED = [sentence for sentence in SENTENCES if not sentence.means]
 
 
+@dataclass
 class Reader:
-    """Reads each sentence as `answer` says; asks about those whose right answer is a question."""
+    """Reads each sentence as an accepted formula, or as the opposite; asks where the right answer is a question."""
 
-    name = "reader"
-
-    def __init__(self, answer: int = 0, task: str = "", rule: str = "") -> None:
-        self.answer, self.task, self.rule = answer, task, rule
-        self.sentences = {sentence.say: sentence for sentence in SENTENCES}
+    answer: int = 0
+    opposite: bool = False
+    task: str = ""
+    broken: str = ""
+    name: str = "reader"
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
-        return ReadingReply((self.reading(request.command),) * request.samples)
+        return ReadingReply((self.reading(BY_WORDS[request.command]),) * request.samples)
 
-    def reading(self, command: str) -> Reading:
-        sentence = self.sentences[command]
-        if not sentence.means and not self.rule:
+    def reading(self, sentence: Any) -> Reading:
+        if not sentence.means:
             return Reading(question="What do you mean?")
-        formula = self.rule or str(sentence.means[self.answer % len(sentence.means)])
-        rule = ReadConstraint(formula, command)
-        return Reading(self.task or sentence.task or command, (rule,), log_probability=0.0)
+        formula = sentence.means[self.answer % len(sentence.means)]
+        words = re.sub(re.escape(sentence.task), "", sentence.say, flags=re.IGNORECASE)
+        rule = ReadConstraint(self.broken or str(neg(formula) if self.opposite else formula), words)
+        return Reading(self.task or sentence.task, (rule,) if words else (), log_probability=0.0)
 
 
 def measured(capsys: pytest.CaptureFixture[str], reader: Reader) -> dict:
@@ -74,24 +78,26 @@ def test_a_perfect_reader_is_right_with_every_accepted_formula(capsys):
 
 
 def test_a_wrong_reading_is_wrong_and_not_a_question(capsys):
-    figures = measured(capsys, Reader(rule="F speed(robot) > 7"))
-    assert figures["right share"] == 0.0
-    assert figures["not right, understood wrongly"] == 150
+    figures = measured(capsys, Reader(opposite=True))
+    assert figures["right share"] == round((len(ASKED) + 1) / 150, 3)  # one sentence has no constraint
+    assert figures["not right, understood wrongly"] == 149 - len(ASKED)
 
 
 def test_a_question_too_many_is_told_apart(capsys):
-    figures = measured(capsys, Reader(rule="not a formula ("))
-    assert figures["not right, asked"] == 150 - len(ASKED)
+    figures = measured(capsys, Reader(broken="not a formula ("))
+    assert figures["not right, asked"] == 149 - len(ASKED)
     assert figures["share of misses that are questions"] == 1.0
 
 
 def test_a_wrong_task_is_wrong(capsys):
     tasks = sum(bool(sentence.task) for sentence in SENTENCES)
-    assert measured(capsys, Reader(task="dance"))["not right, understood wrongly"] == tasks
+    figures = measured(capsys, Reader(task="dance"))
+    assert figures["not right, asked"] + figures["not right, understood wrongly"] == tasks
 
 
 def test_training_never_reads_them():
-    readers = [path for path in (ROOT / "llm_planner").rglob("*.py") if "everyday_constraints" in path.read_text(encoding="utf-8")]
+    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "llm_planner").rglob("*.py")}
+    readers = [path for path, text in sources.items() if "everyday_constraints" in text]
     assert readers == []
     head = Path(BENCH["SENTENCES"]).read_text(encoding="utf-8")[:600]
     assert re.search(r"For measuring only.*Training never reads this file", head, re.DOTALL)

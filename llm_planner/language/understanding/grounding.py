@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llm_planner.errors import InputError
 from llm_planner.language.model import Attempt, ReadConstraint, Reading
+from llm_planner.language.understanding.mentions import check_conditions, check_names
 from llm_planner.language.understanding.vote import Grounded
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
@@ -22,17 +23,19 @@ def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = ()) -
     constraints = tuple(_constraint(written, scene, propositions) for written in reading.constraints)
     if not reading.task and not constraints:
         raise InputError("the reading has neither a task nor a constraint; give one of them, or a question")
+    check_conditions(reading.task, constraints)
     return Grounded(reading.task, constraints)
 
 
 def _constraint(written: ReadConstraint, scene: Scene, propositions: tuple[str, ...]) -> Constraint:
-    formula = parse(written.formula)
+    constraint = Constraint(parse(written.formula), written.words, written.goal)
     if propositions:
-        _check_bare(formula, propositions)
+        _check_bare(constraint.formula, propositions)
     else:
-        for name in formula.propositions:
+        for name in constraint.formula.propositions:
             check_proposition(parse_proposition(name), scene)
-    return Constraint(formula, written.words, written.goal)
+        check_names(constraint, scene)
+    return constraint
 
 
 def _check_bare(formula: Formula, propositions: tuple[str, ...]) -> None:

@@ -79,4 +79,4 @@ def _weaker(f: Formula) -> Formula:
         return rebuilt(f, parts)
     if f.operator == "G":
         return parts[0] if f.window[0] == 0 else TRUE
-    return finally_(*parts) if f.operator == "F" else until(*parts)
+    return finally_(parts[0]) if f.operator == "F" else until(parts[0], parts[1])

@@ -8,6 +8,7 @@ one thing is held and rests nowhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 
 from llm_planner.errors import InputError
@@ -25,9 +26,9 @@ def alphabet_of(propositions: Iterable[str], scene: Scene) -> Alphabet:
     """The letters over `propositions` that can occur in the scene; bare names exclude nothing."""
     names = tuple(sorted(set(propositions)))
     named = list(_parsed(names))
-    alone = [_alone(named, lambda item: _room_of_robot(item, scene)), _alone(named, _held)]
+    alone = [_alone(named, partial(_room_of_robot, scene)), _alone(named, _held)]
     things = sorted({argument for _, item in named for argument in item.arguments})
-    rooms = [_alone(named, lambda item, x=thing: _place_of(item, x, scene)) for thing in things]
+    rooms = [_alone(named, partial(_place_of, scene, thing)) for thing in things]
     pairs = [(a, b) for (a, p), (b, q) in combinations(named, 2) if _excludes(p, q, scene) or _excludes(q, p, scene)]
     groups = [group for group in (*alone, *rooms) if len(group) > 1]
     covered = {pair for group in groups for pair in combinations(group, 2)}
@@ -46,7 +47,7 @@ def _alone(named: Sequence[Named], belongs: Callable[[Proposition], bool]) -> tu
     return tuple(name for name, item in named if belongs(item))
 
 
-def _room_of_robot(item: Proposition, scene: Scene) -> bool:
+def _room_of_robot(scene: Scene, item: Proposition) -> bool:
     return item.predicate == "in" and item.arguments[0] == ROBOT and _is_room(item.arguments[1], scene)
 
 
@@ -58,7 +59,7 @@ def _held(item: Proposition) -> bool:
     return item.predicate == "holding" and item.arguments[0] != ANYTHING
 
 
-def _place_of(item: Proposition, thing: str, scene: Scene) -> bool:
+def _place_of(scene: Scene, thing: str, item: Proposition) -> bool:
     """Held, or in one of the rooms: one of these at a time."""
     if item.arguments[0] != thing or thing == ROBOT:
         return False
