@@ -97,7 +97,7 @@ def requested_propositions(text: str | None) -> tuple[str, ...]:
 
     if text is None:
         return ()
-    listed = [part for part in re.split(r",(?![^(]*\))", text) if part.strip()]
+    listed = [part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip()]
     if not listed:
         raise InputError(f"--propositions names nothing in {text!r}; name some, for instance: a, b, c")
     return tuple(dict.fromkeys(map(normal_name, listed)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,13 +116,23 @@ def report_of(sentence: str, understood: Understood, alphabet: Alphabet) -> Cons
 
 
 def explain(formula: Formula, alphabet: Alphabet) -> Explained:
-    """Traces that are too long to be found are left out."""
-    words = "" if formula is TRUE else read_back(formula)
+    """The formula in words and in traces; a trace that is too long to be found is left out."""
     satisfied, violated = untimed(formula, necessary=False), untimed(formula)
+    parts = violated.operands if violated.operator == "&" else (violated,)  # the one broken soonest breaks all
+    broken = [trace for part in parts if (trace := _found(violation, part, alphabet))]
+    words = "" if formula is TRUE else read_back(formula)
+    return Explained(formula, words, _found(witness, satisfied, alphabet), min(broken, key=_effort, default=()))
+
+
+def _found(search: Callable[[Formula, Alphabet], Trace | None], formula: Formula, alphabet: Alphabet) -> Trace:
     try:
-        return Explained(formula, words, witness(satisfied, alphabet) or (), violation(violated, alphabet) or ())
+        return search(formula, alphabet) or ()
     except InputError:
-        return Explained(formula, words, (), ())
+        return ()
+
+
+def _effort(trace: Trace) -> tuple[int, int]:
+    return len(trace), sum(map(len, trace))
 
 
 def prefix_text(formula: Formula) -> str:

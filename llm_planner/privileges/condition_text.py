@@ -19,17 +19,19 @@ _FITTING = {  # which conditions can be put on a parameter of a type; on any oth
     "region": _WHERE,
     "number": ("is", "at_least", "at_most"),
     "integer": ("is", "at_least", "at_most"),
-    "room": (*_WORD, "room"),
+    "destination": (*_WORD, "kind", "color", "area", "room"),
 }
+_ELSEWHERE = ("destination",)  # a rule that denies one by its name would let through whatever stands there
 _CHOICES: Mapping[str, Collection[str]] = {"direction": tuple(DIRECTIONS), "side": SIDES}
 
 
-def read_conditions(entry: Entry, types: Collection[str]) -> tuple[Condition, ...]:
-    """The conditions in `entry` on a parameter that has one of `types`; raises InputError.
+def read_conditions(entry: Entry, types: Collection[str], allows: bool) -> tuple[Condition, ...]:
+    """The conditions in `entry`, of a rule that `allows` or denies, on a parameter that has one of `types`.
 
-    A word, a number or a list stands for the condition `is`.
+    A word, a number or a list stands for the condition `is`. Raises InputError.
     """
-    keys = [key for key in _READ if all(key in _FITTING.get(kind, _WORD) for kind in types)]
+    fitting = [key for key in _READ if all(key in _FITTING.get(kind, _WORD) for kind in types)]
+    keys = [key for key in fitting if allows or key not in _WORD or not set(types) & set(_ELSEWHERE)]
     if not entry.is_table and "is" not in keys:
         entry.wrong(f"must be a mapping with the keys {', '.join(keys)}, not {entry.shown()}")
     table = entry.table(keys) if entry.is_table else {"is": entry}

@@ -85,7 +85,7 @@ class Looks:
     def test(self, value: Argument, situation: Situation) -> Truth:
         scene = situation.scene
         if value not in scene.names:
-            return Truth.UNSURE
+            return Truth.NO if scene.building and value in scene.building.names else Truth.UNSURE
         item = scene.find(str(value))
         return _sure((item.kind if self.feature == "kind" else item.color) in self.words)
 
@@ -97,6 +97,9 @@ class Within:
     areas: tuple[Rectangle, ...]
 
     def test(self, value: Argument, situation: Situation) -> Truth:
+        building = situation.scene.building
+        if isinstance(value, str) and building and value in building.names:
+            return self._covers(building.find(value).area)
         if isinstance(value, str) and value in REGIONS:
             return self._covers(REGIONS[value].area)
         if isinstance(value, str) and value in situation.scene.names:

@@ -79,8 +79,8 @@ def _rule(number: int, entry: Entry, skills: Mapping[str, Signature], sources: M
         allows,
         names,
         _names(table["from"], sources),
-        _argument_conditions(table["where"], names, skills) if "where" in table else {},
-        _state_conditions(table["while"]) if "while" in table else {},
+        _argument_conditions(table["where"], names, skills, allows) if "where" in table else {},
+        _state_conditions(table["while"], allows) if "while" in table else {},
         Verdict(table["otherwise"].choice(_FALLBACK_WORDS)) if "otherwise" in table else None,
     )
 
@@ -92,7 +92,9 @@ def _names(entry: Entry, known: Collection[str]) -> tuple[str, ...]:
     return names
 
 
-def _argument_conditions(entry: Entry, names: Collection[str], skills: Mapping[str, Signature]) -> Conditions:
+def _argument_conditions(
+    entry: Entry, names: Collection[str], skills: Mapping[str, Signature], allows: bool
+) -> Conditions:
     """For `any` skill an argument is one that some skill has, else one that all listed skills have."""
     tests = {}
     for name, conditions in entry.table().items():
@@ -104,10 +106,12 @@ def _argument_conditions(entry: Entry, names: Collection[str], skills: Mapping[s
         for skill in about:
             if ANY not in names and name not in [parameter.name for parameter in skill.parameters]:
                 conditions.wrong(f"is no argument of the skill {skill}")
-        tests[name] = read_conditions(conditions, sorted(types))
+        tests[name] = read_conditions(conditions, sorted(types), allows)
     return MappingProxyType(tests)
 
 
-def _state_conditions(entry: Entry) -> Conditions:
+def _state_conditions(entry: Entry, allows: bool) -> Conditions:
     table = entry.table(tuple(_STATE_TYPES))
-    return MappingProxyType({name: read_conditions(test, (_STATE_TYPES[name],)) for name, test in table.items()})
+    return MappingProxyType(
+        {name: read_conditions(test, (_STATE_TYPES[name],), allows) for name, test in table.items()}
+    )

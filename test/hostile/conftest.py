@@ -6,8 +6,14 @@ commands from the topic do anything but touch the vase, and only the operator ma
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+
 import pytest
 
+from llm_planner.cli.main import main
+from llm_planner.errors import InputError
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import ProgramReply, Reading, ReadingReply
 from llm_planner.plan.plan import in_base_words
@@ -130,7 +136,21 @@ def gates(skills, table, tmp_path_factory):
         (folder / "skill.yaml").write_text(case["given"], encoding="utf-8")
         return read_manifest(folder / "skill.yaml")
 
+    def batch(case):
+        """One line of a batch for a model that knows one command; what it prints must be one line too."""
+        folder, shown = tmp_path_factory.mktemp("hostile"), io.StringIO()
+        (folder / "script.yaml").write_text("go home: go_home()", encoding="utf-8")
+        (folder / "batch.txt").write_bytes(case["given"].encode("utf-8", "surrogateescape"))
+        model = ["--model", "scripted", "--model-script", str(folder / "script.yaml")]
+        with contextlib.redirect_stdout(shown):
+            main(["plan", "--batch", str(folder / "batch.txt"), *model])
+        (answered,) = map(json.loads, shown.getvalue().splitlines())
+        if answered["outcome"] != "done":
+            raise InputError(answered["message"])
+        return answered["steps"]
+
     return {
+        "batch": batch,
         "program": program,
         "privileged": privileged,
         "start": start,

@@ -20,7 +20,9 @@ CPU_SECONDS = 3.0  # that refusing one may take; the dearest takes about a third
 
 
 def written(value):
-    """A long text is given as what is repeated before and after its middle."""
+    """A long text is given as what is repeated before and after its middle, bytes that are no text in hexadecimal."""
+    if isinstance(value, dict) and "surrogate" in value:
+        return bytes.fromhex(value["surrogate"]).decode("utf-8", "surrogateescape")
     if isinstance(value, dict) and "repeat" in value:
         before, after = value["N"] * value["times"], value["M"] * value["times"]
         return value["repeat"].replace("N", before).replace("M", after)

@@ -246,3 +246,29 @@ def test_a_policy_cannot_be_changed(policy):
 
 def test_everything_is_a_policy_for_whoever_has_none(call, scene):
     assert check_call(EVERYTHING, "whoever", call("pick", object="vase"), scene).verdict is Verdict.ALLOW
+
+
+VISIT = "- {name: all, allow: any, from: any}\n- {name: r, deny: go_to, from: any, where: {destination: "
+
+
+@pytest.mark.parametrize(
+    ("where", "destination", "word"),
+    [
+        ("{room: room_1}", "room_1", "refuse"),
+        ("{room: room_1}", "room_10", "allow"),
+        ("{room: room_1}", "vase", "refuse"),  # it stands in that room
+        ("{room: room_1}", "red block", "allow"),
+        ("{kind: vase}", "vase", "refuse"),
+        ("{kind: vase}", "room_1", "allow"),
+        ("{area: {x: [0, 1], y: [-1, 0]}}", "room_1", "refuse"),
+        ("{area: {x: [0, 1], y: [-1, 0]}}", "room_10", "allow"),
+    ],
+)
+def test_a_destination_is_a_room_or_what_is_in_it(verdict, house, where, destination, word):
+    assert verdict(VISIT + where + "}}", "go_to", where=house, destination=destination) == word
+
+
+def test_a_destination_may_be_allowed_by_its_name(verdict, house):
+    rule = "- {name: r, allow: go_to, from: any, where: {destination: [room_1, vase]}}"
+    assert verdict(rule, "go_to", where=house, destination="vase") == "allow"
+    assert verdict(rule, "go_to", where=house, destination="room_10") == "refuse"
