@@ -43,19 +43,6 @@ class Obligations:
         """The states of the automata."""
         return tuple(q for q, _ in self._parts[state])
 
-    def unmet(self, state: int) -> int:
-        """How many constraints do not allow the plan to end here."""
-        parts = zip(self.automata, self._parts[state], strict=True)
-        return sum(q not in item.accepting for item, (q, _) in parts)
-
-    def first_broken(self, state: int, letters: tuple[int, ...]) -> int:
-        """The constraint that the letters make impossible to keep, -1 when they do not."""
-        parts = self._parts[state]
-        for k in range(len(self.automata)):
-            if self._part(k, parts[k], letters) is None:
-                return k
-        return -1
-
     def _along(self, parts: tuple[_Part, ...], letters: tuple[int, ...]) -> int:
         after = []
         for k, part in enumerate(parts):

@@ -7,9 +7,8 @@ it, and the way that it takes. What cannot obey any more is cut at the letter wh
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from llm_planner.plan.choices import Call
 from llm_planner.plan.decoding.obligations import DEAD, Obligations
@@ -54,7 +53,7 @@ class Problem:
 class Found:
     """The `calls` of the best plan, or none: then `exhausted` says whether every sequence has been ruled out.
 
-    `blocked` counts, for each constraint, the calls that were cut because of it; `states` those looked at.
+    `late`: some sequence was right but for its time. `states` are those looked at.
     """
 
     calls: tuple[Call, ...] | None
@@ -62,7 +61,7 @@ class Found:
     seconds: float = 0.0
     exhausted: bool = False
     states: int = 0
-    blocked: Counter[int] = field(default_factory=Counter)
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,6 @@ class _Search:
         self._ticket = 0
         self._goals: dict[int, bool] = {}
         self._late = False
-        self._blocked: Counter[int] = Counter()
 
     def run(self, limits: Limits, clock: Callable[[], float]) -> Found:
         problem, deadline = self._problem, clock() + limits.seconds
@@ -121,9 +119,9 @@ class _Search:
                 return self._found(visit)
             pops += 1
             if len(self._best) > limits.states or (pops % 64 == 0 and clock() > deadline):
-                return Found(None, states=len(self._best), blocked=self._blocked)
+                return Found(None, late=self._late, states=len(self._best))
             self._expand(visit)
-        return Found(None, exhausted=not self._late, states=len(self._best), blocked=self._blocked)
+        return Found(None, exhausted=not self._late, late=self._late, states=len(self._best))
 
     def _is_goal(self, visit: _Visit) -> bool:
         scene, state, _ = visit.key
@@ -158,10 +156,7 @@ class _Search:
         edge = self._problem.graph.edge(number, call)
         if edge is None:
             return False
-        if self._problem.obligations.along(state, edge.letters) != DEAD:
-            return True
-        self._blocked[self._problem.obligations.first_broken(state, edge.letters)] += 1
-        return False
+        return self._problem.obligations.along(state, edge.letters) != DEAD
 
     def _take(self, priced: _Visit, call: Call) -> None:
         """Follow a call from the parent of `priced`, which has its price."""
@@ -192,4 +187,4 @@ class _Search:
         edges = visit.edges()
         calls = tuple(item.call for item in visit.chain() if item.call is not None)
         metres, seconds = sum(edge.metres for edge in edges), sum(edge.seconds for edge in edges)
-        return Found(calls, metres, seconds, states=len(self._best), blocked=self._blocked)
+        return Found(calls, metres, seconds, states=len(self._best))

@@ -1,0 +1,144 @@
+"""Constrained decoding: the plan nearest to what the model would do that keeps every constraint, or why there is none.
+
+Each next call is chosen only among those that can start and that leave every constraint a way to be met (as SELP does
+for single steps, arXiv:2409.19471), with backtracking across steps.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from llm_planner.plan.choices import Call
+from llm_planner.plan.decoding.conflict import because, contradiction, smallest_conflict
+from llm_planner.plan.decoding.prior import StepPrior, Uniform
+from llm_planner.plan.decoding.search import Found, Limits, search
+from llm_planner.plan.decoding.task import Demand, Task, menu_for, problem_for
+from llm_planner.plan.plan import Goal
+from llm_planner.program.signatures import Signature
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.world.places import BEHIND, Viewpoint
+from llm_planner.world.scene import Scene
+
+Clock = Callable[[], float]
+QUICK = 0.2  # share of the limits that the first search may take
+PROOF_STATES = 4000  # of each search for a reason
+_LESS = "Ask for less at once, or drop a constraint."
+
+
+class Verdict(str, Enum):
+    """How decoding ended."""
+
+    PLAN = "plan"
+    IMPOSSIBLE = "impossible"  # every sequence of calls has been ruled out, in the symbolic model
+    GAVE_UP = "gave up"  # at its limits, with neither a plan nor a proof
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A plan as `calls` and as the text of a straight-line `program`, in the speaker's words; or the `reason` for none.
+
+    `conflict` are the demands that the reason names. `unjudged` are constraints on what cannot be foreseen (speeds).
+    `metres` and `seconds` are forecasts; `states` is how many were looked at.
+    """
+
+    verdict: Verdict
+    calls: tuple[Call, ...] = ()
+    program: str = ""
+    reason: str = ""
+    conflict: tuple[Demand, ...] = ()
+    unjudged: tuple[Constraint, ...] = ()
+    metres: float = 0.0
+    seconds: float = 0.0
+    states: int = 0
+
+
+def decode_plan(
+    scene: Scene,
+    skills: Sequence[Signature],
+    constraints: Sequence[Constraint],
+    goals: Sequence[Goal] = (),
+    prior: StepPrior | None = None,
+    calls: Sequence[Call] = (),
+    limits: Limits | None = None,
+    viewpoint: Viewpoint = BEHIND,
+    clock: Clock = time.monotonic,
+) -> Decoded:
+    """The best plan for a robot with `skills`, those that fit the scene (`SkillLibrary.for_scene`).
+
+    It keeps every rule and meets every goal among `constraints`, and ends with all effects in `goals`: those that a
+    program for the task is judged by (`Forecast.goals`). `prior` says what a model would do next, nobody where it is
+    left out. `calls` are the model's own calls (`ActionTree.calls`): options besides those that the scene suggests.
+
+    Raises InputError for constraints that no scene can show or that are too large to decide, `LanguageModelError` as
+    the prior does.
+    """
+    task = Task(scene, tuple(skills), tuple(constraints), tuple(goals), tuple(calls))
+    decoded = _Decoder(task, prior or Uniform(), limits or Limits(), viewpoint, clock).decode()
+    return replace(decoded, unjudged=tuple(one for one in constraints if one not in task.judged))
+
+
+@dataclass(frozen=True)
+class _Decoder:
+    task: Task
+    prior: StepPrior
+    limits: Limits
+    viewpoint: Viewpoint
+    clock: Clock
+
+    def decode(self) -> Decoded:
+        """A short search, then one for a reason, then a long search: most tasks are easy, and so are most proofs."""
+        found = self._search(QUICK)
+        if found.calls is None:
+            conflict = self._conflict(found)
+            if conflict:
+                reason = because(conflict, self.viewpoint)
+                return Decoded(Verdict.IMPOSSIBLE, reason=reason, conflict=conflict, states=found.states)
+            found = self._search(1.0)
+        if found.calls is None:
+            return Decoded(Verdict.GAVE_UP, reason=_no_proof(found), states=found.states)
+        return self._planned(found)
+
+    def _search(self, share: float) -> Found:
+        limits = Limits(round(share * self.limits.states), share * self.limits.seconds)
+        return _find(self.task, self.prior, limits, self.clock)
+
+    def _conflict(self, found: Found) -> tuple[Demand, ...]:
+        """The demands that cannot be met together, all of them where no fewer are found; () where nothing is proved."""
+        deadline = self.clock() + self.limits.seconds
+
+        def impossible(part: Task) -> bool:
+            answer = _find(part, Uniform(), Limits(PROOF_STATES, deadline - self.clock()), self.clock)
+            return answer.calls is None and answer.exhausted
+
+        conflict = contradiction(self.task) or smallest_conflict(
+            self.task, impossible, lambda: self.clock() < deadline, len(self.task.demands) if found.exhausted else 2
+        )
+        return conflict or (self.task.demands if found.exhausted else ())
+
+    def _planned(self, found: Found) -> Decoded:
+        assert found.calls is not None
+        skills = {skill.name: skill for skill in self.task.skills}
+        lines = [call.text(skills[call.skill], self.viewpoint) for call in found.calls]
+        program = "".join(f"{line}\n" for line in lines) or "pass\n"
+        return Decoded(
+            Verdict.PLAN, found.calls, program, metres=found.metres, seconds=found.seconds, states=found.states
+        )
+
+
+def _find(task: Task, prior: StepPrior, limits: Limits, clock: Clock) -> Found:
+    """First with things put down only where a demand speaks of; only if that is impossible, anywhere."""
+    menu = menu_for(task)
+    found = search(problem_for(task, menu, prior), limits, clock)
+    if found.calls is None and found.exhausted and menu.drops:
+        found = search(problem_for(task, menu_for(task, drop_anywhere=True), prior), limits, clock)
+    return found
+
+
+def _no_proof(found: Found) -> str:
+    if found.late:
+        return f"Every plan that I found comes too late, as far as I can foresee. {_LESS}"
+    looked = f"I found no plan that satisfies this among {found.states} situations, and no proof that there is none."
+    return f"{looked} {_LESS}"

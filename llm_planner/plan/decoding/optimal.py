@@ -1,0 +1,71 @@
+"""The shortest obedient plan by plain search, for checking and measuring the decoder, with none of its bounds."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from math import inf
+
+from llm_planner.language.understanding.occurring import alphabet_of
+from llm_planner.plan.decoding.scene_graph import SceneGraph
+from llm_planner.plan.decoding.task import Task, menu_for, spoken_of
+from llm_planner.program.signatures import Signature
+from llm_planner.temporal.alphabet import Letter
+from llm_planner.temporal.automaton import Automaton, automaton
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.timed import untimed
+from llm_planner.world.scene import Scene
+
+_State = tuple[tuple[int, Letter], ...]  # of each automaton, with the last letter that it read
+
+
+def optimal_length(
+    scene: Scene, skills: Sequence[Signature], constraints: Sequence[Constraint], drop_anywhere: bool = False
+) -> float:
+    """The metres of the shortest plan that keeps all constraints (Dijkstra over scenes and automata); inf for none.
+
+    Among the same calls as the decoder's: things are put down where a constraint speaks of, or anywhere, which takes
+    far longer to search. Windows in seconds are not judged. Raises InputError as `decode_plan`.
+    """
+    task = Task(scene, tuple(skills), tuple(constraints))
+    propositions = spoken_of(constraints)
+    graph = SceneGraph(scene, menu_for(task, drop_anywhere), propositions)
+    names = tuple(map(str, propositions))
+    automata = [automaton(untimed(one.formula), alphabet_of(names, scene)) for one in constraints]
+
+    def letter(mask: int) -> Letter:
+        return frozenset(name for k, name in enumerate(names) if mask >> k & 1)
+
+    start = _read(automata, tuple((one.initial, frozenset({""})) for one in automata), [letter(graph.first_letter)])
+    best = {(0, start): 0.0}
+    waiting: list[tuple[float, int, int, _State]] = [(0.0, 0, 0, start)]
+    while waiting:
+        metres, _, number, states = heapq.heappop(waiting)
+        if all(q in one.accepting for one, (q, _) in zip(automata, states, strict=True)):
+            return metres
+        if metres > best[number, states]:
+            continue
+        for call in graph.options(number):
+            edge = graph.edge(number, call)
+            if edge is None:
+                continue
+            after = _read(automata, states, [letter(mask) for mask in edge.letters])
+            total = metres + edge.metres
+            if all(q in one.live for one, (q, _) in zip(automata, after, strict=True)) and total < best.get(
+                (edge.after, after), inf
+            ):
+                best[edge.after, after] = total
+                heapq.heappush(waiting, (total, len(best), edge.after, after))
+    return inf
+
+
+def _read(automata: Sequence[Automaton], states: _State, letters: Sequence[Letter]) -> _State:
+    """Each automaton after the changes of its own propositions."""
+    after = []
+    for one, (state, last) in zip(automata, states, strict=True):
+        for letter in letters:
+            own = letter.intersection(one.alphabet.propositions)
+            if own != last:
+                state, last = one.step(state, own), own
+        after.append((state, last))
+    return tuple(after)
