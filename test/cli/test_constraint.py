@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 
@@ -191,3 +192,9 @@ def test_of_many_constraints_the_one_broken_soonest_is_the_example():
 def test_a_proposition_called_as_an_operator_has_no_prefix():
     assert prefix_text(parse("F e")) == ""
     assert prefix_text(parse("a -> b")) == "i a b"
+
+
+def test_every_key_is_documented():
+    documented = (Path(__file__).parents[2] / "docs" / "json_format.md").read_text(encoding="utf-8")
+    for key in ConstraintReport("", Outcome.FAILED, "").to_json():
+        assert f"`{key}`" in documented.partition("## `constraint`")[2]
