@@ -16,7 +16,9 @@ ARGUMENTS = (
     DeclareLaunchArgument("params_file", default_value=CONFIG, description="parameters of the nodes"),
     DeclareLaunchArgument("log_level", default_value="info", description="debug, info, warn, error or fatal"),
     DeclareLaunchArgument("world", default_value="tabletop", description="name of the simulated world"),
-    DeclareLaunchArgument("robot", default_value="panda", description="name of the robot", choices=["panda"]),
+    DeclareLaunchArgument(
+        "robot", default_value="arm", description="what is moved; mobile in the world rooms", choices=["arm", "mobile"]
+    ),
 )
 
 
@@ -30,6 +32,8 @@ def node_action(entry) -> Node:
     parameters = [LaunchConfiguration("params_file"), {"use_sim_time": LaunchConfiguration("use_sim_time")}]
     if entry.simulated and entry.name == "simulator":
         parameters.append({"world": LaunchConfiguration("world")})
+    if entry.name in ("mpc_controller", "skill_server"):
+        parameters.append({"robot": LaunchConfiguration("robot")})
     return Node(
         package=PACKAGE,
         executable=entry.name,

@@ -30,8 +30,8 @@ class BaseSettings:
     tracking: float = 0.1  # planned ahead towards the reference, before braking: the longest time between two ticks
     gain: float = 2.5  # [1/s] of the velocity that makes up for an error
     speed_share: float = 0.85  # of the base's limits; the rest is for catching up and for braking harder
-    acceleration_share: float = 0.6
-    braking_share: float = 0.75
+    acceleration_share: float = 0.5
+    braking_share: float = 0.9
     resync: float = 0.3  # [m/s, rad/s] measured this far from the plan, it starts again from the measurement
 
 

@@ -1,4 +1,7 @@
-"""The simulated camera, in a process of its own because drawing is slow: `joint_states` and `scene` to pictures."""
+"""The simulated camera, in a process of its own because drawing is slow: `joint_states` and `scene` to pictures.
+
+A mobile robot needs no `joint_states`: the scene shows where it is.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,7 @@ from llm_planner.errors import LlmPlannerError, SimulationError
 from llm_planner.nodes.message_conversions import image_to_msg, joint_state_from_msg, scene_from_msg
 from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.shell import NEWEST_ONLY, OK, SENSOR_DATA, WARN, ShellNode, run_node
-from llm_planner.simulation.camera import SceneRenderer
-from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.renderers import Drawn, Renderer, drawn, make_renderer
 
 FRAME = "overview_camera"
 
@@ -26,8 +28,8 @@ class CameraNode(ShellNode):
     )
 
     def configure(self) -> None:
-        self._renderer: SceneRenderer | None = None
-        self._drawn: tuple[ObjectSpec, ...] = ()
+        self._renderer: Renderer | None = None
+        self._drawn: Drawn | None = None
         self._state: JointState | None = None
         self._scene: Scene | None = None
         self._problem = ""
@@ -50,7 +52,7 @@ class CameraNode(ShellNode):
     def _on_tick(self) -> None:
         watched = self.is_active and self._image.get_subscription_count() > 0
         self._listen(watched)
-        if not watched or self._problem or self._state is None or self._scene is None:
+        if not watched or self._problem or self._scene is None or (self._state is None and not self._scene.rooms):
             return
         try:
             self._draw()
@@ -74,12 +76,15 @@ class CameraNode(ShellNode):
 
     def _draw(self) -> None:
         scene = scene_from_msg(self._scene)
-        state, width = joint_state_from_msg(self._state)
-        things = tuple(ObjectSpec(item.name, item.kind, item.color) for item in scene.objects)
-        if self._renderer is None or things != self._drawn:
+        qpos, width = (), 0.0
+        if scene.building is None:
+            state, width = joint_state_from_msg(self._state)
+            qpos = state.qpos
+        if self._renderer is None or drawn(scene) != self._drawn:
             self.close()
-            self._renderer, self._drawn = SceneRenderer(things, self.setting("width"), self.setting("height")), things
-        picture = self._renderer.render(state.qpos, width, scene)
+            self._renderer = make_renderer(scene, (self.setting("width"), self.setting("height")))
+            self._drawn = drawn(scene)
+        picture = self._renderer.render(qpos, width, scene)
         self._image.publish(image_to_msg(picture, scene.time, FRAME))
 
     def _on_diagnose(self) -> None:

@@ -1,4 +1,7 @@
-"""The controller as a node: `motion_reference` and `joint_states` to `joint_command`, on the beat of the states."""
+"""The controller as a node, on the beat of the robot's states.
+
+For an arm: `motion_reference` and `joint_states` to `joint_command`; for a mobile base: `odom` to `cmd_vel`.
+"""
 
 from __future__ import annotations
 
@@ -6,48 +9,48 @@ import time
 
 import numpy as np
 from llm_planner_interfaces.msg import MotionReference
-from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
 
-from llm_planner.control.mpc import MpcController, MpcSettings, Status
+from llm_planner.control.mpc import Status
 from llm_planner.errors import LlmPlannerError
-from llm_planner.nodes.message_conversions import joint_state_from_msg, reference_from_msg, trajectory_to_msg
-from llm_planner.nodes.settings import Setting
+from llm_planner.nodes.controlled_robots import CONTROLLED
+from llm_planner.nodes.message_conversions import reference_from_msg
+from llm_planner.nodes.settings import ROBOT, Setting, one_of
 from llm_planner.nodes.shell import NEWEST_ONLY, OK, WARN, ShellNode, run_node
 
 REST_PERIOD = 0.1  # [s] between commands while nothing moves
 
 
 class MpcControllerNode(ShellNode):
-    """One tick for each joint state that is due; time is that of the states, so it keeps step with any simulator."""
+    """One tick for each state of the robot when due; time is that of the states, so it keeps any simulator's pace."""
 
     SETTINGS = (
         Setting("rate", 100.0, "ticks a second of the robot's time [Hz]", 10.0, 500.0),
         Setting("lead", 0.02, "plans start this much after the state they come from [s], so that they arrive in time",
                 0.0, 0.1),
+        ROBOT,
     )  # fmt: skip
 
     def configure(self) -> None:
         self._period = 1.0 / self.setting("rate")
         self._lead = self.setting("lead")
-        self._controller = MpcController(MpcSettings(time_limit=0.5 * self._period))
+        self._robot = one_of(self, ROBOT, CONTROLLED)(self, time_limit=0.5 * self._period)
+        self._controller = self._robot.controller
         self._reference = None
         self._last_tick = self._last_sent = -np.inf
         self._solve_times: list[float] = []
         self._tick_times: list[float] = []
         self._missed = 0
-        self._command = self.create_lifecycle_publisher(JointTrajectory, "joint_command", 1)
         self.create_subscription(MotionReference, "motion_reference", self._on_reference, NEWEST_ONLY)
-        self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY)
+        self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
         self.every(1.0, self._on_diagnose)
 
     def _on_reference(self, message: MotionReference) -> None:
         self._reference = reference_from_msg(message)
 
-    def _on_state(self, message: JointState) -> None:
+    def _on_state(self, message) -> None:
         began = time.perf_counter()
         try:
-            state, _ = joint_state_from_msg(message)
+            state = self._robot.state(message)
             if state.time < self._last_tick:
                 self._start_over()
             if not self.is_active or state.time < self._last_tick + 0.9 * self._period:
@@ -71,14 +74,14 @@ class MpcControllerNode(ShellNode):
         if self._reference is not None and state.time > self._reference.start_time + self._reference.valid_for:
             self._reference = None
         was_resting = self._controller.statistics.status is Status.HOLDING
-        trajectory = self._controller.step(state, self._reference, state.time + self._lead)
+        plan = self._controller.step(state, self._reference, state.time + self._lead)
         self._last_tick = state.time
         statistics = self._controller.statistics
         if statistics.solve_time:
             self._solve_times.append(statistics.solve_time)
         resting = was_resting and statistics.status is Status.HOLDING
         if not resting or state.time >= self._last_sent + REST_PERIOD:
-            self._command.publish(trajectory_to_msg(trajectory))
+            self._robot.send(plan, state)
             self._last_sent = state.time
 
     def _on_diagnose(self) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 
+from llm_planner.errors import InputError
+
+Choice = TypeVar("Choice")
 Value = bool | int | float | str | list[str]
 
 
@@ -32,6 +36,17 @@ class Setting:
             limits = IntegerRange(from_value=int(self.minimum), to_value=int(self.maximum), step=1)
             described.integer_range = [limits]
         return described
+
+
+ROBOT = Setting("robot", "arm", "what is moved: arm or mobile")
+
+
+def one_of(node: Node, setting: Setting, choices: Mapping[str, Choice]) -> Choice:
+    """What the value of `setting` stands for; raises InputError that lists the choices."""
+    value = node.get_parameter(setting.name).value
+    if value not in choices:
+        raise InputError(f"the parameter {setting.name} is {value!r}; choose one of: {', '.join(choices)}")
+    return choices[value]
 
 
 def declare(node: Node, settings: Iterable[Setting]) -> None:

@@ -11,32 +11,25 @@ from llm_planner_interfaces.msg import MotionReference, PlanStatus, Scene
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
-from sensor_msgs.msg import JointState
 
 from llm_planner.errors import LlmPlannerError
-from llm_planner.nodes.message_conversions import (
-    arguments_from_msg,
-    joint_state_from_msg,
-    no_motion,
-    reference_to_msg,
-    scene_from_msg,
-)
-from llm_planner.nodes.settings import Setting
+from llm_planner.nodes.message_conversions import arguments_from_msg, no_motion, reference_to_msg, scene_from_msg
+from llm_planner.nodes.observed_robots import OBSERVED, RobotState
+from llm_planner.nodes.settings import ROBOT, Setting, one_of
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
-from llm_planner.simulation.panda import ArmKinematics
 from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.library import load_skills
 from llm_planner.skills.origins import OriginTracker
 
-REST_SPEED = 0.02  # [rad/s] below which the arm counts as at rest
+REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
 EXECUTOR_SILENCE = 2.0  # wall seconds without a plan status (two a second are sent) after which the executor is lost
 REST_TIME_MAX = 2.0  # [s] the end of a skill waits at most this long for rest
 
 
 @dataclass
 class Running:
-    """The goal under way. Once `result` is known it only waits for the arm to come to rest."""
+    """The goal under way. Once `result` is known it only waits for the robot to come to rest."""
 
     goal: ServerGoalHandle
     run: SkillRun
@@ -49,19 +42,20 @@ class Running:
 
 
 class SkillServerNode(ShellNode):
-    """Runs one skill at a time, stepped by the time of the joint states."""
+    """Runs one skill at a time, stepped by the time of the robot's states."""
 
     SETTINGS = (
         Setting("rate", 10.0, "motion references a second of the robot's time [Hz]", 5.0, 50.0),
-        Setting("state_timeout", 1.0, "wall time without joint states after which a skill fails [s]", 0.2, 10.0),
+        Setting("state_timeout", 1.0, "wall time without the robot's states after which a skill fails [s]", 0.2, 10.0),
+        ROBOT,
     )
 
     def configure(self) -> None:
         self._period = 1.0 / self.setting("rate")
         self._library = load_skills()
-        self._kinematics = ArmKinematics()
+        self._robot = one_of(self, ROBOT, OBSERVED)()
         self._running: Running | None = None
-        self._joints: tuple | None = None
+        self._state: RobotState | None = None
         self._scene = None
         self._world_run = 0
         self._executor: PlanStatus | None = None
@@ -69,7 +63,7 @@ class SkillServerNode(ShellNode):
         self._heard = time.monotonic()
         self._forget()
         self._reference = self.create_lifecycle_publisher(MotionReference, "motion_reference", 1)
-        self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY)
+        self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
         self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
         self.create_subscription(PlanStatus, "plan_status", self._on_executor, LATCHED)
         self.every(0.25, self._on_watch)
@@ -103,22 +97,20 @@ class SkillServerNode(ShellNode):
     def _begin(self, goal: ServerGoalHandle) -> Running:
         request = goal.request
         if self._running is not None:
-            message = f"{request.skill} cannot start: the arm is busy with {self._running.goal.request.skill}"
+            message = f"{request.skill} cannot start: the robot is busy with {self._running.goal.request.skill}"
             raise SkillError(SkillErrorCode.PRECONDITION_FAILED, message)
-        if self._joints is None or self._scene is None or self._silence() > self.setting("state_timeout"):
-            message = f"{request.skill} cannot start: the robot's joint states or the scene do not arrive"
+        if self._state is None or self._scene is None or self._silence() > self.setting("state_timeout"):
+            message = f"{request.skill} cannot start: the robot's {self._robot.topic} or the scene do not arrive"
             raise SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
         skill = self._library.find(request.skill)
         run = skill.start(arguments_from_msg(request.arguments), self._observation())
-        return Running(goal, run, started=self._joints[0].time)
+        return Running(goal, run, started=self._state.time)
 
     def _silence(self) -> float:
         return time.monotonic() - self._heard
 
     def _observation(self) -> Observation:
-        state, width = self._joints
-        pose = self._kinematics.pose(state.qpos)
-        return Observation(state.time, self._scene, tuple(state.qpos.tolist()), pose, width, self._origins)
+        return self._robot.observation(self._state, self._scene, self._origins)
 
     def _on_scene(self, message: Scene) -> None:
         restarted = self._scene is not None and message.run != self._world_run
@@ -128,20 +120,20 @@ class SkillServerNode(ShellNode):
             self._fail("the robot was restarted while {skill} was moving it")
         self._origins = self._origins_tracker.update(self._scene)
 
-    def _on_state(self, message: JointState) -> None:
+    def _on_state(self, message) -> None:
         try:
-            joints = joint_state_from_msg(message)
+            state = self._robot.state(message)
         except LlmPlannerError as error:
             self.get_logger().error(str(error), throttle_duration_sec=5.0)
             return
-        self._joints, self._heard = joints, time.monotonic()
+        self._state, self._heard = state, time.monotonic()
         running = self._running
         if running is None:
             return
         if running.result is not None:
             self._finish_at_rest(running)
-        elif joints[0].time >= running.stepped + 0.95 * self._period:
-            running.stepped = joints[0].time
+        elif state.time >= running.stepped + 0.95 * self._period:
+            running.stepped = state.time
             self._step(running)
 
     def _step(self, running: Running) -> None:
@@ -156,14 +148,13 @@ class SkillServerNode(ShellNode):
         self._reference.publish(reference_to_msg(outcome))
 
     def _end(self, running: Running, result: SkillResult) -> None:
-        """No more motion; the result is told once the arm is at rest."""
-        running.result, running.ended = result, self._joints[0].time
+        """No more motion; the result is told once the robot is at rest."""
+        running.result, running.ended = result, self._state.time
         self._reference.publish(no_motion(running.ended))
 
     def _finish_at_rest(self, running: Running) -> None:
-        state, _ = self._joints
-        waited = state.time - running.ended
-        at_rest = waited >= 0.05 and np.abs(state.qvel).max() < REST_SPEED
+        waited = self._state.time - running.ended
+        at_rest = waited >= 0.05 and np.abs(self._state.qvel).max() < REST_SPEED
         if at_rest or waited > REST_TIME_MAX:
             self._running = None
             running.done.set_result(None)
@@ -175,7 +166,7 @@ class SkillServerNode(ShellNode):
             return
         message = reason.format(skill=running.goal.request.skill)
         running.result = SkillResult(SkillErrorCode.CONTROLLER_FAULT, message)
-        self._reference.publish(no_motion(self._joints[0].time))
+        self._reference.publish(no_motion(self._state.time))
         self._running = None
         running.done.set_result(None)
 
@@ -193,15 +184,15 @@ class SkillServerNode(ShellNode):
         """Show that this node is alive, and notice when the robot is not."""
         running = self._running
         if running is not None:
-            elapsed = self._joints[0].time - running.started
+            elapsed = self._state.time - running.started
             running.goal.publish_feedback(ExecuteSkill.Feedback(phase=running.run.phase, elapsed=elapsed))
             running.abandoned = running.abandoned or self._executor_is_lost()
         if self._silence() > self.setting("state_timeout"):
-            self._fail("the robot's joint states stopped arriving during {skill}")
+            self._fail(f"the robot's {self._robot.topic} stopped arriving during {{skill}}")
 
     def _on_diagnose(self) -> None:
         if self._silence() > self.setting("state_timeout"):
-            self.report(WARN, "no joint states arrive")
+            self.report(WARN, f"no {self._robot.topic} arrive")
         else:
             self.report(OK, self._running.run.phase if self._running else "idle")
 

@@ -10,7 +10,7 @@ from math import dist, hypot
 
 from llm_planner.control.reference import MotionReference
 from llm_planner.errors import InputError
-from llm_planner.simulation.rooms.base import BASE_RADIUS, OPEN_WIDTH, base_pose, yaw_of
+from llm_planner.simulation.rooms.base import BASE_RADIUS, base_pose, yaw_of
 from llm_planner.skills.arm import Script
 from llm_planner.skills.contract import Observation, SkillErrorCode
 from llm_planner.skills.detours import Disc, way_around
@@ -21,6 +21,8 @@ from llm_planner.world.building import Building
 from llm_planner.world.places import Point2, Rectangle
 from llm_planner.world.routes import shortest_route
 from llm_planner.world.scene import Pose, Scene, SceneObject
+
+VALID_FOR = 0.3  # [s] of a reference: without a newer one the base is at rest soon after
 
 
 @dataclass(frozen=True)
@@ -140,31 +142,30 @@ class Base:
         yield from ()
 
     def _reference(self, poses: Sequence[Pose], start: float) -> MotionReference:
-        return MotionReference(start, PATH_DT, tuple(poses), self.width)
+        return MotionReference(start, PATH_DT, tuple(poses), self.width, VALID_FOR)
 
     def _follow(self, poses: Sequence[Pose]) -> Script:
         """Along the timed poses, waiting for a base that lags, until it has arrived and faces as told."""
         settings, count = self.settings, round(self.settings.ahead / PATH_DT)
-        elapsed, waited, last = 0.0, 0.0, self.observation.time
+        elapsed, waited, last, lagging = 0.0, 0.0, self.observation.time, False
         while True:
             index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)
             start = self.observation.time - max(0.0, elapsed - index * PATH_DT)
-            yield self._reference(poses[index : index + count + 1], start)
+            ahead = 0 if lagging else count  # a base that is waited for is not sent any farther
+            yield self._reference(poses[index : index + ahead + 1], start)
             step, last = self.observation.time - last, self.observation.time
             behind = dist(self.position, poses[index].position[:2])
+            lagging = behind > settings.lag_max
             if index == len(poses) - 1:
                 turned = abs(math.remainder(yaw_of(poses[-1]) - self.yaw, math.tau))
                 if behind <= settings.arrived and turned <= settings.facing:
                     break
                 waited += step
-            elif behind <= settings.lag_max:
-                elapsed, waited = elapsed + step, 0.0
-            else:
+            elif lagging:
                 waited += step
+            else:
+                elapsed, waited = elapsed + step, 0.0
             if waited > settings.patience:
                 message = f"the base stopped {behind:.2f} m short during {self.phase!r}: something is in the way"
                 raise SkillError(SkillErrorCode.UNREACHABLE, message)
         self._still = poses[-1]
-
-
-OPEN, CLOSED = OPEN_WIDTH, 0.0

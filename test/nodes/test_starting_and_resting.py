@@ -144,7 +144,7 @@ def test_the_demo_shows_the_program_reaches_the_goal_and_films_it(environment, s
     assert "You: put the red block in the green bowl" in done.stdout
     assert '✓ place_in("green bowl") done' in done.stdout
     assert "Goal reached, as the simulator shows: The red block is in the green bowl." in done.stdout
-    assert re.search(r"The arm began to move \d+\.\d s after the command", done.stdout)
+    assert re.search(r"The robot began to move \d+\.\d s after the command", done.stdout)
     try:
         open_gl_context(16, 16).free()
     except SimulationError:

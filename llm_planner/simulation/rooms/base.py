@@ -15,7 +15,7 @@ BASE_MASS = 25.0  # [kg]
 BASE_JOINTS = ("base_x", "base_y", "base_yaw")
 GRIP_REACH = 0.5  # from the base's middle to the point between its fingers
 GRIP_TOLERANCE = 0.12  # the fingers take the nearest thing that lies at most this far from that point
-OPEN_WIDTH = 0.4  # between the fingers; below half of it they are closed
+OPEN_WIDTH, CLOSED_WIDTH = 0.4, 0.0  # between the fingers; below half of the first they are closed
 MOTOR_LAG = 0.08  # [s] in which the wheels come to about two thirds of a commanded change of velocity
 
 # Of x, y [m/s, m/s^2] and yaw [rad/s, rad/s^2]; those of x hold for the speed in the plane.
@@ -23,7 +23,7 @@ BASE_LIMITS = RobotLimits(
     qpos_min=np.full(3, -np.inf),
     qpos_max=np.full(3, np.inf),
     qvel_max=np.array([1.5, 1.5, 2.5]),
-    qacc_max=np.array([2.5, 2.5, 6.0]),
+    qacc_max=np.array([4.0, 4.0, 10.0]),
     torque_max=np.full(3, np.inf),
 )
 

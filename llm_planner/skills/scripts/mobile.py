@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from math import cos, dist, hypot, sin
 
-from llm_planner.simulation.rooms.base import BASE_RADIUS, GRIP_REACH
+from llm_planner.simulation.rooms.base import BASE_RADIUS, CLOSED_WIDTH, GRIP_REACH, OPEN_WIDTH
 from llm_planner.skills.arm import Script
-from llm_planner.skills.base import CLOSED, OPEN, Base
+from llm_planner.skills.base import Base
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.world.places import Point2
@@ -39,9 +39,9 @@ def go_to(base: Base, arguments: Mapping[str, Argument]) -> Script:
 def pick_up(base: Base, arguments: Mapping[str, Argument]) -> Script:
     """Leaves `object` on the tray."""
     name = str(arguments["object"])
-    yield from base.fingers("open", OPEN)
+    yield from base.fingers("open", OPEN_WIDTH)
     yield from _approach(base, base.find(name), GRIP_REACH)
-    yield from base.fingers("load", CLOSED)
+    yield from base.fingers("load", CLOSED_WIDTH)
     if base.scene.held != name:
         raise SkillError(SkillErrorCode.NO_GRASP, f"the fingers closed without taking hold of the {name}")
 
@@ -52,7 +52,7 @@ def drop_off(base: Base, arguments: Mapping[str, Argument]) -> Script:
     place, yaw = _free_front(base, base.find(name))
     yield from base.drive("make room", place)
     yield from base.turn("turn", yaw)
-    yield from base.fingers("unload", OPEN)
+    yield from base.fingers("unload", OPEN_WIDTH)
     if base.scene.held:
         raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there was no space to put the {name} down")
 
