@@ -80,6 +80,33 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("controller tick, median [ms CPU]", lambda r: r["tick_ms"]["median"], at_most(4.0), "≤ 4.0"),
         ],
     ),
+    "bench_temporal": (
+        [],
+        ["--pairs", "20", "--updates", "200"],
+        [
+            Figure(
+                "equivalence, all sets, mean [ms]", lambda r: r["all sets"]["pair_ms"]["mean"], at_most(1.0), "≤ 1.0"
+            ),
+            Figure(
+                "equivalence, one place, mean [ms]",
+                lambda r: r["one place at a time"]["pair_ms"]["mean"],
+                at_most(1.0),
+                "≤ 1.0",
+            ),
+            Figure(
+                "slowest automaton [ms]",
+                lambda r: r["one place at a time"]["automaton_ms"]["max"],
+                at_most(50.0),
+                "≤ 50",
+            ),
+            Figure(
+                "monitor, slowest formula, 99 % [µs]",
+                lambda r: max(row["p99"] for row in r["monitor_us"].values()),
+                at_most(100.0),
+                "≤ 100",
+            ),
+        ],
+    ),
     "bench_first_motion": (
         [],
         ["--commands", "2"],
