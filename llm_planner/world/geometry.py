@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from llm_planner.world.scene import Quaternion, SceneObject, Vector3
 
@@ -24,11 +25,17 @@ def rotation_matrix(orientation: Quaternion) -> Matrix3:
 
 def half_extents(item: SceneObject) -> Vector3:
     """Half the size of the upright box, aligned with the base frame, that encloses `item`."""
-    rows = rotation_matrix(item.orientation)
-    if item.kind in ROUND_KINDS and abs(rows[2][2]) >= UPRIGHT:
-        radius = max(item.size[:2]) / 2
-        return radius, radius, sum(abs(rows[2][k]) * item.size[k] for k in range(3)) / 2
-    x, y, z = (sum(abs(row[k]) * item.size[k] for k in range(3)) / 2 for row in rows)
+    return _half_extents(item.kind in ROUND_KINDS, item.orientation, item.size)
+
+
+@lru_cache(maxsize=4096)
+def _half_extents(is_round: bool, orientation: Quaternion, size: Vector3) -> Vector3:
+    """Asked for again and again, of things that are seldom turned."""
+    rows = rotation_matrix(orientation)
+    if is_round and abs(rows[2][2]) >= UPRIGHT:
+        radius = max(size[:2]) / 2
+        return radius, radius, sum(abs(rows[2][k]) * size[k] for k in range(3)) / 2
+    x, y, z = (sum(abs(row[k]) * size[k] for k in range(3)) / 2 for row in rows)
     return x, y, z
 
 

@@ -23,7 +23,7 @@ from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
 Clock = Callable[[], float]
-QUICK = 0.2  # share of the limits that the first search may take
+QUICK = 0.1  # share of the limits that the first search may take
 PROOF_STATES = 4000  # of each search for a reason
 _LESS = "Ask for less at once, or drop a constraint."
 
