@@ -72,7 +72,7 @@ def test_a_few_steps_of_training_lower_the_loss_and_write_weights_that_load(tmp_
     batch = next(iter(ExampleStream(settings, draw_sample)))
     torch.manual_seed(settings.seed)
     before = -log_probabilities(Network(PROGRAM).eval(), batch).sum(-1).mean().item()
-    train(PROGRAM, draw_sample, settings, tmp_path)
+    train(PROGRAM, draw_sample, settings, tmp_path, NetworkSize())
     weights, size = load_weights(tmp_path)
     trained = Network(PROGRAM, NetworkSize(**size)).eval()
     trained.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})

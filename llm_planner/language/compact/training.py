@@ -139,7 +139,7 @@ def train(
     draw: Draw,
     settings: TrainingSettings,
     folder: Path,
-    size: NetworkSize = NetworkSize(),
+    size: NetworkSize,
     start: Path | None = None,
     report: Callable[[int, float, float], None] = lambda step, loss, exact: None,
 ) -> None:

@@ -107,4 +107,5 @@ _POINTERS: dict[str, tuple[str, ...]] = {
 }
 
 READING = Grammar(_RULES, _POINTERS, WORDS, ENTRIES, max_loops=0)
+MAX_READ = 79  # words of a lifted command: the longest that training shows the network
 GOALS = frozenset(["visit", "sequence", "ordered", "strictly", "patrol", "at_least", "exactly", "within", "lasting"])

@@ -13,7 +13,7 @@ import numpy as np
 from llm_planner.errors import QuestionError
 from llm_planner.language.compact.constraints.doubts import DOUBT, doubt, unknown
 from llm_planner.language.compact.constraints.formulas import specification
-from llm_planner.language.compact.constraints.grammar import GOALS, READING
+from llm_planner.language.compact.constraints.grammar import GOALS, MAX_READ, READING
 from llm_planner.language.compact.constraints.lifting import Lifted, Sentence, lift
 from llm_planner.language.compact.constraints.naming import Phrase, proposition_phrases, scene_phrases
 from llm_planner.language.compact.constraints.states import BareStates, SceneStates
@@ -22,7 +22,6 @@ from llm_planner.language.compact.grammar import Node, Pointer
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
 from llm_planner.language.compact.search import Reading as Derivation
 from llm_planner.language.compact.search import sample, search
-from llm_planner.language.compact.words import MAX_WORDS
 from llm_planner.language.model import ReadConstraint, Reading, ReadingReply, ReadingRequest
 
 WEIGHTS = Path(__file__).parent / "weights"
@@ -44,7 +43,7 @@ class CommandReader:
         """The best reading, then the drawn ones; a question where none can be trusted."""
         command, bare = request.command, bool(request.propositions)
         sentence = lift(command, _phrases(request), _world(request), self.known)
-        if len(sentence.words) > MAX_WORDS or not any(word.text.strip("#").isalnum() for word in sentence.words):
+        if len(sentence.words) > MAX_READ or not any(word.text.strip("#").isalnum() for word in sentence.words):
             return ReadingReply((Reading(question=_length_question(len(sentence.words))),))
         item = encode(sentence.words, sentence.flat(), READING)
         states = BareStates(sentence) if bare else SceneStates(sentence, request.scene)
@@ -143,9 +142,9 @@ def _world(request: ReadingRequest) -> str:
 
 
 def _length_question(count: int) -> str:
-    if count <= MAX_WORDS:
+    if count <= MAX_READ:
         return "I heard no words. What should I do?"
-    return f"That was {count} words; I can follow at most {MAX_WORDS}. Please say it in shorter parts."
+    return f"That was {count} words; I can follow at most {MAX_READ}. Please say it in shorter parts."
 
 
 def _unclear_question(command: str) -> str:

@@ -72,10 +72,13 @@ class SceneStates:
 
     def started(self, node: Node, before: Node) -> Formula:
         """To move a thing begins with taking it in hand; several things are those that must not come first."""
+        first = {name for inner in _things_in(before) for name in self.things(inner, "moved")}
+        if node.step == "holding_any" and first:
+            others = [item.name for item in self.scene.objects if item.kind not in PEOPLE and item.name not in first]
+            return disj(*(atom(f"holding({name})") for name in others))
         if node.step not in ("moved", "holding"):
             return self.state(node)
         thing = node.children[0]
-        first = {name for inner in _things_in(before) for name in self.things(inner, str(before.step))}
         several = thing.step in ("each", "any")
         names = [name for name in self.things(thing, "moved") if not several or name not in first]
         return self._joined(thing, [atom(f"holding({name})") for name in names])

@@ -16,9 +16,11 @@ PLACE: Forms = {
     "do": "[visit|visit|visit|go to|go to|go to|head to|move to|walk to|travel to|reach|get to|stop by|stop at|drive to"
     "|make your way to|navigate to|proceed to|approach|enter|explore|go into|run to|swing by|pass by|find|come to"
     "|check in at|drop by|arrive at|make a stop at|pay {x} a visit to|call at]",
-    "doing": "[visiting|visiting|visiting|going to|going to|heading to|moving to|walking to|traveling to|reaching|getting"
+    "doing": "[visiting|visiting|visiting|going to|going to|heading to|moving to|walking to|traveling to|reaching"
+    "|getting"
     " to|entering|stopping at|passing through|driving to|exploring|arriving at|stepping into|coming to]",
-    "done": "[you [have|'ve|have already|] [visited|been to|gone to|reached|seen|entered|arrived at|been in|got to|made it"
+    "done": "[you [have|'ve|have already|] [visited|been to|gone to|reached|seen|entered|arrived at|been in|got to"
+    "|made it"
     " to] {x}|{x} [is|has been|was|gets] [visited|reached|seen|entered|explored]|visiting {x}|you were [in|at] {x}"
     "|you [visit|reach|get to|go to|arrive at|enter|come to|move to|are at|are in|have to come to] {x}]",
     "now": "[you are [in|at|inside] {x}|you [visit|reach|get to|go to|arrive at|enter|come to|see|observe|are visiting]"
@@ -32,22 +34,28 @@ EVENT: Forms = {
     "do": "[make sure {x} [happens|occurs|becomes true|holds]|bring about {x}|achieve {x}|have {x} [happen|occur]"
     "|get {x} to [hold|happen]|see {x}|observe {x}]",
     "doing": "[seeing {x}|observing {x}|{x} [happening|occurring|being true|holding]|doing {x}]",
-    "done": "[{x} [happens|occurs|has happened|has occurred|has been observed|is observed|is seen|was seen|becomes true|is"
+    "done": "[{x} [happens|occurs|has happened|has occurred|has been observed|is observed|is seen|was seen|becomes "
+    "true|is"
     " true|holds|comes true|is|arrives]|you [see|observe|have seen|have observed|notice|detect] {x}|{x}]",
-    "now": "[{x} [happens|occurs|holds|is true|is observed|is seen|becomes true|is active|is on|is set]|you [see|observe]"
+    "now": "[{x} [happens|occurs|holds|is true|is observed|is seen|becomes true|is active|is on|is set]|you [see"
+    "|observe]"
     " {x} [happen|occur|]|{x}|{x}|there is [a|an] {x}|a {x} [arrives|comes in|is received|is made]|the {x}"
     " [happens|holds|is true]]",
-    "staying": "[keep {x} [true|up]|{x} [must|should|shall|has to|] [hold|holds|remain true|stays true|stay true|be true|is"
+    "staying": "[keep {x} [true|up]|{x} [must|should|shall|has to|] [hold|holds|remain true|stays true|stay true|be "
+    "true|is"
     " true]|hold {x}|maintain {x}|{x}]",
     "leaving": "[let go of {x}|give up {x}|stop {x}]",
     "unseen": "[{x} [is not|has not been|isn't|hasn't been|remains not] [seen|observed]|{x} [has not|hasn't]"
     " [happened|occurred] [yet|]]",
 }
 PERSON: Forms = {
-    "do": "[visit|see|meet|go to|go and see|find|go see|drop in on|go near|approach|get close to|come to|check on|look for"
+    "do": "[visit|see|meet|go to|go and see|find|go see|drop in on|go near|approach|get close to|come to|check on"
+    "|look for"
     "|pay a visit to|say hello to|greet|stop by]",
-    "doing": "[visiting|seeing|meeting|going to|going near|approaching|getting close to|coming near|bothering|disturbing]",
-    "done": "[you [have|'ve|] [visited|seen|met|been to|been with|found] {x}|{x} has been [visited|seen]|you [visit|meet|see"
+    "doing": "[visiting|seeing|meeting|going to|going near|approaching|getting close to|coming near|bothering"
+    "|disturbing]",
+    "done": "[you [have|'ve|] [visited|seen|met|been to|been with|found] {x}|{x} has been [visited|seen]|you [visit"
+    "|meet|see"
     "|are with|reach|get to] {x}|visiting {x}|seeing {x}]",
     "now": "[you are [near|with|close to|next to|beside|around] {x}|{x} is [near|near you|around|close|close to you]]",
     "staying": "[stay|remain|wait|keep] [near|with|close to|beside|by] {x}",
@@ -65,7 +73,8 @@ NEAR: Forms = {
     "unseen": "you have not been near {x} [yet|]",
 }
 OVER: Forms = {
-    "do": "[reach over|pass over|move over|go over|fly over|hover over|swing over|reach across|be above|move above|go above"
+    "do": "[reach over|pass over|move over|go over|fly over|hover over|swing over|reach across|be above|move above"
+    "|go above"
     "|be over|pass above|carry anything over|lift anything over|move anything over|travel over|cross over]",
     "doing": "[reaching over|passing over|moving over|going over|flying over|hovering over|reaching across|going above"
     "|passing above|crossing over|being above|swinging over]",
@@ -76,7 +85,8 @@ OVER: Forms = {
     "unseen": "you have not passed over {x} [yet|]",
 }
 HOLDING: Forms = {
-    "do": "[pick up|grab|take|hold|lift|carry|grasp|pick {x} up|collect|fetch|lift up|get|take hold of|raise|get hold of]",
+    "do": "[pick up|grab|take|hold|lift|carry|grasp|pick {x} up|collect|fetch|lift up|get|take hold of|raise|get "
+    "hold of]",
     "doing": "[picking up|grabbing|taking|holding|lifting|carrying|grasping|collecting|fetching|raising|having]",
     "done": "[you [have|'ve|] [picked up|grabbed|got|taken|lifted|collected|fetched] {x}|{x} [is|has been]"
     " [picked up|grabbed|taken|in your hand|collected]|you [have|hold|are holding|pick up|are carrying] {x}]",
@@ -89,9 +99,11 @@ HOLDING: Forms = {
 MOVED: Forms = {
     "do": "[move|touch|disturb|shift|displace|knock over|bump into|nudge|budge|touch or move|mess with|push|tip over"
     "|relocate|handle|hit|put away|clear away|deal with|tidy away]",
-    "doing": "[moving|touching|disturbing|shifting|displacing|knocking over|bumping into|nudging|budging|pushing|hitting"
+    "doing": "[moving|touching|disturbing|shifting|displacing|knocking over|bumping into|nudging|budging|pushing"
+    "|hitting"
     "|tipping over|putting away|messing with|handling|dealing with]",
-    "done": "[{x} [is|has been|was|gets] [moved|done|put away|finished|taken care of|dealt with|cleared away|out of the way"
+    "done": "[{x} [is|has been|was|gets] [moved|done|put away|finished|taken care of|dealt with|cleared away|out of "
+    "the way"
     "|sorted|placed|tidied away|in place|in its place|touched|handled|put where it belongs|gone from its place]|you"
     " [have|'ve|] [moved|put away|finished with|dealt with|cleared away|placed|done|sorted|finished|tidied away] {x}"
     "|you are [done|finished] with {x}]",
@@ -114,7 +126,8 @@ LOOKED: Forms = {
 BROUGHT: Forms = {  # a thing to a room
     "do": "[bring|take|deliver|carry|move|transport|get|put|drop off|fetch and bring|haul|return|drop|leave|place] {x}"
     " [to|to|to|in|into|over to|at|inside] {y}",
-    "doing": "[bringing|taking|delivering|carrying|moving|putting|dropping off|leaving|getting] {x} [to|in|into|at] {y}",
+    "doing": "[bringing|taking|delivering|carrying|moving|putting|dropping off|leaving|getting] {x} [to|in|into|at] "
+    "{y}",
     "done": "[{x} [is|has been|was] [delivered to|brought to|in|dropped off [in|at]|taken to|at|put in] {y}|you [have|]"
     " [brought|delivered|taken|dropped off|put] {x} [to|in|into|at] {y}]",
     "now": "{x} [is|lies|stays] [in|inside|at] {y}",
@@ -125,7 +138,8 @@ BROUGHT: Forms = {  # a thing to a room
 HANDED: Forms = {  # a thing to a person
     "do": "[bring|take|deliver|carry|hand|give|get] [{x} [to|over to] {y}|{y} {x}]",
     "doing": "[bringing|taking|delivering|handing|giving] {x} to {y}",
-    "done": "[{x} has been [delivered|brought|given] to {y}|you have [brought|delivered|taken|given] {x} to {y}|{y} has {x}"
+    "done": "[{x} has been [delivered|brought|given] to {y}|you have [brought|delivered|taken|given] {x} to {y}|{y} "
+    "has {x}"
     "|{y} got {x}]",
     "now": "{y} has {x}",
     "staying": "[keep|leave] {x} with {y}",

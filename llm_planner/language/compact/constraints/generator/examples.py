@@ -3,57 +3,71 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from numpy.random import Generator
 
-from llm_planner.language.compact.constraints.generator import itineraries, orders, rules
+from llm_planner.language.compact.constraints.generator import (
+    avoidance,
+    itineraries,
+    limits,
+    orders,
+    precedence,
+    responses,
+)
 from llm_planner.language.compact.constraints.generator.itineraries import Said
 from llm_planner.language.compact.constraints.generator.narrator import Item, Narrator
 from llm_planner.language.compact.constraints.generator.noise import noisy
 from llm_planner.language.compact.constraints.generator.phrasing import Name, Phrase, Piece, node
 from llm_planner.language.compact.constraints.generator.temporal_english import formula
-from llm_planner.language.compact.constraints.grammar import ENTRIES, READING
+from llm_planner.language.compact.constraints.grammar import ENTRIES, MAX_READ, READING
 from llm_planner.language.compact.constraints.lifting import Lifted, Sentence, in_order, lift
 from llm_planner.language.compact.constraints.naming import scene_phrases
 from llm_planner.language.compact.encoding import Sample, encode
 from llm_planner.language.compact.generator.examples import draw_example
 from llm_planner.language.compact.generator.lexicon import UNCLEAR
 from llm_planner.language.compact.grammar import Node, Pointer, Step, linearise
-from llm_planner.language.compact.words import MAX_WORDS
 
 Pattern = Callable[[Narrator], Said]
 Weighted = tuple[tuple[float, Pattern], ...]
 
 BARE: Weighted = (
     (0.11, itineraries.visit), (0.11, itineraries.sequence), (0.12, orders.ordered), (0.13, orders.strictly),
-    (0.08, itineraries.patrol), (0.12, itineraries.counted), (0.07, rules.never), (0.07, rules.not_before),
-    (0.05, rules.stay_until), (0.05, rules.responds), (0.05, rules.at_once), (0.05, rules.just_then),
-    (0.05, rules.never_after), (0.03, rules.whenever), (0.03, rules.always), (0.08, formula), (0.02, rules.timed),
+    (0.08, itineraries.patrol), (0.12, itineraries.counted), (0.07, avoidance.never), (0.07, precedence.not_before),
+    (0.05, precedence.stay_until), (0.05, responses.responds), (0.05, responses.at_once), (0.05, responses.just_then),
+    (0.05, precedence.never_after), (0.03, responses.whenever), (0.03, limits.always), (0.08, formula),
+    (0.02, limits.timed),
 )  # fmt: skip
 GOALS: Weighted = (
     (0.22, itineraries.visit), (0.25, itineraries.sequence), (0.06, orders.ordered), (0.03, orders.strictly),
     (0.05, itineraries.patrol), (0.06, itineraries.counted),
-    (0.28, lambda who: itineraries.visit_one(who, who.errand())), (0.05, rules.timed),
+    (0.28, lambda who: itineraries.visit_one(who, who.errand())), (0.05, limits.timed),
 )  # fmt: skip
 ROOM_RULES: Weighted = (
-    (0.34, rules.never), (0.25, rules.not_before), (0.09, rules.whenever), (0.06, rules.never_after),
-    (0.05, rules.responds), (0.04, rules.at_once), (0.06, rules.distance), (0.03, rules.speed),
-    (0.04, itineraries.counted), (0.03, rules.stay_until), (0.01, rules.always),
+    (0.34, avoidance.never), (0.25, precedence.not_before), (0.09, responses.whenever), (0.06, precedence.never_after),
+    (0.05, responses.responds), (0.04, responses.at_once), (0.06, limits.distance), (0.03, limits.speed),
+    (0.04, itineraries.counted), (0.03, precedence.stay_until), (0.01, limits.always),
 )  # fmt: skip
 TABLE_RULES: Weighted = (
-    (0.4, rules.never), (0.27, rules.not_before), (0.11, rules.distance), (0.03, rules.speed), (0.04, rules.height),
-    (0.07, rules.whenever), (0.03, rules.never_after), (0.03, rules.always), (0.02, rules.responds),
+    (0.4, avoidance.never), (0.27, precedence.not_before), (0.11, limits.distance), (0.03, limits.speed),
+    (0.04, limits.height), (0.07, responses.whenever), (0.03, precedence.never_after), (0.03, limits.always), (0.02, responses.responds),
 )  # fmt: skip
 
-_AND_RULE = "[, and|, but|and|but|.|;|,|. also|. and|, also|. but|, and please|. remember ,|. however ,|. oh , and|while|and also|, though"\
-            "|. while you do it ,|. please|, making sure that you|. make sure you|, just|. at the same time|. note :|. one condition :|]"  # fmt: skip
-_AND_GOAL = "[,|.|;|, and|. now|:|. then|and|, but|. with that in mind ,|. your task :|. that said ,|, so|. apart from that ,|. under that"\
-            " condition|, please|. ok ,|]"  # fmt: skip
+_AND_RULE = (
+    "[, and|, but|and|but|.|;|,|. also|. and|, also|. but|, and please|. remember ,|. however ,|. oh , and|while|and "
+    "also|, though"
+    "|. while you do it ,|. please||, just|. at the same time|. note :|. one condition :|]"
+)
+_AND_GOAL = (
+    "[,|.|;|, and|. now|:|. then|and|, but|. with that in mind ,|. your task :|. that said ,|, so|. apart from that "
+    ",|. under that"
+    " condition|, please|. ok ,|]"
+)
 _MOSTLY_NEGATIVE = re.compile(
-    r"\b(don'?t|never|without|avoid|nothing else|leave|stay|stays|alone|others|rest|not|only that|just that|that's all|that is it)\b"
+    r"\b(don'?t|never|without|avoid|nothing else|leave|stays?|alone|others|rest|not|only that|just that|that's all"
+    r"|that is it)\b"
 )
 
 
@@ -86,8 +100,10 @@ def rooms(rng: Generator) -> tuple[str, list[Part]]:
     """Commands to a robot in a building."""
     things = _random_items(rng, int(rng.integers(1, 6)))
     who = Narrator(rng, "rooms", things, rooms=int(rng.integers(4, 12)), people=int(rng.integers(0, 4)))
-    goals = [pick(who, GOALS) for _ in range(int(rng.choice([0, 1, 2], p=[0.25, 0.62, 0.13])))]
-    count = int(rng.choice([0, 1, 2, 3], p=[0.3, 0.42, 0.2, 0.08])) if goals else int(rng.choice([1, 2], p=[0.8, 0.2]))
+    goals = [pick(who, GOALS) for _ in range(int(rng.choice([0, 1, 2], p=[0.22, 0.68, 0.1])))]
+    count = (
+        int(rng.choice([0, 1, 2, 3], p=[0.27, 0.53, 0.17, 0.03])) if goals else int(rng.choice([1, 2], p=[0.8, 0.2]))
+    )
     ruled = [pick(who, ROOM_RULES) for _ in range(count)]
     said = ruled + goals if who.chance(0.2) else goals + ruled
     return "rooms", _strung(who, said)
@@ -124,8 +140,11 @@ def table(rng: Generator) -> tuple[str, list[Part]]:
             words.append(named.get(word.text) or plurals.get(word.text) or word.text)
         else:
             words.append(who.mark(word.segment))
-    who.used += [name for name in named.values() if name.entry == "object"]
-    count = int(rng.choice([0, 1, 2, 3], p=[0.4, 0.4, 0.16, 0.04]))
+    said = [name for name in named.values() if name.entry == "object"]
+    who.used += said
+    if len(said) == 1:
+        who.last = said[0].node, ()
+    count = int(rng.choice([0, 1, 2, 3], p=[0.36, 0.47, 0.15, 0.02]))
     ruled = [pick(who, TABLE_RULES) for _ in range(count)]
     task: Said | tuple[None, Phrase] = (None, tuple(words))
     if ruled and who.chance(0.12):
@@ -161,31 +180,30 @@ def _random_items(rng: Generator, count: int) -> tuple[Item, ...]:
 Sentences = Callable[[Generator], tuple[str, list[Part]]]
 
 
-def draw_sample(rng: Generator, accept: Callable[[list[Part]], bool] = lambda parts: True,
-                mix: tuple[tuple[float, Sentences], ...] = ()) -> Sample:  # fmt: skip
+def draw_parts(rng: Generator, mix: Mix) -> tuple[str, list[Part]]:
+    """The kind of world and the parts of a random sentence; `mix` are shares of kinds, which sum to one."""
+    draw = rng.random()
+    for share, sentences in mix:
+        draw -= share
+        if draw < 0:
+            return sentences(rng)
+    return mix[-1][1](rng)
+
+
+def draw_sample(rng: Generator, accept: Callable[[Sequence[Part]], bool], mix: Mix) -> Sample:
     """A random sample that is short enough and accepted."""
     while True:
-        draw = rng.random()
-        sentences = next((make for share, make in _cumulative(mix or MIX) if draw < share), bare)
-        world, parts = sentences(rng)
-        if not accept(parts):
-            continue
-        noise = noisy([part.words for part in parts], rng)
-        sample = as_sample(world, [Part(part.spec, words) for part, words in zip(parts, noise, strict=True)])
-        if sample is not None:
-            return sample
+        world, parts = draw_parts(rng, mix)
+        if accept(parts):
+            noise = noisy([part.words for part in parts], rng)
+            sample = as_sample(world, [Part(part.spec, words) for part, words in zip(parts, noise, strict=True)])
+            if sample is not None:
+                return sample
 
 
-MIX: tuple[tuple[float, Sentences], ...] = ((0.42, bare), (0.29, rooms), (0.27, table), (0.02, unclear))
-BARE_MIX: tuple[tuple[float, Sentences], ...] = ((0.99, bare), (0.01, unclear))
-
-
-def _cumulative(mix: tuple[tuple[float, Sentences], ...]) -> list[tuple[float, Sentences]]:
-    total, out = 0.0, []
-    for share, make in mix:
-        total += share
-        out.append((total, make))
-    return out
+Mix = tuple[tuple[float, Sentences], ...]
+MIX: Mix = ((0.42, bare), (0.29, rooms), (0.27, table), (0.02, unclear))
+BARE_MIX: Mix = ((0.99, bare), (0.01, unclear))
 
 
 def as_sample(world: str, parts: list[Part]) -> Sample | None:
@@ -215,7 +233,7 @@ def as_sample(world: str, parts: list[Part]) -> Sample | None:
         if not all(_is_said(step, numbers, marks) for step in meant):
             return None
         steps += map(partial(_placed, numbers=numbers, marks=marks), meant)
-    if len(words) > MAX_WORDS or len(steps) > READING.max_steps:
+    if len(words) > MAX_READ or len(steps) > READING.max_steps:
         return None
     named = in_order({entry: tuple(str(n) for n in group) for entry, group in numbers.items()})
     sentence = Sentence(tuple(words), named, world)

@@ -39,6 +39,7 @@ class Narrator:
     people: int = 0
     used: list[Name] = field(default_factory=list)
     marks: int = 0
+    last: Described | None = None  # what "it" would mean
     places: float = 0.7  # share of bare propositions that are spoken of as places
 
     def chance(self, probability: float) -> bool:
@@ -117,14 +118,16 @@ class Narrator:
                 return self.place()
             if draw < 0.7:
                 return self.holding()
-            return self.moved() if draw < 0.8 else self.nearby()
+            if draw < 0.78:
+                return self.moved()
+            return self.brought(0.2) if draw < 0.86 else self.nearby()
         if draw < 0.4:
             return self.moved()
         if draw < 0.55:
             return self.holding()
         if draw < 0.7:
             return self.nearby()
-        return self.over() if draw < 0.8 else self.placed()
+        return self.over() if draw < 0.8 else self.placed(0.4)
 
     def errand(self) -> Act:
         """Something that one may be sent to do in a building."""
@@ -154,8 +157,8 @@ class Narrator:
     def over(self) -> Act:
         return self._about("over", acts.OVER)
 
-    def brought(self) -> Act:
-        thing, words = self.thing()
+    def brought(self, sets: float = 0.0) -> Act:
+        thing, words = self.thing(sets)
         if self.people and self.chance(0.25):
             name = self.name("person", self.people)
             meant = node("both", node("holding", thing), node("near", name.node))
@@ -163,14 +166,21 @@ class Narrator:
         room = self.name("room", self.rooms)
         return Act(node("is_in", thing, room.node), acts.BROUGHT, words, self.say("[the|the|the|] {x}", x=(room,)))
 
-    def placed(self) -> Act:
-        thing, words = self.thing()
+    def placed(self, sets: float = 0.0) -> Act:
+        thing, words = self.thing(sets)
         if self.chance(0.15):
             region = self.pick(tuple(REGIONS))
             where = f"{self.pick(PLACE_PREPOSITIONS)} {self.pick(REGIONS[region])}"
             return Act(node("is_at", thing, node(region)), acts.AT, words, tuple(where.split()))
-        step, forms = self.pick((("is_in", acts.INSIDE), ("is_in", acts.INSIDE), ("is_on", acts.UPON),
-                                 ("is_on", acts.UPON), ("is_beside", acts.BESIDE)))  # fmt: skip
+        step, forms = self.pick(
+            (
+                ("is_in", acts.INSIDE),
+                ("is_in", acts.INSIDE),
+                ("is_on", acts.UPON),
+                ("is_on", acts.UPON),
+                ("is_beside", acts.BESIDE),
+            )
+        )
         place, base = self.base()
         return Act(node(step, thing, place), forms, words, base)
 
@@ -184,13 +194,13 @@ class Narrator:
         """One thing, or with probability `sets` several at once, any of them."""
         if self.chance(sets):
             return self.several("any")
+        if self.last is not None and self.chance(0.15):
+            return self.last[0], self.say("[it|it|it|that|that one|the same one|this one]")
         item = self._fresh_item()
         kind, color, words = self._description(item)
-        if kind is None:
-            name = Name("object", item.name)
-            self.used.append(name)
-            return name.node, words
-        return node("the", kind, color), words
+        meant = Name("object", item.name).node if kind is None else node("the", kind, color)
+        self.last = meant, words
+        return self.last
 
     def base(self) -> Described:
         """What things are put in or on."""
@@ -206,10 +216,16 @@ class Narrator:
         others = self.chance(0.3)
         kind, color = ANY_KIND, ANY_COLOR
         if draw < 0.3 and not every:
-            words = self.say("[anything else|any other [thing|object]|any of the other [things|objects]|everything else|the"
-                             " others|the other things|the rest]") if others else self.say(
-                "[anything|anything|anything at all|any object|any of the [things|objects]|any thing|any of [it|them]]"
-            )  # fmt: skip
+            words = (
+                self.say(
+                    "[anything else|any other [thing|object]|any of the other [things|objects]|everything else|the"
+                    " others|the other things|the rest]"
+                )
+                if others
+                else self.say(
+                    "[anything|anything|anything at all|any object|any of the [things|objects]|any thing|any of them]"
+                )
+            )
         elif draw < 0.25:
             words = (
                 self.say("[everything else|all the other [things|objects]|the rest|all the others|the others]")
@@ -226,7 +242,7 @@ class Narrator:
             elif every:
                 template = "[all [the|] {c} [things|objects|ones|items]|everything {c}|every {c} [thing|object]]"
             else:
-                template = "[any {c} [thing|object|one]|anything {c}|the {c} [things|ones|objects]|any of the {c} [things|ones]]"
+                template = "[any {c} [thing|object|one]|anything {c}|the {c} [things|ones]|any of the {c} ones]"
             words = self.say(template, c=shade)
         else:
             kind = Name("kind", item.kind).node
@@ -248,6 +264,7 @@ class Narrator:
             else:
                 template = "[any {o}|the {m}|any of the {m}|{m}|a {o}|one of the {m}|the {m}|any {m}]"
             words = self.say(template, o=one, m=many)
+        self.last = None
         return node(quantifier, node("others" if others else "these", kind, color)), words
 
     def _fresh_item(self) -> Item:

@@ -8,21 +8,30 @@ from llm_planner.language.compact.constraints.generator.phrasing import Phrase, 
 from llm_planner.language.compact.grammar import Node
 
 _UNARY = {
-    "f_finally": "[eventually {a}|{a} eventually|at some point {a}|sooner or later {a}|finally {a}|it will [eventually|] be the case"
-    " that {a}|eventually , {a}|{a} at some point|some time {a}|in the future {a}|there will be a [time|moment] when {a}]",
-    "f_globally": "[always {a}|{a} always|globally {a}|at all times {a}|it is always the case that {a}|{a} at all times|globally , {a}"
+    "f_finally": "[eventually {a}|{a} eventually|at some point {a}|sooner or later {a}|finally {a}|it will "
+    "[eventually|] be the case"
+    " that {a}|eventually , {a}|{a} at some point|some time {a}|in the future {a}|there will be a [time|moment] when "
+    "{a}]",
+    "f_globally": "[always {a}|{a} always|globally {a}|at all times {a}|it is always the case that {a}|{a} at all "
+    "times|globally , {a}"
     "|in every [step|state] {a}|{a} for ever|at every [moment|point] {a}|it always holds that {a}|invariantly {a}]",
-    "f_next": "[in the next [step|state|moment] {a}|next {a}|{a} in the next [step|state|moment]|{a} next|one step later {a}|at the next"
+    "f_next": "[in the next [step|state|moment] {a}|next {a}|{a} in the next [step|state|moment]|{a} next|one step "
+    "later {a}|at the next"
     " [step|time step|instant] {a}|{a} at the next step]",
-    "f_not": "[it is not the case that {a}|not {a}|it is not true that {a}|it never happens that {a}|it is false that {a}]",
+    "f_not": "[it is not the case that {a}|not {a}|it is not true that {a}|it never happens that {a}|it is false "
+    "that {a}]",
 }
 _BINARY = {
-    "f_and": "[{a} and {b}|both {a} and {b}|{a} and also {b}|{a} , and {b}|{a} as well as {b}|{a} and at the same time {b}]",
-    "f_or": "[either {a} or {b}|{a} or {b}|{a} or else {b}|{a} , or {b}|at least one of {a} or {b}|either {a} , or {b}]",
-    "f_implies": "[if {a} then {b}|{a} implies [that|] {b}|if {a} , {b}|{b} if {a}|{a} means that {b}|when {a} then {b}|provided that {a}"
+    "f_and": "[{a} and {b}|both {a} and {b}|{a} and also {b}|{a} , and {b}|{a} as well as {b}|{a} and at the same "
+    "time {b}]",
+    "f_or": "[either {a} or {b}|{a} or {b}|{a} or else {b}|{a} , or {b}|at least one of {a} or {b}|either {a} , or "
+    "{b}]",
+    "f_implies": "[if {a} then {b}|{a} implies [that|] {b}|if {a} , {b}|{b} if {a}|{a} means that {b}|when {a} then "
+    "{b}|provided that {a}"
     " , {b}|if it is the case that {a} then {b}]",
     "f_iff": "[{a} if and only if {b}|{a} exactly when {b}|{a} is equivalent to {b}|{a} just in case {b}|{a} iff {b}]",
-    "f_until": "[{a} until {b}|until {b} , {a}|{a} [holds|] until {b} [holds|]|{a} up to the point where {b}|{a} as long as {b} has not"
+    "f_until": "[{a} until {b}|until {b} , {a}|{a} [holds|] until {b} [holds|]|{a} up to the point where {b}|{a} as "
+    "long as {b} has not"
     " [happened|come true]|{a} till {b}]",
 }
 _CLAUSE = "[{x}|{x}|{x}|{x} [holds|is true|happens|occurs|is the case]|{x} holds|{x} is true]"
@@ -77,11 +86,25 @@ def pattern(form: Node) -> Node:
     """The SPEC: a pattern where the formula is that of one."""
     shape = _shape(form)
     found = {
-        "F.": "visit", "GF.": "patrol", "G.": "always", "G!": "never", "U..": "stay_until", "U!.": "not_before",
-        "Gi.F.": "responds", "Gi.X.": "at_once", "Ge.X.": "just_then", "Gi..": "whenever", "Gi.!": "whenever",
-        "U.!": "stay_until", "F!": "visit", "Gi!.": "whenever", "Gi!F.": "responds", "Gi!X.": "at_once",
-        "Gi.F!": "responds", "Gi.X!": "at_once",
-    }.get(shape)  # fmt: skip
+        "F.": "visit",
+        "GF.": "patrol",
+        "G.": "always",
+        "G!": "never",
+        "U..": "stay_until",
+        "U!.": "not_before",
+        "Gi.F.": "responds",
+        "Gi.X.": "at_once",
+        "Ge.X.": "just_then",
+        "Gi..": "whenever",
+        "Gi.!": "whenever",
+        "U.!": "stay_until",
+        "F!": "visit",
+        "Gi!.": "whenever",
+        "Gi!F.": "responds",
+        "Gi!X.": "at_once",
+        "Gi.F!": "responds",
+        "Gi.X!": "at_once",
+    }.get(shape)
     if found is None:
         return node("formula", form)
     leaves = _leaves(form)
@@ -92,8 +115,17 @@ def pattern(form: Node) -> Node:
     return node(found, listed(leaves[:1]), leaves[1]) if found == "not_before" else node(found, *leaves)
 
 
-_SIGNS = {"f_finally": "F", "f_globally": "G", "f_next": "X", "f_until": "U", "f_implies": "i", "f_iff": "e", "f_and": "&",
-          "f_or": "|", "f_not": "n"}  # fmt: skip
+_SIGNS = {
+    "f_finally": "F",
+    "f_globally": "G",
+    "f_next": "X",
+    "f_until": "U",
+    "f_implies": "i",
+    "f_iff": "e",
+    "f_and": "&",
+    "f_or": "|",
+    "f_not": "n",
+}
 
 
 def _shape(form: Node) -> str:
