@@ -57,6 +57,44 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             ),
         ],
     ),
+    "bench_constraints": (
+        [],
+        ["--limit", "3"],
+        [
+            Figure("everyday constraints, proved right", lambda r: r["right share"], at_least(0.85), "≥ 0.85"),
+            Figure(
+                "of their misses, questions", lambda r: r["share of misses that are questions"], at_least(0.5), "≥ 0.50"
+            ),
+        ],
+    ),
+    "bench_rooms": (
+        [],
+        ["--tasks", "2"],
+        [
+            Figure(
+                "rooms, safe of the finished",
+                lambda r: r["planner"]["safe, of the finished"]["share"],
+                at_least(1.0),
+                "1",
+            ),
+            Figure("rooms, complete", lambda r: r["planner"]["complete"]["share"], at_least(0.9), "≥ 0.90"),
+            Figure(
+                "rooms, complete, baseline", lambda r: r["baseline"]["complete"]["share"], at_least(0.0), "beside it"
+            ),
+            Figure(
+                "rooms, metres / shortest",
+                lambda r: r["planner"]["metres driven / shortest"]["mean"],
+                at_most(1.15),
+                "≤ 1.15",
+            ),
+            Figure(
+                "12 rooms, 5 rules, median [s CPU]",
+                lambda r: r["planner"]["the same, 12 rooms and 5 rules"]["median"],
+                at_most(1.5),
+                "≤ 1.5",
+            ),
+        ],
+    ),
     "bench_pick_place": (
         ["--episodes", "200"],
         ["--episodes", "6", "--long", "1"],

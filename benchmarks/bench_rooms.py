@@ -1,4 +1,4 @@
-"""Seeded tasks with rules in buildings, from words to what the simulator shows, and the same without decoding and voting.
+"""Seeded tasks with rules in buildings, from words to what the simulator shows; and without decoding and voting.
 
 Each seed draws a building of 8 to 12 rooms, and a task with 1 to 5 rules whose meaning is known. The command is read,
 planned, run in-process, and judged by the scenes that were recorded on the way, with the true formulas and their
@@ -34,6 +34,7 @@ from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import Planned
 from llm_planner.plan.report import Report
 from llm_planner.simulation.rooms.plan import ROOMS_MAX, ROOMS_MIN
+from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.temporal.formula import conj
@@ -77,15 +78,30 @@ class Trial:
         return "goal missed" if self.finished else "not finished"
 
 
-def run_task(
-    seed: int, planner: Planner, model_for: Callable[[RoomsTask], LanguageModel], library: SkillLibrary
-) -> Trial:
-    """One task of its seed: 8 to 12 rooms and 1 to 5 rules, in every combination as seeds go on."""
+@dataclass(frozen=True)
+class Setting:
+    """The task of a seed and its building: 8 to 12 rooms and 1 to 5 rules, in every combination as seeds go on."""
+
+    task: RoomsTask
+    rooms: int
+    shortest: float
+
+    def world(self) -> RoomsWorld:
+        return open_world("rooms", self.task.seed, rooms=self.rooms)
+
+
+def setting_of(seed: int, library: SkillLibrary) -> Setting:
+    """Draws the task, and searches for the shortest way to do it."""
     rooms = ROOMS_MIN + seed % (ROOMS_MAX - ROOMS_MIN + 1)
-    world = open_world("rooms", seed, rooms=rooms)
-    scene = world.scene()
+    scene = open_world("rooms", seed, rooms=rooms).scene()
     task = draw_task(scene, seed, 1 + seed // (ROOMS_MAX - ROOMS_MIN + 1) % MAX_RULES)
-    recorder, model, seconds = Recorder(world), model_for(task), 0.0
+    return Setting(task, rooms, shortest_metres(task, scene, library) if task.possible else inf)
+
+
+def run_task(setting: Setting, planner: Planner, model: LanguageModel, library: SkillLibrary) -> Trial:
+    """Plans and runs one task, and judges what was recorded."""
+    task, world, seconds = setting.task, setting.world(), 0.0
+    recorder = Recorder(world)
 
     def make_plan(before: Scene) -> Planned:
         nonlocal seconds
@@ -97,8 +113,8 @@ def run_task(
 
     report = run_command(task.command, Workcell(recorder, library), make_plan)
     judged = judge(task, recorder.scenes, report.outcome is Outcome.DONE)
-    shortest = shortest_metres(task, scene, library) if task.possible else inf
-    return Trial(task, rooms, report.outcome, report.message, judged, _misread(task, report, scene), shortest, seconds)
+    misread = _misread(task, report, recorder.scenes[0])
+    return Trial(task, setting.rooms, report.outcome, report.message, judged, misread, setting.shortest, seconds)
 
 
 def _misread(task: RoomsTask, report: Report, scene: Scene) -> bool:
@@ -153,6 +169,14 @@ def _spread(values: list[float]) -> dict[str, float]:
     }
 
 
+def show(planner: str, trials: list[Trial]) -> None:
+    """Prints what was not done, and why."""
+    for trial in trials:
+        if trial.kind not in ("done", "refused rightly"):
+            print(f"{planner} {trial.task.seed} {trial.kind.upper()}: {trial.task.command}")
+            print(f"    {trial.message} {trial.judged.broken or ''}")
+
+
 def main(arguments: list[str] | None = None) -> dict[str, Any]:
     """Run and print; returns the figures of the planner, and those of the baseline beside it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -168,19 +192,13 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     planners: dict[str, Planner] = {"planner": by_decoding}
     if not args.no_baseline:
         planners["baseline"] = straight_ahead
+    settings = [setting_of(seed, library) for seed in range(args.seed, args.seed + args.tasks)]
     figures: dict[str, Any] = {}
     for name, planner in planners.items():
-        trials = [
-            run_task(seed, planner, lambda task: opened or Truth(task), library)
-            for seed in range(args.seed, args.seed + args.tasks)
-        ]
+        trials = [run_task(setting, planner, opened or Truth(setting.task), library) for setting in settings]
         figures[name] = summary(trials)
         if args.show:
-            for trial in trials:
-                if trial.kind not in ("done", "refused rightly"):
-                    print(
-                        f"{name} {trial.task.seed} {trial.kind.upper()}: {trial.task.command}\n    {trial.message} {trial.judged.broken}"
-                    )
+            show(name, trials)
     if args.json:
         print(json.dumps(figures))
     else:
