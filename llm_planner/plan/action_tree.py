@@ -1,40 +1,54 @@
 """Several plans for one command, merged into a tree that branches where they part (Tree-Planner, arXiv:2310.08582).
 
-Walked against the live scene: a call whose preconditions fail, or that failed when it was tried, is passed over for
-another branch of the same node, or of the nearest node above it that has one. No model is asked again.
+Walked against the live scene: a call that cannot start, or that has failed too often, is passed over for another branch
+of the same node or of the nearest one above that has one. No model is asked again.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from llm_planner.plan.choices import Call
+from llm_planner.plan.plan import Goal
+from llm_planner.world.scene import Scene
 
 ROOT = 0
+PATIENCE = 3  # times that a call may fail before another branch is tried
+
+
+@dataclass(frozen=True)
+class Step:
+    """A call of a plan and the effects that it promises."""
+
+    call: Call
+    promises: tuple[Goal, ...] = ()
 
 
 @dataclass(frozen=True)
 class Node:
-    """What the plans that begin with the same calls do next. `parent` is -1 for the root; `plans` counts them."""
+    """What the plans that begin with the same calls do next. The root has no `step`; `plans` counts those through here.
 
-    call: Call | None
+    `parent` is -1 for the root. `children` are in the order in which the plans were given.
+    """
+
+    step: Step | None
     parent: int
     plans: int
-    ends: int = 0  # plans that end here
-    children: Mapping[Call, int] = field(default_factory=dict)  # in the order in which the plans were given
+    children: Mapping[Call, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ActionTree:
-    """Nodes by number; the first is the root. The first plan given is the model's best and is preferred."""
+    """Nodes by number, the root first."""
 
     nodes: tuple[Node, ...]
 
     @property
     def calls(self) -> tuple[Call, ...]:
         """Every different call in it."""
-        return tuple(dict.fromkeys(node.call for node in self.nodes if node.call is not None))
+        return tuple(dict.fromkeys(node.step.call for node in self.nodes if node.step is not None))
 
     def child(self, number: int, call: Call) -> int | None:
         """The node that the call leads to, None where no plan goes on so."""
@@ -42,92 +56,81 @@ class ActionTree:
 
     def first(self, call: Call) -> int | None:
         """The first node that makes this call, None where no plan does."""
-        return next((k for k, node in enumerate(self.nodes) if node.call == call), None)
+        return next((k for k, node in enumerate(self.nodes) if node.step is not None and node.step.call == call), None)
 
-    def path(self, number: int) -> tuple[Call, ...]:
-        """The calls from the root down to a node."""
-        calls: list[Call] = []
-        while number != ROOT:
-            node = self.nodes[number]
-            assert node.call is not None  # only the root has none
-            calls.append(node.call)
-            number = node.parent
-        return tuple(reversed(calls))
+    def branches(self, number: int) -> list[int]:
+        """The nodes below one, those of most plans first."""
+        return sorted(self.nodes[number].children.values(), key=lambda child: -self.nodes[child].plans)
+
+    def is_done(self, number: int, scene: Scene) -> bool:
+        """Whether the scene shows what the node promises, or what comes of it: a thing that was picked up to be put
+        somewhere lies there."""
+        step = self.nodes[number].step
+        if step is None or not step.promises:
+            return False
+        if all(goal.holds(scene) for goal in step.promises):
+            return True
+        fills = any(goal.atom.predicate == "held" for goal in step.promises)
+        return fills and any(self.is_done(child, scene) for child in self.branches(number))
 
 
-def merged(plans: Iterable[Sequence[Call]]) -> ActionTree:
+def merged(plans: Iterable[Sequence[Step]]) -> ActionTree:
     """The tree of these plans."""
-    parents, calls = [-1], list[Call | None]([None])
-    counts, ends, children = [0], [0], [dict[Call, int]()]
+    nodes = [Node(None, -1, 0)]
+    children: list[dict[Call, int]] = [{}]
     for plan in plans:
         number = ROOT
-        counts[ROOT] += 1
-        for call in plan:
-            if call not in children[number]:
-                children[number][call] = len(calls)
-                parents.append(number)
-                calls.append(call)
-                counts.append(0)
-                ends.append(0)
+        for step in plan:
+            if step.call not in children[number]:
+                children[number][step.call] = len(nodes)
+                nodes.append(Node(step, number, 0))
                 children.append({})
-            number = children[number][call]
-            counts[number] += 1
-        ends[number] += 1
-    return ActionTree(tuple(map(Node, calls, parents, counts, ends, children)))
+            number = children[number][step.call]
+            nodes[number] = replace(nodes[number], plans=nodes[number].plans + 1)
+        nodes[ROOT] = replace(nodes[ROOT], plans=nodes[ROOT].plans + 1)
+    return ActionTree(tuple(replace(node, children=below) for node, below in zip(nodes, children, strict=True)))
 
 
 @dataclass(frozen=True)
 class Walk:
-    """Where the walk through a tree is: the `node` whose call succeeded last, and the calls that `failed` since.
-
-    `done` are the calls that succeeded, in order.
-    """
+    """Where the walk through a tree is: below `node`, whose call has succeeded last. `failures` counts by node."""
 
     tree: ActionTree
     node: int = ROOT
-    done: tuple[Call, ...] = ()
-    failed: frozenset[tuple[int, Call]] = frozenset()
-
-    @property
-    def at_end(self) -> bool:
-        """Whether some plan ends here."""
-        return self.tree.nodes[self.node].ends > 0
+    failures: Mapping[int, int] = field(default_factory=dict)
 
     def succeeded(self, number: int) -> Walk:
         """The walk after the call of node `number` has ended well."""
-        call = self.tree.nodes[number].call
-        assert call is not None  # the root is no step
-        return Walk(self.tree, number, (*self.done, call), self.failed)
+        return Walk(self.tree, number, self.failures)
 
-    def failed_at(self, number: int) -> Walk:
-        """The walk after the call of node `number` has failed: that branch is not tried again from its parent."""
-        node = self.tree.nodes[number]
-        assert node.call is not None  # the root is no step
-        return Walk(self.tree, self.node, self.done, self.failed | {(node.parent, node.call)})
+    def failed(self, number: int) -> Walk:
+        """The walk after the call of node `number` has failed."""
+        return replace(self, failures=Counter(self.failures) + Counter([number]))
 
-    def next(self, can_start: Callable[[Call], bool], is_done: Callable[[Call], bool]) -> tuple[Walk, int | None]:
-        """The next node to carry out and the walk that it is taken from; None where no branch is left.
+    def next(self, scene: Scene, can_start: Callable[[Call], bool]) -> int | None:
+        """The node to carry out now, None where no branch is left.
 
-        Branches most plans agree on come first. Where none of a node's calls can start, its parent's others are tried
-        and so on up; what the scene shows to be done already (`is_done`) is passed without being repeated.
+        What the scene shows to be done is passed. Where nothing below can go on, the nearest node above that has
+        another branch takes over.
         """
         node = self.node
         while node != -1:
-            found = self._below(node, can_start, is_done)
+            found = self._below(node, scene, can_start)
             if found is not None:
-                return Walk(self.tree, self.tree.nodes[found].parent, self.done, self.failed), found
+                return found
             node = self.tree.nodes[node].parent
-        return self, None
+        return None
 
-    def _below(self, node: int, can_start: Callable[[Call], bool], is_done: Callable[[Call], bool]) -> int | None:
-        children = sorted(self.tree.nodes[node].children.items(), key=lambda item: -self.tree.nodes[item[1]].plans)
-        for call, number in children:
-            if (node, call) in self.failed:
+    def _below(self, number: int, scene: Scene, can_start: Callable[[Call], bool]) -> int | None:
+        for child in self.tree.branches(number):
+            if self.failures.get(child, 0) >= PATIENCE:
                 continue
-            if is_done(call):
-                found = self._below(number, can_start, is_done)
+            if self.tree.is_done(child, scene):
+                found = self._below(child, scene, can_start)
                 if found is not None:
                     return found
-            elif can_start(call):
-                return number
+                continue
+            step = self.tree.nodes[child].step
+            if step is not None and can_start(step.call):
+                return child
         return None

@@ -80,7 +80,7 @@ def _inside(area: Rectangle, x: float, y: float) -> Point2:
 
 
 def arm_way(skill: Signature, before: Scene, promised: Scene) -> Way:
-    """Of the point between an arm's fingertips. Where it starts from may be unknown: then from above the first place."""
+    """Of the point between an arm's fingertips; from above the first place where nobody knows where it starts."""
     points = _arm_waypoints(skill, before, promised)
     return Way(points, sum(math.dist(a.position, b.position) for a, b in pairwise(points)))
 

@@ -1,4 +1,4 @@
-"""What a skill call leads the robot through, before anything moves: scenes along the way, and the letters that they are.
+"""What a skill call leads the robot through, before anything moves: scenes along the way, and their letters.
 
 A forecast of the motion, as the shipped skills move: an arm rises, swings over at its travelling height, goes down and
 rises again; a mobile robot drives the shortest way through the doors. Speeds are not forecast.

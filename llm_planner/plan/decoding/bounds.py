@@ -1,8 +1,8 @@
-"""How far a mobile robot still has to drive at the least: the shortest round of the stops that no way to the end avoids.
+"""How far a mobile robot still has to drive at the least: the shortest round of stops that no way to the end avoids.
 
-A proposition that every accepting run of an automaton still has to show (without it acceptance is out of reach) names a
-stop: a room to pass or to halt in, a thing to come near or to fetch. A plan cannot be shorter than the best order of the
-stops, found by dynamic programming (Held and Karp 1962), on ways that leave out rooms closed for good.
+A proposition that every accepting run of an automaton has yet to show (without it acceptance is out of reach) names a
+stop: a room to pass or to halt in, a thing to come near or to fetch. A plan cannot be shorter than the best order of
+the stops, found by dynamic programming (Held and Karp 1962), on ways that leave out rooms closed for good.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Spot:
 
 @dataclass(frozen=True)
 class Stop:
-    """One of the `spots` to be come to, or with `through` the `room` to be driven through. `after` is the stop that must
-    have been made before.
+    """One of the `spots` to be come to, or with `through` the `room` to be driven through, once the stop `after` has
+    been made.
 
     From a stop that `fetches` a thing to the one that `delivers` it nothing else can be fetched.
     """

@@ -15,7 +15,9 @@ _Part = tuple[int, int]  # an automaton's state, and its last letter as a mask
 class Obligations:
     """States are numbers. A letter that an automaton has just read is no change to it and is not read again."""
 
-    def __init__(self, formulas: Sequence[Formula], alphabet: Alphabet, order: Sequence[str], first_letter: int) -> None:
+    def __init__(
+        self, formulas: Sequence[Formula], alphabet: Alphabet, order: Sequence[str], first_letter: int
+    ) -> None:
         self.automata = tuple(automaton(formula, alphabet) for formula in formulas)
         self._order = tuple(order)
         self._masks = tuple(sum(1 << order.index(name) for name in f.propositions) for f in formulas)
@@ -78,5 +80,3 @@ class Obligations:
             self._parts.append(parts)
             self._accepting.append(all(q in a.accepting for a, (q, _) in zip(self.automata, parts, strict=True)))
         return self._numbers[parts]
-
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from llm_planner.language.model import ChoiceRequest, LanguageModel, Usage
@@ -23,7 +23,8 @@ class StepPrior(Protocol):
     is dear, so only options that obey are worth asking about.
     """
 
-    eager: bool
+    @property
+    def eager(self) -> bool: ...
 
     @property
     def start(self) -> Hashable: ...
@@ -85,7 +86,7 @@ def _number(position: Hashable) -> int:
 class ModelPrior:
     """A language model, asked which of the options comes next; `usage` is what the questions have cost so far.
 
-    Raises `LanguageModelError` as the model does.
+    The same question is not asked twice. Raises `LanguageModelError` as the model does.
     """
 
     model: LanguageModel
@@ -94,26 +95,24 @@ class ModelPrior:
     eager: bool = True
     start: Hashable = ()
     usage: Usage = field(default_factory=Usage)
+    _asked: dict[tuple[Hashable, tuple[str, ...]], tuple[float, ...]] = field(default_factory=dict)
 
     def prices(self, position: Hashable, calls: Sequence[Call], scene: Scene) -> Sequence[float]:
         if len(calls) < 2:
             return [0.0] * len(calls)
-        assert isinstance(position, tuple)  # of the steps so far
         options = tuple(str(call) for call in calls)
+        found = self._asked.get((position, options))
+        if found is None:
+            found = self._asked[position, options] = self._ask(position, options, scene)
+        return found
+
+    def _ask(self, position: Hashable, options: tuple[str, ...], scene: Scene) -> tuple[float, ...]:
+        assert isinstance(position, tuple)  # of the steps so far
         reply = self.model.choose(ChoiceRequest(self.command, scene, position, options, self.rules))
-        self.usage = _added(self.usage, reply.usage)
+        self.usage = self.usage + reply.usage
         best = max(reply.log_probabilities)
-        return [best - value for value in reply.log_probabilities]
+        return tuple(best - value for value in reply.log_probabilities)
 
     def after(self, position: Hashable, call: Call) -> Hashable:
         assert isinstance(position, tuple)
         return (*position, str(call))
-
-
-def _added(a: Usage, b: Usage) -> Usage:
-    return replace(
-        a,
-        prompt_tokens=a.prompt_tokens + b.prompt_tokens,
-        completion_tokens=a.completion_tokens + b.completion_tokens,
-        requests=a.requests + b.requests,
-    )

@@ -13,7 +13,6 @@ from llm_planner.world.propositions import Moment, Proposition
 from llm_planner.world.scene import Scene, Vector3
 
 
-
 @dataclass(frozen=True)
 class Edge:
     """What one call does: the number of the scene after it, the letters on the way (the last is the one after it) with

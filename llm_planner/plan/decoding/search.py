@@ -165,7 +165,11 @@ class _Search:
             return
         edge = self._problem.graph.edge(number, call)
         assert edge is not None  # it obeys
-        key = (edge.after, self._problem.obligations.along(state, edge.letters), self._problem.prior.after(position, call))
+        key = (
+            edge.after,
+            self._problem.obligations.along(state, edge.letters),
+            self._problem.prior.after(position, call),
+        )
         cost = priced.cost + self._problem.weights.per_metre * edge.metres
         if cost < self._best.get(key, float("inf")):
             self._arrive(_Visit(key, cost, priced.depth, priced.parent, call, edge))

@@ -57,9 +57,7 @@ class Sight:
 
     def along(self, foreseen: Foreseen, moment: Callable[[Scene], Moment]) -> Iterator[Seen]:
         """Of the points of a way at which something may have changed; `moment` puts a scene into its context."""
-        for (a, b), (begun, ended) in zip(
-            pairwise(foreseen.way.points), pairwise(foreseen.times()), strict=True
-        ):
+        for (a, b), (begun, ended) in zip(pairwise(foreseen.way.points), pairwise(foreseen.times()), strict=True):
             base = foreseen.promised if a.done else foreseen.before
             fixed = self._judge("things", self.arrangement(base), moment(base))
             for share in self._shares(a, b, base):
@@ -133,10 +131,10 @@ class Sight:
         return over if item.predicate == "over" else distance
 
     def _judge(self, group: str, key: Key, moment: Moment) -> int:
-        found = self._known.get((group, *key))
+        full = (group, *key)
+        found = self._known.get(full)
         if found is None:
-            found = sum(bit for bit, item in self._judged[group] if holds(item, moment))
-            self._known[(group, *key)] = found
+            found = self._known[full] = sum(bit for bit, item in self._judged[group] if holds(item, moment))
         return found
 
 

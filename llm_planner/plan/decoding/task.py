@@ -26,7 +26,9 @@ from llm_planner.world.scene import Scene
 Demand = Constraint | Goal
 SAMPLING = 0.5  # [s] between the moments by which windows in seconds are judged
 ARM_WEIGHTS = Weights(per_metre=0.0)  # a hand's detour matters less than the order that the model has chosen
-_CARRYING = frozenset({"in", "on", "at", "beside", "holding", "moved", "height", "clear"})  # what taking a thing changes
+_CARRYING = frozenset(
+    {"in", "on", "at", "beside", "holding", "moved", "height", "clear"}
+)  # what taking a thing changes
 
 
 @dataclass(frozen=True)
