@@ -13,7 +13,7 @@ from llm_planner.errors import InputError
 from llm_planner.simulation.rooms.base import BASE_RADIUS, base_pose, yaw_of
 from llm_planner.skills.arm import Script
 from llm_planner.skills.contract import Observation, SkillErrorCode
-from llm_planner.skills.detours import Disc, way_around
+from llm_planner.skills.detours import Disc, nearest_in, way_around
 from llm_planner.skills.driving import DriveLimits, timed_drive
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.motion import PATH_DT
@@ -111,8 +111,7 @@ class Base:
 
     def _onto_floor(self, door: Point2, room: str) -> Point2:
         """The place in the room right before the door: doors are passed straight, or the base would graze the frame."""
-        floor = self.floor(room)
-        return min(max(door[0], floor.x_min), floor.x_max), min(max(door[1], floor.y_min), floor.y_max)
+        return nearest_in(self.floor(room), door)
 
     def drive(self, phase: str, goal: Point2) -> Script:
         """Drive to `goal` [m]; raises SkillError (UNREACHABLE) when the base does not get there."""

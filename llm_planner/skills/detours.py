@@ -10,6 +10,7 @@ from math import cos, dist, hypot, pi, sin
 from llm_planner.world.places import Point2, Rectangle
 
 CORNERS = 10  # around each obstacle, where a way may bend
+SHARES = (1.0, 0.87)  # of the room around obstacles, tried in turn
 _MARGIN = 0.02  # [m] the corners lie outside the obstacles' rims
 
 
@@ -35,14 +36,24 @@ class Disc:
 
 
 def way_around(start: Point2, goal: Point2, discs: Sequence[Disc], area: Rectangle) -> tuple[Point2, ...]:
-    """The shortest way inside `area` from `start` to `goal`, without the start; straight where nothing else is left.
+    """The shortest way inside `area` from `start` to `goal`, without the start; straight where there is none.
 
-    Around a start or a goal that is too close to an obstacle, it may be passed as closely as that, but no closer.
+    Where there is no way with all the room that is wanted, obstacles are passed more closely. Around a start or a goal
+    that is too close to an obstacle, it may be passed as closely as that.
     """
-    solid = [replace(disc, radius=min(disc.radius, _closest(disc, start, goal))) for disc in discs]
-    if not any(disc.blocks(start, goal) for disc in solid):
+    for share in SHARES:
+        solid = [replace(disc, radius=min(share * disc.radius, _closest(disc, start, goal))) for disc in discs]
+        way = _shortest(start, goal, solid, area)
+        if way:
+            return way
+    return (goal,)
+
+
+def _shortest(start: Point2, goal: Point2, discs: Sequence[Disc], area: Rectangle) -> tuple[Point2, ...]:
+    """Dijkstra's over the corners around the obstacles; empty where there is no way."""
+    if not any(disc.blocks(start, goal) for disc in discs):
         return (goal,)
-    corners = [corner for disc in solid for corner in disc.corners() if area.contains(*corner)]
+    corners = [nearest_in(area, corner) for disc in discs for corner in disc.corners()]
     frontier: list[tuple[float, tuple[Point2, ...]]] = [(0.0, (start,))]
     reached: set[Point2] = set()
     while frontier:
@@ -54,9 +65,14 @@ def way_around(start: Point2, goal: Point2, discs: Sequence[Disc], area: Rectang
             continue
         reached.add(here)
         for corner in (goal, *corners):
-            if corner not in reached and not any(disc.blocks(here, corner) for disc in solid):
+            if corner not in reached and not any(disc.blocks(here, corner) for disc in discs):
                 heapq.heappush(frontier, (length + dist(here, corner), (*points, corner)))
-    return (goal,)
+    return ()
+
+
+def nearest_in(area: Rectangle, point: Point2) -> Point2:
+    """The point of the area nearest to `point`."""
+    return min(max(point[0], area.x_min), area.x_max), min(max(point[1], area.y_min), area.y_max)
 
 
 def _closest(disc: Disc, start: Point2, goal: Point2) -> float:

@@ -48,9 +48,21 @@ def timed_drive(points: Sequence[Point2], yaw: float, limits: DriveLimits) -> tu
     speeds = _accelerating(speeds, gaps, limits.acceleration)
     times = np.concatenate([[0.0], np.cumsum(2 * gaps / (speeds[1:] + speeds[:-1]))])
     wanted = np.minimum(PATH_DT * np.arange(1, math.ceil(times[-1] / PATH_DT) + 1), times[-1])
-    x, y = np.interp(wanted, times, places[:, 0]), np.interp(wanted, times, places[:, 1])
+    passed = _passed(wanted, times, speeds, gaps)
+    arc = np.concatenate([[0.0], np.cumsum(gaps)])
+    x, y = np.interp(passed, arc, places[:, 0]), np.interp(passed, arc, places[:, 1])
     facing = headings[np.minimum(np.searchsorted(times, wanted, side="right") - 1, len(headings) - 1)]
     return tuple(base_pose(*row) for row in np.stack([x, y, facing], axis=1).tolist())
+
+
+def _passed(wanted: Array, times: Array, speeds: Array, gaps: Array) -> Array:
+    """How far the base has come at the times `wanted` [m]; between two points it accelerates evenly."""
+    k = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(gaps) - 1)
+    tau = wanted - times[k]
+    acceleration = (speeds[k + 1] - speeds[k]) / (times[k + 1] - times[k])
+    arc = np.concatenate([[0.0], np.cumsum(gaps)])
+    passed: Array = arc[k] + tau * (speeds[k] + acceleration * tau / 2)
+    return passed
 
 
 def _corner_speed(before: float, after: float, limits: DriveLimits) -> float:
