@@ -6,19 +6,21 @@ import time
 from dataclasses import dataclass, field
 
 from llm_planner_interfaces.action import ExecutePlan
-from llm_planner_interfaces.msg import CommandStatus, PlanStatus
+from llm_planner_interfaces.msg import CommandStatus, ConstraintStatus, Plan, PlanStatus
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.srv import StopRobot
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
 
-from llm_planner.errors import LlmPlannerError, QuestionError
+from llm_planner.errors import InputError, LlmPlannerError, QuestionError
 from llm_planner.nodes.journal_file import journal_path, note
-from llm_planner.nodes.message_conversions import plan_from_msg, scene_from_msg, step_to_msg
+from llm_planner.nodes.message_conversions import scene_from_msg
+from llm_planner.nodes.plan_messages import plan_from_msg, step_to_msg, watch_to_msg
 from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.nodes.skill_client import SkillClient
+from llm_planner.plan.acceptance import accept
 from llm_planner.plan.commander import Commander
 from llm_planner.plan.events import (
     CancelSkill,
@@ -33,12 +35,15 @@ from llm_planner.plan.events import (
     StopRequested,
 )
 from llm_planner.plan.execution import advance
-from llm_planner.plan.execution_state import Execution, Phase, start_execution
+from llm_planner.plan.execution_state import Execution, Phase
 from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
 from llm_planner.plan.plan import PlanStep, StepStatus
-from llm_planner.plan.planning import outcome_of, plan_program
+from llm_planner.plan.planning import outcome_of
+from llm_planner.plan.report import constraint_json
+from llm_planner.plan.watch import Watch
 from llm_planner.skills.contract import SkillResult
 from llm_planner.skills.library import load_skills
+from llm_planner.temporal.monitor import Verdict
 from llm_planner.world.places import viewpoint
 from llm_planner.world.scene import Scene
 
@@ -48,6 +53,8 @@ _CODES = {
     EndReason.FAILED: Result.SKILL_FAILED,
     EndReason.STOPPED: Result.STOPPED,
     EndReason.QUESTION: Result.QUESTION,
+    EndReason.REPLAN: Result.REPLAN,
+    EndReason.BROKEN: Result.CONSTRAINT_BROKEN,
     EndReason.SCENE_LOST: Result.NO_SCENE,
     EndReason.SKILLS_LOST: Result.SKILLS_LOST,
 }
@@ -73,7 +80,9 @@ class PlanExecutorNode(ShellNode):
     SETTINGS = (
         Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
         Setting("scene_timeout", 1.0, "wall time without a scene after which a plan is given up [s]", 0.2, 10.0),
-        Setting("planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0),
+        Setting(
+            "planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0
+        ),
         Setting("journal", "", "file that records what is done; empty: llm_planner/journal.jsonl in ROS's folder"),
     )
 
@@ -86,6 +95,7 @@ class PlanExecutorNode(ShellNode):
             self.get_logger().warning(f"left unfinished earlier: {left.command!r}, after {done} steps; say it again")
             note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
         self._running: Running | None = None
+        self._unfinished: Running | None = None  # ended for its constraints; a plan may go on from there, once
         self._commander = Commander(self.setting("planner_timeout"))
         self._scene: Scene | None = None
         self._world_run = 0
@@ -94,6 +104,7 @@ class PlanExecutorNode(ShellNode):
         self._stops = 0
         self._last = PlanStatus()
         self._status = self.create_lifecycle_publisher(PlanStatus, "plan_status", LATCHED)
+        self._constraint_status = self.create_lifecycle_publisher(ConstraintStatus, "constraint_status", LATCHED)
         self._skills = SkillClient(self, self._on_skill_result, lambda: self._handle(SkillServerLost()))
         self.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
         self.create_subscription(CommandStatus, "command_status", self._on_command, RELIABLE)
@@ -140,17 +151,29 @@ class PlanExecutorNode(ShellNode):
         if self._scene is None or self._scene_silence() > self.setting("scene_timeout"):
             return Result(error_code=Result.NO_SCENE, error_msg=NO_SCENE)
         try:
-            shown = plan_from_msg(plan)
-            planned = plan_program(shown.command, shown.program, self._scene, self._library.signatures, self._viewpoint)
+            state = self._accepted(plan)
         except QuestionError as error:
             return Result(error_code=Result.QUESTION, error_msg=str(error))
         except LlmPlannerError as error:
             return Result(error_code=Result.REFUSED, error_msg=outcome_of(error)[1])
-        note(self._journal, RecordKind.PLAN, plan.id, command=plan.command, program=plan.program)
-        state = start_execution(planned.plan, planned.interpreter, self._viewpoint)
-        self._running = Running(goal, state)
+        constraints = list(map(constraint_json, state.plan.constraints))
+        note(
+            self._journal, RecordKind.PLAN, plan.id, command=plan.command, program=plan.program, constraints=constraints
+        )
+        self._running, self._unfinished = Running(goal, state), None
+        self._publish_watch(self._running)
         self._handle(SceneObserved(self._scene))
         return None
+
+    def _accepted(self, plan: Plan) -> Execution:
+        """The state in which the plan begins; raises LlmPlannerError where it may not."""
+        shown = plan_from_msg(plan)
+        unfinished = None
+        if plan.continues:
+            if self._unfinished is None or self._unfinished.id != plan.continues:
+                raise InputError("there is no plan to go on with: the robot has been used since; say the command again")
+            unfinished = self._unfinished.state
+        return accept(shown, self._scene, self._library.for_scene(self._scene).signatures, self._viewpoint, unfinished)
 
     def _result(self, running: Running) -> Result:
         end = running.state.end
@@ -171,6 +194,7 @@ class PlanExecutorNode(ShellNode):
         restarted = self._scene is not None and (message.run != self._world_run or scene.time < self._scene.time)
         self._scene, self._world_run, self._scene_heard = scene, message.run, time.monotonic()
         if restarted:
+            self._unfinished = None
             self._handle(StopRequested("the robot or its simulator was restarted"))
         else:
             self._handle(SceneObserved(scene))
@@ -198,6 +222,7 @@ class PlanExecutorNode(ShellNode):
 
     def _on_stop(self, request: StopRobot.Request, response: StopRobot.Response) -> StopRobot.Response:
         self._stops += 1
+        self._unfinished = None
         if self._running is None:
             response.error_code = StopRobot.Response.NOTHING_TO_STOP
             response.error_msg = "no plan was running"
@@ -220,9 +245,13 @@ class PlanExecutorNode(ShellNode):
                     self._skills.start(command)
                 case CancelSkill():
                     self._skills.cancel()
-                case Finish(reason, message):
+                case Finish(reason=reason, message=message):
                     note(self._journal, RecordKind.OUTCOME, running.id, outcome=reason.value, message=message)
                     self._running = None
+                    may_go_on = reason is EndReason.REPLAN and not running.goal.request.plan.continues
+                    self._unfinished = running if may_go_on else None
+        if _verdicts(running.state.watch) != _verdicts(before.watch):
+            self._publish_watch(running)
         if running.state.plan is not before.plan or running.state.phase is not before.phase:
             self._show(running)
         if self._running is None:
@@ -240,6 +269,9 @@ class PlanExecutorNode(ShellNode):
         if running.goal.is_active:
             running.goal.publish_feedback(ExecutePlan.Feedback(status=self._last))
 
+    def _publish_watch(self, running: Running) -> None:
+        self._constraint_status.publish(watch_to_msg(running.state.watch, running.id, self._scene))
+
     def _publish_status(self) -> None:
         self._last.executor, self._last.stops = self._id, self._stops
         self._last.header.stamp = self.get_clock().now().to_msg()
@@ -250,6 +282,10 @@ class PlanExecutorNode(ShellNode):
             self.report(WARN, "no scene arrives")
         else:
             self.report(OK, "running a plan" if self._running else "idle")
+
+
+def _verdicts(watch: Watch) -> tuple[tuple[Verdict, bool], ...]:
+    return tuple((one.verdict, one.monitor.accepts) for one in watch.watched)
 
 
 NO_SCENE = "Nothing shows me the scene. Is the simulator, or the robot's perception, running?"

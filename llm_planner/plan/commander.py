@@ -31,9 +31,7 @@ class Commander:
         others = {name: heard for name, heard in self.commands.items() if name != command_id}
         before = self.commands.get(command_id)
         kept = dict(list(others.items())[-(REMEMBERED - 1) :])
-        return replace(
-            self, commands={**kept, command_id: Heard(time, ended or (before is not None and before.ended))}
-        )
+        return replace(self, commands={**kept, command_id: Heard(time, ended or (before is not None and before.ended))})
 
     def why_stop(self, command_id: str, time: float) -> str:
         """Why the plan of that command must not go on at `time` [s], for a person; "" where it may."""

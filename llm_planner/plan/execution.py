@@ -3,7 +3,7 @@
 It starts one skill at a time, and judges each by the scene after it, never by the skill's word. A step whose effect did
 not come true is tried once more (an object that slipped is picked up again first); a plan is done only when the scene
 at its end shows its goals and every constraint has been kept. A step foreseen to break a constraint is not started; one
-that turns out to is cancelled. Whoever drives it brings events and carries commands out; nothing in here waits or moves.
+that turns out to is cancelled. Whoever drives it brings events and carries commands out; nothing here waits or moves.
 """
 
 from __future__ import annotations

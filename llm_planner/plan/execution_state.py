@@ -15,8 +15,8 @@ from llm_planner.skills.contract import SkillResult
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene, Vector3
 
-
 NOTHING = Scene(0.0, ())
+UNWATCHED = Watch()
 
 
 class Phase(str, Enum):
@@ -52,7 +52,8 @@ class Execution:
     """The whole state; `start_execution` makes the first one.
 
     `queue` are steps to do before the program is asked for its next. `goals` must hold at the end, by what has been
-    done so far; `origins` is where each object last lay by itself [m, base frame]; `watch` has read every scene; `end` is how it ended, once it has.
+    done so far; `origins` is where each object last lay by itself [m, base frame]; `watch` has read every scene; `end`
+    is how it ended, once it has.
     """
 
     plan: Plan
@@ -66,7 +67,7 @@ class Execution:
     goals: tuple[Goal, ...] = ()
     origins: Mapping[str, Vector3] = field(default_factory=dict)
     repairs: int = 0
-    watch: Watch = Watch()
+    watch: Watch = UNWATCHED
     end: Finish | None = None
 
 
@@ -90,6 +91,5 @@ def continue_execution(state: Execution, plan: Plan, interpreter: Interpreter) -
     number = max((int(step.id) for step in past if step.id.isdigit()), default=0)
     ahead = tuple(replace(step, id=str(number + k)) for k, step in enumerate(plan.steps, start=1))
     whole = replace(plan, steps=(*past, *ahead), constraints=state.plan.constraints, command=state.plan.command)
-    return replace(
-        state, plan=whole, interpreter=interpreter.fork(), phase=Phase.READY, run=None, queue=(), program_ended=False, end=None
-    )  # fmt: skip
+    fresh = replace(state, phase=Phase.READY, run=None, queue=(), program_ended=False, end=None)
+    return replace(fresh, plan=whole, interpreter=interpreter.fork())

@@ -8,13 +8,15 @@ from dataclasses import replace
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.events import EndReason
 from llm_planner.plan.execution import SETTLE_TIME
-from llm_planner.plan.execution_state import Execution
+from llm_planner.plan.execution_state import Execution, start_execution
 from llm_planner.plan.in_process import execute
+from llm_planner.plan.planning import Planned
 from llm_planner.plan.rehearsal import Advice, Finding, Rehearsal
 from llm_planner.plan.watch import check_watchable
 from llm_planner.skills.episode import Episode, EpisodeSettings, EpisodeWorld
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.world.geometry import UPRIGHT, rotation_matrix
+from llm_planner.world.places import Viewpoint
 from llm_planner.world.scene import Scene, SceneObject
 
 MakeWorld = Callable[[Scene], EpisodeWorld]  # laid out as the scene says; raises LlmPlannerError
@@ -74,6 +76,19 @@ def _is_upright(item: SceneObject) -> bool:
 
 def _own_axis(item: SceneObject) -> float:
     return rotation_matrix(item.orientation)[2][2]
+
+
+def full_rehearsal(
+    library: SkillLibrary, make_world: MakeWorld, viewpoint: Viewpoint, wall_time: float, clock: Callable[[], float]
+) -> Callable[[Planned, Scene], Rehearsal]:
+    """What rehearses a plan in simulation besides, for at most about `wall_time` [s] by `clock`."""
+
+    def rehearse_fully(planned: Planned, scene: Scene) -> Rehearsal:
+        start = start_execution(planned.plan, planned.interpreter, viewpoint, scene)
+        end = clock() + wall_time
+        return both(planned.rehearsal, rehearse_in_simulation(start, scene, library, make_world, lambda: clock() > end))
+
+    return rehearse_fully
 
 
 def both(symbolic: Rehearsal, simulated: Rehearsal) -> Rehearsal:

@@ -63,7 +63,8 @@ def run_command(
     after = episode.observe().scene
     outcome = state.end.reason.outcome if state.end else Outcome.FAILED
     message = state.end.message if state.end else "the plan did not end"
-    return Report(command, outcome, message, state.plan, before, after, after.time - before.time, planned.confidence)
+    duration, rehearsal = after.time - before.time, planned.rehearsal
+    return Report(command, outcome, message, state.plan, before, after, duration, planned.confidence, rehearsal)
 
 
 def execute(

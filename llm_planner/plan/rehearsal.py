@@ -23,7 +23,7 @@ from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.temporal.alphabet import Trace
 from llm_planner.world.scene import Scene
 
-MAX_SCENES = 4000  # pretended in one rehearsal; the sure branch is always followed to its end
+MAX_SCENES = 4000  # pretended in one rehearsal: about a second
 
 _OK = SkillResult(SkillErrorCode.SUCCEEDED)
 _FAILED = SkillResult(SkillErrorCode.TIMEOUT, "it failed in the rehearsal")
@@ -87,9 +87,10 @@ class Rehearsal:
         return tuple(Problem(finding.line, 1 if finding.line else 0, finding.message) for finding in self.findings)
 
 
-def rehearse(state: Execution, scene: Scene) -> Rehearsal:
+def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Rehearsal:
     """What becomes of the plan that `state` is about to carry out, from `scene` on.
 
+    After `max_scenes` pretended scenes no further branch is begun; the sure one is always followed to its end.
     BLOCK where a constraint is broken or missed on the course that the plan will surely take, or cannot be watched; ASK
     where that may happen on another, or where the forecast could not tell. Without constraints there is nothing to
     prove: that the steps fit together has been checked when the plan was made.
@@ -104,7 +105,7 @@ def rehearse(state: Execution, scene: Scene) -> Rehearsal:
     branches = _Branches()
     sure = branches.follow(_Point(*advance(state, SceneObserved(scene))), note=True)
     found = [_finding(sure, sure=True)]
-    while branches.ahead and branches.scenes < MAX_SCENES:
+    while branches.ahead and branches.scenes < max_scenes:
         found.append(_finding(branches.follow(branches.ahead.pop(0).taken()), sure=False))
     found.append(_not_foreseen(state))
     findings = tuple({item.message: item for item in reversed(found) if item is not None}.values())[::-1]

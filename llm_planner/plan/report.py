@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_planner.plan.plan import Outcome, Plan
+from llm_planner.plan.rehearsal import Rehearsal
 from llm_planner.skills.contract import Argument
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.words import read_back
 from llm_planner.world.scene import Scene
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,8 @@ class Report:
     """One command from beginning to end.
 
     `plan` is None when there was none. `duration` [s] is simulated time from the first motion to the last; 0 when
-    nothing moved. `confidence` is the model's, in [0, 1], or None when it was not asked or gives none.
+    nothing moved. `confidence` is the model's, in [0, 1], or None when it was not asked or gives none. `rehearsal` is
+    None when there was no plan to rehearse.
     """
 
     command: str
@@ -28,6 +32,7 @@ class Report:
     scene_after: Scene | None = None
     duration: float = 0.0
     confidence: float | None = None
+    rehearsal: Rehearsal | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain values; the keys are always all there."""
@@ -49,12 +54,35 @@ class Report:
                 }
                 for step in plan.steps
             ],
-            "constraints": [] if plan is None else list(plan.constraints),
+            "constraints": [] if plan is None else list(map(constraint_json, plan.constraints)),
+            "rehearsal": rehearsal_json(self.rehearsal),
             "scene_before": scene_json(self.scene_before),
             "scene_after": scene_json(self.scene_after),
             "duration": round(self.duration, 3),
             "confidence": None if self.confidence is None else round(self.confidence, 4),
         }  # fmt: skip
+
+
+def constraint_json(constraint: Constraint) -> dict[str, Any]:
+    """A constraint as plain values; `plain` is the formula read back, `words` are the person's."""
+    formula = constraint.formula
+    return {
+        "formula": str(formula), "words": constraint.words, "plain": read_back(formula), "goal": constraint.goal,
+    }  # fmt: skip
+
+
+def rehearsal_json(rehearsal: Rehearsal | None) -> dict[str, Any] | None:
+    """A rehearsal as plain values; each trace is a list of letters, each letter a list of propositions."""
+    if rehearsal is None:
+        return None
+    return {
+        "verdict": rehearsal.verdict.value,
+        "reasons": list(rehearsal.reasons),
+        "branches": rehearsal.branches,
+        "complete": rehearsal.complete,
+        "traces": [[sorted(letter) for letter in trace] for trace in rehearsal.traces],
+        "seconds": round(rehearsal.seconds, 3),
+    }
 
 
 def scene_json(scene: Scene | None) -> dict[str, Any] | None:

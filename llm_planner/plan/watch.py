@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import nan
 
 from llm_planner.errors import InputError
 from llm_planner.language.understanding.occurring import alphabet_of
@@ -18,7 +19,8 @@ from llm_planner.temporal.alphabet import Letter, Trace
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.monitor import Monitor, Verdict
-from llm_planner.world.propositions import ROBOT, Moment, Proposition, check_proposition, parse_proposition
+from llm_planner.temporal.robustness import robustness
+from llm_planner.world.propositions import ROBOT, Moment, Proposition, check_proposition, parse_proposition, signal
 from llm_planner.world.scene import Scene, Vector3
 
 MAX_TRACE = 1000  # letters that are kept to tell what happened, the latest
@@ -133,3 +135,17 @@ def check_watchable(constraints: Iterable[Constraint], scene: Scene) -> None:
                 f"{str(item)!r} cannot be watched: nothing measures where the robot is; "
                 "start what publishes it, or leave the constraint out"
             )
+
+
+def margin(formula: Formula, scene: Scene) -> float:
+    """How far this one scene is from breaking the formula [m or m/s], negative where it does; not a number where the
+    formula speaks of anything but distances, heights and speeds, or counts changes."""
+    items = {name: parse_proposition(name) for name in formula.propositions}
+    if not items or not all(item.comparison for item in items.values()):
+        return nan
+    try:
+        return float(
+            robustness(formula, {name: [signal(item, scene)] for name, item in items.items()}, [scene.time])[0]
+        )
+    except (InputError, KeyError):
+        return nan

@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
 from llm_planner_interfaces.msg import SkillArgument
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
 from llm_planner.errors import InputError
 from llm_planner.nodes import message_conversions as convert
-from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.world.scene import Pose, Scene, SceneObject
 
 number = st.floats(-10.0, 10.0)
@@ -77,20 +75,9 @@ def test_arguments_of_skills_survive(given_arguments):
     assert convert.arguments_from_msg(convert.arguments_to_msg(given_arguments)) == given_arguments
 
 
-@given(st.lists(st.builds(PlanStep, word, word, arguments, st.integers(0, 99), st.sampled_from(StepStatus), word)))
-def test_a_plan_survives(steps):
-    plan = Plan("tidy up", "pick('a')", tuple(steps), False, ("G(!on(a, b))",))
-    assert convert.plan_from_msg(convert.plan_to_msg(plan, "id", 0.0)) == plan
-
-
 def test_an_argument_of_an_unknown_type_is_refused():
     with pytest.raises(InputError, match="argument 'x' has the type 9; the types are WORD, NUMBER and POINT"):
         convert.arguments_from_msg([SkillArgument(name="x", type=9)])
-
-
-def test_a_step_with_an_unknown_status_is_refused():
-    with pytest.raises(InputError, match="step '7' has the status 99; the highest is 4"):
-        convert.step_from_msg(PlanStepMsg(id="7", status=99))
 
 
 def test_a_joint_state_survives_in_any_order_of_joints():

@@ -51,7 +51,7 @@ def test_a_step_foreseen_to_break_a_constraint_is_not_started(obeying):
 
 
 def test_a_step_that_turns_out_to_break_a_constraint_is_cancelled_at_once(obeying):
-    run = obeying(INTO_THE_BOWL, {"G !moved(blue bowl)": "leave the blue bowl where it is"})
+    run = obeying(INTO_THE_BOWL, {"G !moved(blue bowl)": "leave the blue bowl alone"})
     run.observe()
     item = run.robot.scene.find("blue bowl")
     pushed = replace(item, position=(0.45, 0.15, item.position[2]))
@@ -59,7 +59,7 @@ def test_a_step_that_turns_out_to_break_a_constraint_is_cancelled_at_once(obeyin
     cancel, finish = run.tell(SceneObserved(replace(run.robot.scene, time=0.5, objects=objects)))
     assert cancel == CancelSkill("1")
     assert finish.reason is EndReason.BROKEN
-    assert finish.message == "I stop here, because this is broken: “leave the blue bowl where it is” (moved(blue bowl))."
+    assert finish.message == "I stop here, because this is broken: “leave the blue bowl alone” (moved(blue bowl))."
     assert run.statuses == {"1": "failed", "2": "skipped"}
 
 

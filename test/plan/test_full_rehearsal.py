@@ -1,12 +1,13 @@
 """A plan is tried out in a copy of the simulation before anything moves."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
 
 from llm_planner.errors import InputError
 from llm_planner.plan.execution_state import start_execution
-from llm_planner.plan.full_rehearsal import both, rehearse_in_simulation
+from llm_planner.plan.full_rehearsal import both, full_rehearsal, rehearse_in_simulation
 from llm_planner.plan.planning import plan_program
 from llm_planner.plan.rehearsal import Advice, rehearse
 from llm_planner.simulation.copies import copy_of
@@ -15,6 +16,7 @@ from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import load_skills
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
+from llm_planner.world.places import BEHIND
 
 LIBRARY = load_skills()
 INTO_THE_BOWL = 'pick("red block")\nplace_in("green bowl")'
@@ -123,3 +125,11 @@ def test_what_falls_over_is_told(scene):
     rehearsal = rehearse_in_simulation(start(scene, INTO_THE_BOWL), scene, LIBRARY, Tilting, lambda: False)
     assert rehearsal.verdict is Advice.ASK
     assert rehearsal.reasons == ("in simulation the blue block fell over",)
+
+
+def test_the_time_that_a_rehearsal_takes_is_bounded_by_the_clock(scene):
+    planned = plan_program("do it", INTO_THE_BOWL, scene, LIBRARY.for_scene(scene).signatures)
+    rehearse_fully = full_rehearsal(LIBRARY, copy_of, BEHIND, 10.0, lambda: 0.0)
+    assert rehearse_fully(planned, scene).verdict is Advice.ALLOW
+    ticks = itertools.count(0.0, 4.0)
+    assert full_rehearsal(LIBRARY, copy_of, BEHIND, 10.0, lambda: next(ticks))(planned, scene).verdict is Advice.ASK

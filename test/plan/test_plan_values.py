@@ -5,7 +5,10 @@ import json
 import pytest
 
 from llm_planner.plan.plan import Goal, Outcome, Plan, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
+from llm_planner.plan.rehearsal import Advice, Finding, Rehearsal
 from llm_planner.plan.report import Report
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.parser import parse
 from llm_planner.world.atoms import parse_atom
 from llm_planner.world.places import viewpoint
 from llm_planner.world.scene import Scene
@@ -78,13 +81,14 @@ def test_only_spatial_words_are_turned_to_the_base(skills):
 def test_a_report_without_a_plan_has_every_key():
     values = Report("go", Outcome.REFUSED, "no").to_json()
     assert values == {
-        "version": 1,
+        "version": 2,
         "command": "go",
         "outcome": "refused",
         "message": "no",
         "program": "",
         "steps": [],
         "constraints": [],
+        "rehearsal": None,
         "scene_before": None,
         "scene_after": None,
         "duration": 0.0,
@@ -115,3 +119,22 @@ def test_a_report_is_plain_json(scene):
         "size": [0.04, 0.04, 0.04],
     }
     assert (values["duration"], values["confidence"]) == (1.235, 0.9877)
+
+
+def test_a_report_tells_what_the_plan_had_to_keep_and_what_its_rehearsal_showed():
+    rule = Constraint(parse("G !holding(mug)"), "never touch the mug")
+    finding = Finding(3, "it would", sure=True, trace=(frozenset(), frozenset({"holding(mug)", "clear(mug)"})))
+    rehearsal = Rehearsal(Advice.BLOCK, (finding,), branches=4, complete=False, seconds=1.23456)
+    plan = Plan("go", "go_home()", constraints=(rule,))
+    values = json.loads(json.dumps(Report("go", Outcome.REFUSED, "no", plan, rehearsal=rehearsal).to_json()))
+    (told,) = values["constraints"]
+    assert (told["formula"], told["words"], told["goal"]) == ("G !holding(mug)", "never touch the mug", False)
+    assert "mug" in told["plain"]
+    assert values["rehearsal"] == {
+        "verdict": "block",
+        "reasons": ["it would", "not all branches were looked at, only 4"],
+        "branches": 4,
+        "complete": False,
+        "traces": [[[], ["clear(mug)", "holding(mug)"]]],
+        "seconds": 1.235,
+    }

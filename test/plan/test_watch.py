@@ -1,11 +1,12 @@
 """Constraints read scenes as they come; what is foreseen can be forgotten again."""
 
 from dataclasses import replace
+from math import isnan
 
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.plan.watch import check_watchable, watch_for
+from llm_planner.plan.watch import check_watchable, margin, watch_for
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.monitor import Verdict
 from llm_planner.temporal.parser import parse
@@ -125,3 +126,12 @@ def test_a_robot_that_nobody_measures_cannot_be_watched(scene):
     with pytest.raises(InputError, match="cannot be watched: nothing measures where the robot is"):
         check_watchable(near, scene)
     check_watchable(near, replace(scene, robot=Pose((0.3, 0.0, 0.4))))
+
+
+def test_a_measured_constraint_has_a_margin_and_others_have_none(scene):
+    above = replace(scene, robot=Pose((0.55, 0.25, 0.24)), speed=0.15)
+    assert margin(parse("G distance(robot, red block) > 0.05"), above) == pytest.approx(0.15)
+    assert margin(parse("G (speed(robot) < 0.2 & distance(robot, red block) > 0.05)"), above) == pytest.approx(0.05)
+    assert margin(parse("G distance(robot, red block) > 0.3"), above) == pytest.approx(-0.1)
+    for without in ("G !holding(red block)", "G distance(robot, vase) > 0.1", "X speed(robot) < 0.2"):
+        assert isnan(margin(parse(without), above))

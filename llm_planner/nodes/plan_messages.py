@@ -1,0 +1,104 @@
+"""Where ROS messages meet plans, their steps and their constraints. Times are seconds here, stamps there."""
+
+from __future__ import annotations
+
+from llm_planner_interfaces.msg import Constraint as ConstraintMsg
+from llm_planner_interfaces.msg import ConstraintState, ConstraintStatus
+from llm_planner_interfaces.msg import Plan as PlanMsg
+from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
+
+from llm_planner.errors import InputError
+from llm_planner.nodes.message_conversions import arguments_from_msg, arguments_to_msg, header
+from llm_planner.plan.plan import Plan, PlanStep, StepStatus
+from llm_planner.plan.watch import Watch, margin
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.monitor import Verdict
+from llm_planner.temporal.parser import parse
+from llm_planner.temporal.words import read_back
+from llm_planner.world.scene import Scene
+
+_STEP_STATUS = {
+    StepStatus.PENDING: PlanStepMsg.PENDING,
+    StepStatus.RUNNING: PlanStepMsg.RUNNING,
+    StepStatus.DONE: PlanStepMsg.DONE,
+    StepStatus.FAILED: PlanStepMsg.FAILED,
+    StepStatus.SKIPPED: PlanStepMsg.SKIPPED,
+}
+_STATUS_OF_STEP = {number: status for status, number in _STEP_STATUS.items()}
+
+
+def step_to_msg(step: PlanStep) -> PlanStepMsg:
+    return PlanStepMsg(
+        id=step.id,
+        line=step.line,
+        skill=step.skill,
+        arguments=arguments_to_msg(step.arguments),
+        status=_STEP_STATUS[step.status],
+        message=step.message,
+    )
+
+
+def step_from_msg(message: PlanStepMsg) -> PlanStep:
+    """Raises InputError for a status or an argument type that does not exist."""
+    if message.status not in _STATUS_OF_STEP:
+        raise InputError(f"step {message.id!r} has the status {message.status}; the highest is {PlanStepMsg.SKIPPED}")
+    status, arguments = _STATUS_OF_STEP[message.status], arguments_from_msg(message.arguments)
+    return PlanStep(message.id, message.skill, arguments, message.line, status, message.message)
+
+
+def constraint_to_msg(constraint: Constraint) -> ConstraintMsg:
+    return ConstraintMsg(
+        formula=str(constraint.formula),
+        words=constraint.words,
+        plain=read_back(constraint.formula),
+        goal=constraint.goal,
+    )
+
+
+def constraint_from_msg(message: ConstraintMsg) -> Constraint:
+    """Raises FormulaError where the formula cannot be read: a constraint is never dropped."""
+    return Constraint(parse(message.formula), message.words, message.goal)
+
+
+_VERDICTS = {
+    Verdict.PENDING: ConstraintState.PENDING,
+    Verdict.SATISFIED: ConstraintState.SATISFIED,
+    Verdict.VIOLATED: ConstraintState.VIOLATED,
+    Verdict.DOOMED: ConstraintState.DOOMED,
+}
+
+
+def watch_to_msg(watch: Watch, plan_id: str, scene: Scene) -> ConstraintStatus:
+    """What the monitors say as of `scene`."""
+    states = [
+        ConstraintState(
+            constraint=constraint_to_msg(one.constraint),
+            verdict=_VERDICTS[one.verdict],
+            holds=one.monitor.accepts,
+            robustness=margin(one.constraint.formula, scene),
+        )
+        for one in watch.watched
+    ]
+    trace = ["; ".join(sorted(letter)) for letter in watch.trace]
+    return ConstraintStatus(header=header(scene.time), plan_id=plan_id, constraints=states, trace=trace)
+
+
+def plan_to_msg(plan: Plan, plan_id: str, time: float, continues: str = "") -> PlanMsg:
+    """`continues` is the id of the plan that this one goes on with, "" for a plan from the beginning."""
+    return PlanMsg(
+        header=header(time),
+        id=plan_id,
+        command=plan.command,
+        program=plan.program,
+        steps=list(map(step_to_msg, plan.steps)),
+        complete=plan.complete,
+        constraints=list(map(constraint_to_msg, plan.constraints)),
+        continues=continues,
+    )
+
+
+def plan_from_msg(message: PlanMsg) -> Plan:
+    """The plan as shown; it must be checked again before it runs. Raises as `step_from_msg`, `constraint_from_msg`."""
+    steps = tuple(map(step_from_msg, message.steps))
+    constraints = tuple(map(constraint_from_msg, message.constraints))
+    return Plan(message.command, message.program, steps, message.complete, constraints)
