@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from math import log
 
-from llm_planner.errors import InputError, LanguageModelError
+from llm_planner.errors import InputError, LanguageModelError, QuestionError
+from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import LanguageModel, Reading, ReadingRequest, Usage
 from llm_planner.language.understanding import questions
+from llm_planner.language.understanding.clauses import clauses
 from llm_planner.language.understanding.grounding import as_attempt, ground
 from llm_planner.language.understanding.meaning import Meanings
 from llm_planner.language.understanding.vote import Grounded, Vote, count
@@ -23,12 +26,12 @@ SURE = log(0.95)  # log-probability of a first reading from which no other is as
 
 @dataclass(frozen=True)
 class Understood:
-    """The words of the task ("" for none), the constraints, and how the readings voted."""
+    """The words of the task ("" for none), the constraints, how the readings voted, and what was asked for cost."""
 
     task: str
     constraints: tuple[Constraint, ...]
     vote: Vote
-    usage: Usage
+    usage: Usage = field(default_factory=Usage)
 
 
 def understand(
@@ -42,33 +45,59 @@ def understand(
 ) -> Understood:
     """The meaning that more than half of the model's readings have, over `scene` or over bare `propositions`.
 
-    Raises QuestionError where there is no such meaning, it is itself a question, leaves words of the command out, or
-    cannot be fulfilled; InputError for a command that is too long; LanguageModelError as it comes.
+    A command without such a meaning is read clause by clause, where its clauses can be read apart. Raises QuestionError
+    where there is no such meaning, it is itself a question, leaves words of the command out, or cannot be fulfilled;
+    InputError for a command that is too long; LanguageModelError as it comes.
     """
     command = clean_command(command)
+    meanings = Meanings(scene, bool(propositions))
     request = ReadingRequest(command, scene, propositions, temperature=temperature, seed=seed)
-    poll = _Poll(request, model, Meanings(scene, bool(propositions)))
-    vote = poll.held(samples)
+    counted = CountedModel(model)
+    understood = _read(request, counted, meanings, samples)
+    constraints = understood.constraints
+    if clash := meanings.conflict([constraint.formula for constraint in constraints]):
+        raise questions.conflict([constraints[index] for index in clash])
+    return replace(understood, usage=counted.usage)
+
+
+def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, samples: int) -> Understood:
+    """The command as a whole, or else by its clauses."""
+    parts = clauses(request.command)
+    try:
+        return _read_whole(request, model, meanings, samples)
+    except QuestionError:
+        if len(parts) < 2:
+            raise
+    return _together([_read_whole(replace(request, command=part), model, meanings, samples) for part in parts])
+
+
+def _read_whole(request: ReadingRequest, model: LanguageModel, meanings: Meanings, samples: int) -> Understood:
+    vote = _Poll(request, model, meanings).held(samples)
     if not vote.decided:
         raise questions.which_reading(vote)
     reading = vote.groups[0].reading
     if reading.question:
         raise questions.asked_by_model(reading.question)
-    if words := left_over(command, (reading.task, *(constraint.words for constraint in reading.constraints))):
+    if words := left_over(request.command, (reading.task, *(constraint.words for constraint in reading.constraints))):
         raise questions.left_out(words)
-    if clash := poll.meanings.conflict([constraint.formula for constraint in reading.constraints]):
-        raise questions.conflict([reading.constraints[index] for index in clash])
-    return Understood(reading.task, reading.constraints, vote, poll.usage)
+    return Understood(reading.task, reading.constraints, vote)
+
+
+def _together(parts: Sequence[Understood]) -> Understood:
+    """All clauses; the vote is that of the one on which the readings agreed least."""
+    task = ", ".join(part.task for part in parts if part.task)
+    constraints = tuple(constraint for part in parts for constraint in part.constraints)
+    vote = min((part.vote for part in parts), key=lambda vote: vote.groups[0].count / vote.asked)
+    return Understood(task, constraints, vote)
 
 
 class _Poll:
     """Asks for readings, no more than the vote needs, and counts them by meaning."""
 
     def __init__(self, request: ReadingRequest, model: LanguageModel, meanings: Meanings) -> None:
-        self._request, self._model, self.meanings = request, model, meanings
+        self._request, self._model, self._meanings = request, model, meanings
         self._rounds = 0
         self._mended: dict[Reading, Reading] = {}
-        self.usage = Usage()
 
     def held(self, samples: int) -> Vote:
         """One reading, then as many as make a majority with it, then the rest: until the vote is over."""
@@ -89,7 +118,7 @@ class _Poll:
             except InputError as again:
                 return replace(vote, failed=(*vote.failed, str(again)))
         sure = first and reading.log_probability is not None and reading.log_probability >= SURE
-        return replace(count(vote, grounded, self.meanings.same), sure=vote.sure or sure)
+        return replace(count(vote, grounded, self._meanings.same), sure=vote.sure or sure)
 
     def _grounded(self, reading: Reading) -> Grounded:
         return ground(reading, self._request.scene, self._request.propositions)
@@ -110,7 +139,6 @@ class _Poll:
 
     def _asked(self, request: ReadingRequest) -> tuple[Reading, ...]:
         reply = self._model.read_command(request)
-        self.usage += reply.usage
         if not reply.readings:
             raise LanguageModelError(f"the language model {self._model.name} gave no reading of {request.command!r}")
         return reply.readings

@@ -206,3 +206,48 @@ def test_an_empty_command_is_a_question_and_an_endless_one_is_refused():
         understand("  ", TABLE, Reader([FAR]))
     with pytest.raises(InputError, match=r"at most"):
         understand("a " * 5000, TABLE, Reader([FAR]))
+
+
+class ByClause:
+    """Understands short commands only."""
+
+    name = "short"
+
+    def __init__(self, readings: dict[str, Reading]) -> None:
+        self.readings = readings
+
+    def read_command(self, request: ReadingRequest) -> ReadingReply:
+        reading = self.readings.get(request.command, Reading(question="What?"))
+        return ReadingReply((reading,) * request.samples, Usage(1, 1, 1))
+
+
+LAB = Reading("", (ReadConstraint("F in(robot, lab)", "go to the lab", goal=True),))
+NO_HALL = Reading("", (ReadConstraint("G !in(robot, hall)", "never enter the hall"),))
+NO_LAB = Reading("", (ReadConstraint("G !in(robot, lab)", "never enter the lab"),))
+
+
+def test_a_command_that_is_not_understood_as_a_whole_is_read_clause_by_clause():
+    reader = ByClause({"go to the lab": LAB, "never enter the hall": NO_HALL})
+    understood = understand("go to the lab, but never enter the hall.", ROOMS, reader)
+    assert [str(one.formula) for one in understood.constraints] == ["F in(robot, lab)", "G !in(robot, hall)"]
+
+
+def test_clauses_may_be_tasks_and_constraints():
+    reader = ByClause({"lift the vase": Reading("lift the vase"), "never enter the hall": NO_HALL})
+    understood = understand("lift the vase. never enter the hall", ROOMS, reader)
+    assert understood.task == "lift the vase"
+    assert understood.usage.requests == 6  # for the whole, then for each clause
+    assert understood.vote.decided
+
+
+def test_clauses_that_contradict_each_other_are_asked_about():
+    reader = ByClause({"go to the lab": LAB, "never enter the lab": NO_LAB})
+    with pytest.raises(
+        QuestionError, match=r"cannot do all of this together: “go to the lab” and “never enter the lab”"
+    ):
+        understand("go to the lab, but never enter the lab", ROOMS, reader)
+
+
+def test_a_clause_that_is_not_understood_is_asked_about():
+    with pytest.raises(QuestionError, match=r"^What\?$"):
+        understand("go to the lab, but never sing", ROOMS, ByClause({"go to the lab": LAB}))
