@@ -21,7 +21,8 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from llm_planner.errors import LlmPlannerError
-from llm_planner.nodes.message_conversions import joint_state_from_msg, plan_from_msg, scene_from_msg, step_from_msg
+from llm_planner.nodes.message_conversions import joint_state_from_msg, scene_from_msg
+from llm_planner.nodes.plan_messages import plan_from_msg, step_from_msg
 from llm_planner.plan.plan import Plan, PlanStep
 from llm_planner.world.scene import Scene
 

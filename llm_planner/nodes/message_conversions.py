@@ -1,4 +1,7 @@
-"""The only place where ROS messages meet our dataclasses. Times are seconds here, stamps there."""
+"""Where ROS messages meet our dataclasses; times are seconds here, stamps there.
+
+Plans and constraints have `plan_messages`, mobile bases `base_messages`.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from builtin_interfaces.msg import Duration as DurationMsg
-from builtin_interfaces.msg import Time as TimeMsg
 from geometry_msgs.msg import Point as PointMsg
 from geometry_msgs.msg import Pose as PoseMsg
 from geometry_msgs.msg import Quaternion as QuaternionMsg
 from geometry_msgs.msg import TransformStamped
 from geometry_msgs.msg import Vector3 as Vector3Msg
-from llm_planner_interfaces.msg import Constraint as ConstraintMsg
 from llm_planner_interfaces.msg import MotionReference as MotionReferenceMsg
-from llm_planner_interfaces.msg import Plan as PlanMsg
-from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.msg import SceneObject as SceneObjectMsg
 from llm_planner_interfaces.msg import SkillArgument
@@ -28,7 +27,9 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
 from llm_planner.errors import InputError
-from llm_planner.plan.plan import Plan, PlanStep, StepStatus
+from llm_planner.nodes.base_messages import MAP_FRAME, building_from_msg, doors_to_msg, rooms_to_msg
+from llm_planner.nodes.stamps import header as stamped
+from llm_planner.nodes.stamps import seconds
 from llm_planner.simulation.panda import ARM_JOINTS, FINGER_JOINTS
 from llm_planner.skills.contract import Argument
 from llm_planner.world.scene import Pose, Scene, SceneObject
@@ -36,22 +37,12 @@ from llm_planner.world.scene import Pose, Scene, SceneObject
 BASE_FRAME = "panda_link0"
 JOINTS = (*ARM_JOINTS, *FINGER_JOINTS)
 NQ = len(ARM_JOINTS)
+NOT_MEASURED = Pose((float("nan"),) * 3)
 COMMANDED_JOINTS = (*ARM_JOINTS, FINGER_JOINTS[0])  # the second finger mirrors the first
 
 
-def stamp(seconds: float) -> TimeMsg:
-    """A stamp of `seconds` >= 0, to the nanosecond."""
-    nanoseconds = round(seconds * 1e9)
-    return TimeMsg(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
-
-
-def seconds(time: TimeMsg | DurationMsg) -> float:
-    """A stamp or duration as seconds."""
-    return time.sec + time.nanosec * 1e-9
-
-
 def header(time: float, frame: str = BASE_FRAME) -> Header:
-    return Header(stamp=stamp(time), frame_id=frame)
+    return stamped(time, frame)
 
 
 def pose_to_msg(pose: Pose) -> PoseMsg:
@@ -65,9 +56,9 @@ def pose_from_msg(message: PoseMsg) -> Pose:
     return Pose((p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
 
 
-def transform_to_msg(time: float, child: str, pose: Pose) -> TransformStamped:
-    """The frame `child` at `pose` in the base frame."""
-    message = TransformStamped(header=header(time), child_frame_id=child)
+def transform_to_msg(time: float, child: str, pose: Pose, frame: str = BASE_FRAME) -> TransformStamped:
+    """The frame `child` at `pose` in `frame`."""
+    message = TransformStamped(header=header(time, frame), child_frame_id=child)
     x, y, z = pose.position
     message.transform.translation = Vector3Msg(x=x, y=y, z=z)
     message.transform.rotation = pose_to_msg(pose).orientation
@@ -75,12 +66,29 @@ def transform_to_msg(time: float, child: str, pose: Pose) -> TransformStamped:
 
 
 def scene_to_msg(scene: Scene, world: str = "", run: int = 0) -> SceneMsg:
-    objects = [_object_to_msg(item) for item in scene.objects]
-    return SceneMsg(header=header(scene.time), run=run, world=world, objects=objects, held=scene.held)
+    return SceneMsg(
+        header=header(scene.time, MAP_FRAME if scene.building else BASE_FRAME),
+        run=run,
+        world=world,
+        objects=[_object_to_msg(item) for item in scene.objects],
+        held=scene.held,
+        robot=pose_to_msg(scene.robot or NOT_MEASURED),
+        speed=scene.speed,
+        rooms=rooms_to_msg(scene.building),
+        doors=doors_to_msg(scene.building),
+    )
 
 
 def scene_from_msg(message: SceneMsg) -> Scene:
-    return Scene(seconds(message.header.stamp), tuple(map(_object_from_msg, message.objects)), message.held)
+    robot = pose_from_msg(message.robot)
+    return Scene(
+        seconds(message.header.stamp),
+        tuple(map(_object_from_msg, message.objects)),
+        message.held,
+        None if np.isnan(robot.position[0]) else robot,
+        message.speed,
+        building_from_msg(message),
+    )
 
 
 def _object_to_msg(item: SceneObject) -> SceneObjectMsg:
@@ -245,57 +253,3 @@ def image_to_msg(picture: np.ndarray, time: float, frame: str) -> ImageMsg:
     height, width, _ = picture.shape
     data = array("B", picture.tobytes())
     return ImageMsg(header=header(time, frame), height=height, width=width, encoding="rgb8", step=3 * width, data=data)
-
-
-_STEP_STATUS = {
-    StepStatus.PENDING: PlanStepMsg.PENDING,
-    StepStatus.RUNNING: PlanStepMsg.RUNNING,
-    StepStatus.DONE: PlanStepMsg.DONE,
-    StepStatus.FAILED: PlanStepMsg.FAILED,
-    StepStatus.SKIPPED: PlanStepMsg.SKIPPED,
-}
-_STATUS_OF_STEP = {number: status for status, number in _STEP_STATUS.items()}
-
-
-def step_to_msg(step: PlanStep) -> PlanStepMsg:
-    return PlanStepMsg(
-        id=step.id,
-        line=step.line,
-        skill=step.skill,
-        arguments=arguments_to_msg(step.arguments),
-        status=_STEP_STATUS[step.status],
-        message=step.message,
-    )
-
-
-def step_from_msg(message: PlanStepMsg) -> PlanStep:
-    """Raises InputError for a status or an argument type that does not exist."""
-    if message.status not in _STATUS_OF_STEP:
-        raise InputError(f"step {message.id!r} has the status {message.status}; the highest is {PlanStepMsg.SKIPPED}")
-    status, arguments = _STATUS_OF_STEP[message.status], arguments_from_msg(message.arguments)
-    return PlanStep(message.id, message.skill, arguments, message.line, status, message.message)
-
-
-def plan_to_msg(plan: Plan, plan_id: str, time: float) -> PlanMsg:
-    """Formulas bind wherever they can be checked."""
-    everywhere = ConstraintMsg.AT_PLANNING | ConstraintMsg.IN_MONITOR
-    constraints = [
-        ConstraintMsg(id=str(number), formula=formula, binds_at=everywhere)
-        for number, formula in enumerate(plan.constraints, start=1)
-    ]
-    return PlanMsg(
-        header=header(time),
-        id=plan_id,
-        command=plan.command,
-        program=plan.program,
-        steps=list(map(step_to_msg, plan.steps)),
-        complete=plan.complete,
-        constraints=constraints,
-    )
-
-
-def plan_from_msg(message: PlanMsg) -> Plan:
-    """The plan as shown; it must be checked again before it runs. Raises InputError as `step_from_msg`."""
-    steps = tuple(map(step_from_msg, message.steps))
-    formulas = tuple(constraint.formula for constraint in message.constraints)
-    return Plan(message.command, message.program, steps, message.complete, formulas)
