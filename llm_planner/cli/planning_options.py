@@ -26,7 +26,18 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--viewpoint", default="behind", help="where you stand: behind the robot (default), facing, left or right"
     )
+    add_safety_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/json_format.md)")
+
+
+def add_safety_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--rehearsal", default="symbolic",
+        help="symbolic (default): refuse what breaks a constraint, ask about what may; full: also run it in a copy of "
+        "the simulation first; off: do not ask",
+    )  # fmt: skip
+    parser.add_argument("--privileges", type=Path, metavar="FILE", help="policy file: who may have what done (YAML)")
+    parser.add_argument("--source", default="cli", help="whose command this is, for the policy file (default: cli)")
 
 
 def add_world_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,15 +81,19 @@ def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoin
     from llm_planner.cli.files import read_program
     from llm_planner.language.factory import open_model
     from llm_planner.plan.planning import plan_command, plan_program
+    from llm_planner.plan.planning_settings import planning_settings
     from llm_planner.program.synthesis import clean_command
 
+    settings = planning_settings(args.rehearsal, args.privileges, args.source, library, viewpoint)
     if args.program is not None:
         text = read_program(args.program)
-        return lambda command, scene: plan_program(command, text, scene, library.for_scene(scene).signatures, viewpoint)
+        return lambda command, scene: plan_program(
+            command, text, scene, library.for_scene(scene).signatures, viewpoint, settings
+        )
     opened = functools.cache(lambda: open_model(args.model, args.model_script))
 
     def ask(command: str, scene: Scene) -> Planned:
         words = clean_command(command)  # before a model is opened
-        return plan_command(words, scene, library.for_scene(scene).signatures, opened(), viewpoint)
+        return plan_command(words, scene, library.for_scene(scene).signatures, opened(), viewpoint, settings)
 
     return ask

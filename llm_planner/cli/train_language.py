@@ -1,4 +1,4 @@
-"""`llm-planner train-language`: train the compact model on generated commands, offline, on the CPU."""
+"""`llm-planner train-language`: train a network of the compact model on generated commands, offline, on the CPU."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--network",
+        choices=("program", "reading"),
+        default="program",
+        help="which one: program writes programs, reading finds the constraints of a command (default program)",
+    )
+    parser.add_argument(
+        "--utterances", type=Path, help="Lang2LTL's utterances as CSV, for the reading network to learn from too"
+    )
     parser.add_argument("--steps", type=int, default=10_000, help="optimiser steps (default 10000, some two hours)")
     parser.add_argument("--batch", type=int, default=128, help="commands in a step (default 128)")
     parser.add_argument("--learning-rate", type=float, default=1.2e-3, help="highest learning rate (default 0.0012)")
@@ -22,10 +31,7 @@ def run(args: argparse.Namespace) -> int:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from llm_planner.errors import InputError
-    from llm_planner.language.compact.generator.examples import draw_sample
-    from llm_planner.language.compact.model import WEIGHTS
-    from llm_planner.language.compact.network import NetworkSize
-    from llm_planner.language.compact.program_grammar import PROGRAM
+    from llm_planner.language.compact.lessons import program_lesson, reading_lesson
     from llm_planner.language.compact.training import TrainingSettings, train
 
     for name in ("steps", "batch", "threads"):
@@ -33,7 +39,10 @@ def run(args: argparse.Namespace) -> int:
             raise InputError(f"--{name} must be at least 1, not {getattr(args, name)}")
     if args.start is not None and not args.start.is_file():
         raise InputError(f"--start: there is no file {args.start}")
+    if args.utterances is not None and args.network != "reading":
+        raise InputError("--utterances is for the reading network; add --network reading")
     torch.set_num_threads(args.threads)
+    lesson = program_lesson() if args.network == "program" else reading_lesson(args.utterances)
     settings = TrainingSettings(args.steps, args.batch, args.learning_rate, min(400, args.steps // 10), args.seed)
     columns = (
         TextColumn("training"),
@@ -48,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
         def report(step: int, loss: float, exact: float) -> None:
             progress.update(task, completed=step, description=f"loss {loss:.3f}, {exact:.0%} of fresh commands right")
 
-        train(PROGRAM, draw_sample, settings, args.out, NetworkSize(), args.start, report)
+        train(lesson, settings, args.out, args.start, report)
         progress.update(task, completed=args.steps)
-    print(f"Weights and report are in {args.out}. To use them, copy both files to {WEIGHTS}.")
+    lesson.finish(args.out)
+    print(f"Weights and report are in {args.out}. To use them, copy all its files to {lesson.home}.")
     return 0

@@ -1,62 +1,181 @@
-"""From words to a plan that may run: synthesis, rehearsal, and what to tell the person when there is none."""
+"""From words to a plan that may run: understood, written, rehearsed, permitted; or what to tell the person instead."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from llm_planner.errors import LanguageModelError, LlmPlannerError, QuestionError
-from llm_planner.language.model import LanguageModel
+from llm_planner.language.counted import CountedModel
+from llm_planner.language.model import LanguageModel, Usage
+from llm_planner.language.understanding.understand import Understood, understand
+from llm_planner.plan.action_tree import merged
+from llm_planner.plan.choices import Call, call_of
+from llm_planner.plan.decoding.decode import Verdict, decode_plan
+from llm_planner.plan.decoding.prior import StepPrior, TreePrior, Uniform
+from llm_planner.plan.execution_state import start_execution
 from llm_planner.plan.plan import Outcome, Plan
+from llm_planner.plan.planning_settings import DEFAULTS, PlanningSettings
+from llm_planner.plan.rehearsal import Advice, Rehearsal, rehearse
 from llm_planner.plan.unroll import make_plan
+from llm_planner.privileges.review import review_plan, review_program
 from llm_planner.program.checker import CheckedProgram, check_program
 from llm_planner.program.interpreter import Interpreter
 from llm_planner.program.problems import ProgramError
 from llm_planner.program.signatures import Signature
-from llm_planner.program.synthesis import Synthesis, as_question, clean_command, write_program
+from llm_planner.program.synthesis import Asking, as_question, clean_command, write_program
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.words import read_back
+from llm_planner.world.names import check_names
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan, and the interpreter at the beginning of its program.
+    """A plan, the interpreter at the beginning of its program, and what its rehearsal has shown.
 
-    `confidence` is the model's, in [0, 1], or None where no model was asked or it gives none.
+    `confidence` is the model's, in [0, 1], or None where no model was asked or it gives none; `usage` is what it cost.
     """
 
     plan: Plan
     interpreter: Interpreter
     confidence: float | None = None
+    rehearsal: Rehearsal = field(default_factory=lambda: Rehearsal(Advice.ALLOW))
+    usage: Usage = field(default_factory=Usage)
 
 
 def plan_command(
-    command: str, scene: Scene, skills: Sequence[Signature], model: LanguageModel, viewpoint: Viewpoint = BEHIND
+    command: str,
+    scene: Scene,
+    skills: Sequence[Signature],
+    model: LanguageModel,
+    viewpoint: Viewpoint = BEHIND,
+    settings: PlanningSettings = DEFAULTS,
 ) -> Planned:
     """The plan for a command; nothing moves.
 
     Raises QuestionError when the person must be asked, ProgramError when no program that can work came of it,
-    InputError for a command that is too long, LanguageModelError when the model does not answer.
+    ImpossibleError when none can keep the constraints, PrivilegeError when the source may not have it done, InputError
+    for a command that is too long, LanguageModelError when the model does not answer.
     """
     command = clean_command(command)
-
-    def rehearse(program: CheckedProgram) -> None:
-        make_plan(command, Interpreter(program, viewpoint), scene, viewpoint)
-
-    synthesis: Synthesis = write_program(command, scene, skills, model, rehearse)
-    interpreter = Interpreter(synthesis.program, viewpoint)
-    return Planned(make_plan(command, interpreter, scene, viewpoint), interpreter, synthesis.confidence)
+    check_names(scene)  # before a model reads them
+    counted = CountedModel(model)
+    planned = _Planner(command, scene, tuple(skills), counted, viewpoint, settings).planned()
+    return replace(planned, usage=counted.usage)
 
 
 def plan_program(
-    command: str, text: str, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint = BEHIND
+    command: str,
+    text: str,
+    scene: Scene,
+    skills: Sequence[Signature],
+    viewpoint: Viewpoint = BEHIND,
+    settings: PlanningSettings = DEFAULTS,
+    constraints: tuple[Constraint, ...] = (),
 ) -> Planned:
     """The plan for a program written by hand, or received from elsewhere; raises as `plan_command`."""
     try:
-        interpreter = Interpreter(check_program(text, skills, scene), viewpoint)
-        return Planned(make_plan(command, interpreter, scene, viewpoint), interpreter)
+        planned = rehearsed(command, check_program(text, skills, scene), constraints, scene, viewpoint)
     except ProgramError as error:
         raise as_question(error) from error
+    return permitted(planned, scene, viewpoint, settings)
+
+
+class ImpossibleError(LlmPlannerError):
+    """No plan can satisfy what was asked; the message says what excludes what."""
+
+
+def rehearsed(
+    command: str, program: CheckedProgram, constraints: tuple[Constraint, ...], scene: Scene, viewpoint: Viewpoint
+) -> Planned:
+    """The plan of a checked program, rehearsed over predicted scenes; raises as `make_plan`."""
+    interpreter = Interpreter(program, viewpoint)
+    plan = replace(make_plan(command, interpreter, scene, viewpoint), constraints=constraints)
+    rehearsal = rehearse(start_execution(plan, interpreter, viewpoint, scene), scene)
+    return Planned(plan, interpreter, rehearsal=rehearsal)
+
+
+def permitted(planned: Planned, scene: Scene, viewpoint: Viewpoint, settings: PlanningSettings) -> Planned:
+    """The same plan, if its source may have it done and its rehearsal has nothing against it."""
+    program = planned.interpreter.program
+    review_program(settings.policy, settings.source, program, scene, viewpoint)
+    review_plan(settings.policy, settings.source, planned.plan, program.skills, scene, viewpoint)
+    rehearsal = planned.rehearsal
+    if settings.rehearse_fully is not None and rehearsal.verdict is not Advice.BLOCK:
+        rehearsal = settings.rehearse_fully(planned, scene)
+    reasons = "; ".join(rehearsal.reasons)
+    if rehearsal.verdict is Advice.BLOCK:
+        raise ImpossibleError(f"This plan may not run: {reasons}. Nothing has moved.")
+    if rehearsal.verdict is Advice.ASK and settings.ask:
+        raise QuestionError(f"I am not sure that this goes well: {reasons}. What should I do?")
+    return replace(planned, rehearsal=rehearsal)
+
+
+@dataclass(frozen=True)
+class _Planner:
+    """One command on its way to a plan."""
+
+    command: str
+    scene: Scene
+    skills: tuple[Signature, ...]
+    model: LanguageModel
+    viewpoint: Viewpoint
+    settings: PlanningSettings
+
+    def planned(self) -> Planned:
+        s = self.settings
+        understood = understand(self.command, self.scene, self.model, s.samples, s.temperature, s.seed)
+        if understood.task:
+            planned = self._for_task(understood)
+        elif any(constraint.goal for constraint in understood.constraints):
+            planned = self._decoded(understood.constraints)
+        else:
+            rules = "; ".join(read_back(constraint.formula) for constraint in understood.constraints)
+            raise QuestionError(f"I understood a rule ({rules}), but nothing to do. What should I do under it?")
+        return permitted(planned, self.scene, self.viewpoint, s)
+
+    def _for_task(self, understood: Understood) -> Planned:
+        """The model's program where it obeys; else its calls in another order, or others, found by decoding."""
+        seen: dict[str, Planned] = {}
+
+        def review(program: CheckedProgram) -> None:
+            planned = rehearsed(self.command, program, understood.constraints, self.scene, self.viewpoint)
+            seen[program.text] = planned
+            if planned.rehearsal.verdict is Advice.BLOCK:
+                raise ProgramError(planned.rehearsal.problems)
+
+        try:
+            synthesis = write_program(
+                understood.task, self.scene, self.skills, self.model, review, self._asking(understood.constraints)
+            )
+        except ProgramError:
+            if not seen:
+                raise
+            return self._decoded(understood.constraints, tuple(seen.values()))
+        return replace(seen[synthesis.program.text], confidence=synthesis.confidence)
+
+    def _asking(self, constraints: tuple[Constraint, ...]) -> Asking:
+        if not constraints:
+            return Asking()
+        rules = tuple(read_back(constraint.formula) for constraint in constraints)
+        return Asking(rules, self.settings.samples, self.settings.temperature, self.settings.seed)
+
+    def _decoded(self, constraints: tuple[Constraint, ...], refused: tuple[Planned, ...] = ()) -> Planned:
+        """`refused` are the plans that do the task but break a constraint: they say what is likely and what counts."""
+        goals = refused[0].plan.goals if refused else ()
+        tree = merged(list(map(self._calls, refused)))
+        prior: StepPrior = TreePrior(tree) if refused else Uniform()
+        decoded = decode_plan(self.scene, self.skills, constraints, goals, prior, tree.calls, viewpoint=self.viewpoint)
+        if decoded.verdict is not Verdict.PLAN:
+            raise ImpossibleError(decoded.reason)
+        program = check_program(decoded.program, self.skills, self.scene)
+        return rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
+
+    def _calls(self, planned: Planned) -> list[Call]:
+        skills = planned.interpreter.program.skills
+        return [call_of(step, skills[step.skill], self.viewpoint) for step in planned.plan.steps]
 
 
 def outcome_of(error: LlmPlannerError) -> tuple[Outcome, str]:
