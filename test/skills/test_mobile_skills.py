@@ -142,7 +142,7 @@ def test_what_is_in_another_room_is_not_picked_up(world, do):
 def test_people_are_not_picked_up(world, do):
     person = things(world, "person")[0]
     do("go_to", destination=person)
-    assert f"the {person} cannot be picked up" in refusal(world, do, "pick_up", object=person).message
+    assert f"{person} is nothing that can be picked up" in refusal(world, do, "pick_up", object=person).message
 
 
 def test_hands_that_are_full_or_empty_are_told(world, do):

@@ -4,6 +4,9 @@ import pytest
 
 from llm_planner.errors import InputError
 from llm_planner.world.atoms import Atom, Moment, holds, parse_atom
+from llm_planner.world.building import Building, Door, Room
+from llm_planner.world.places import Rectangle
+from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
 
 PARAMETERS = ("object", "place", "direction", "distance")
 
@@ -94,3 +97,35 @@ def test_an_object_that_has_left_the_scene_makes_every_atom_false(thing, scene):
     gone = moment(scene(), "red block", object="red block")
     assert not holds(parse_atom("held(object)", PARAMETERS), gone)
     assert not holds(parse_atom("not held(object)", PARAMETERS), gone)
+
+
+HALL, LAB = Room("hall", Rectangle(0.0, 4.0, 0.0, 4.0)), Room("lab", Rectangle(4.0, 8.0, 0.0, 4.0))
+HOUSE = Building((HALL, LAB), (Door(("hall", "lab"), (4.0, 2.0)),))
+MUG = SceneObject("mug", "mug", "", (5.0, 1.0, 0.05), IDENTITY, (0.1, 0.1, 0.1))
+ANNA = SceneObject("Anna", "person", "", (1.0, 3.0, 0.9), IDENTITY, (0.4, 0.4, 1.8))
+
+
+def in_house(text, robot, held="", **values):
+    """Whether the atom holds with the robot at that place."""
+    scene = Scene(0.0, (MUG, ANNA), held, Pose((*robot, 0.0)), 0.0, HOUSE)
+    return holds(parse_atom(text, [*values, "object", "destination"]), Moment(scene, values, "mug", {}))
+
+
+def test_a_room_is_reached_inside_it_and_a_person_nearby():
+    assert in_house("reached(destination)", (5.0, 3.0), destination="lab")
+    assert not in_house("reached(destination)", (3.0, 3.0), destination="lab")
+    assert in_house("reached(destination)", (1.5, 2.5), destination="Anna")
+    assert not in_house("reached(destination)", (3.5, 0.5), destination="Anna")
+    assert not in_house("reached(destination)", (3.5, 0.5), destination="nobody")
+
+
+def test_here_is_the_room_around_the_robot_until_a_skill_has_started_in_another():
+    assert in_house("in(object, here)", (5.0, 3.0), object="mug")
+    assert not in_house("in(object, here)", (1.0, 1.0), object="mug")
+    assert in_house("in(held, here)", (1.0, 1.0), here="lab")
+    assert not in_house("in(held, here)", (5.0, 3.0), held="mug"), "what is carried lies nowhere"
+
+
+def test_people_are_not_portable():
+    assert in_house("portable(object)", (1.0, 1.0), object="mug")
+    assert not in_house("portable(object)", (1.0, 1.0), object="Anna")

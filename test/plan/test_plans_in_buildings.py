@@ -1,0 +1,120 @@
+"""Plans for a mobile robot: what its skills are expected to change, and what is judged in the end."""
+
+from dataclasses import replace
+from math import dist
+
+import pytest
+
+from llm_planner.errors import LlmPlannerError
+from llm_planner.plan.in_process import Workcell, run_command
+from llm_planner.plan.plan import Outcome, goals_of, still_wanted
+from llm_planner.plan.planning import plan_program
+from llm_planner.plan.prediction import predict
+from llm_planner.simulation.rooms.things import parse_things
+from llm_planner.simulation.world import open_world
+from llm_planner.skills.library import load_skills
+
+LIBRARY = load_skills()
+
+
+@pytest.fixture
+def world():
+    return open_world("rooms", 3, parse_things("red parcel, mug, Anna, Ben"), rooms=8)
+
+
+@pytest.fixture
+def after(world):
+    """The scene that calls should lead to, each as (skill, arguments)."""
+
+    def foresee(*calls):
+        scene = world.scene()
+        for name, arguments in calls:
+            scene = predict(scene, goals_of(LIBRARY.find(name).manifest.signature, "1", arguments, scene, {}))
+        return scene
+
+    return foresee
+
+
+def fetch(name, room):
+    return (
+        ("go_to", {"destination": name}), ("pick_up", {"object": name}), ("go_to", {"destination": room}),
+    )  # fmt: skip
+
+
+def planned(world, text):
+    scene = world.scene()
+    return plan_program("do it", text, scene, LIBRARY.for_scene(scene).signatures)
+
+
+def test_going_to_a_room_leads_to_its_middle(after, world):
+    scene = after(("go_to", {"destination": "lobby"}))
+    assert scene.robot.position[:2] == world.building.find("lobby").area.center
+    assert scene.robot_room == "lobby"
+
+
+def test_going_to_a_person_leads_beside_them(after):
+    scene = after(("go_to", {"destination": "Anna"}))
+    assert 0.4 < dist(scene.robot.position[:2], scene.find("Anna").position[:2]) < 0.9
+    assert scene.robot_room == scene.building.room_at(*scene.find("Anna").position[:2])
+
+
+def test_what_is_held_comes_along_and_is_left_behind_on_the_floor(after):
+    carried = after(*fetch("mug", "lobby"))
+    assert carried.held == "mug"
+    assert carried.find("mug").position[:2] == carried.robot.position[:2]
+    left = after(*fetch("mug", "lobby"), ("drop_off", {}))
+    assert left.held == ""
+    assert left.building.room_at(*left.find("mug").position[:2]) == "lobby"
+    assert left.find("mug").position[2] == pytest.approx(left.find("mug").size[2] / 2)
+
+
+def test_where_the_robot_was_is_no_goal_once_it_has_gone_on(world):
+    scene, go_to = world.scene(), LIBRARY.find("go_to").manifest.signature
+    first = goals_of(go_to, "1", {"destination": "mug"}, scene, {})
+    second = goals_of(go_to, "2", {"destination": "lobby"}, scene, {})
+    assert still_wanted(first, second) == second
+    lies = goals_of(LIBRARY.find("drop_off").manifest.signature, "1", {}, after_drop(scene), {})
+    assert still_wanted(lies, first) == (*lies, *first), "a thing does not move because somebody goes to it"
+
+
+def after_drop(scene):
+    return replace(scene, held="mug")
+
+
+def test_a_thing_stays_where_it_was_dropped_when_the_robot_goes_on(world):
+    program = 'go_to("mug")\npick_up("mug")\ngo_to("hall")\ndrop_off()\ngo_to("Anna")\ngo_to("lobby")'
+    report = run_command("bring it", Workcell(world, LIBRARY), lambda scene: planned(world, program))
+    assert (report.outcome, report.message) == (
+        Outcome.DONE, "The gripper is empty; the mug is in the hall; the robot is at the lobby.",
+    )  # fmt: skip
+    assert world.scene().robot_room == "lobby"
+
+
+def test_a_program_can_visit_everybody(world):
+    report = run_command(
+        "visit all",
+        Workcell(world, LIBRARY),
+        lambda scene: planned(world, 'for person in objects("person"):\n    go_to(person)\n    look()\nwait(1)'),
+    )
+    assert report.outcome is Outcome.DONE
+    assert [str(step) for step in report.plan.steps] == ['go_to("Anna")', "look()", 'go_to("Ben")', "look()", "wait(1)"]
+
+
+@pytest.mark.parametrize(
+    ("program", "question"),
+    [
+        (
+            'go_to("kitchin")',
+            'there is no "kitchin" here .*the rooms are: .*hall.*; in them are: red parcel, mug, Anna',
+        ),
+        ('pick_up("mug")', "the mug is in another room; go there first"),
+        ('go_to("Anna")\npick_up("Anna")', "Anna is nothing that can be picked up"),
+        ("drop_off()", "nothing is in the gripper here"),
+        ("go_to(3)", "destination must be a room, a person or an object, not 3"),
+        ('go_to(position("mug"))', "destination must be a room, a person or an object, not a point"),
+        ('pick("mug")', "pick"),
+    ],
+)
+def test_what_cannot_work_is_told_before_anything_moves(world, program, question):
+    with pytest.raises(LlmPlannerError, match=f"(?i){question}"):
+        planned(world, program)
