@@ -29,6 +29,11 @@ class Command:
     done: Future = field(default_factory=Future)
 
     @property
+    def source(self) -> str:
+        """How it came, which is what privileges are given by; nothing that is said can change it."""
+        return "topic" if self.goal is None else "action"
+
+    @property
     def shown(self) -> str:
         """Its words, shortened where they are very many."""
         return self.text if len(self.text) <= SHOWN else self.text[:SHOWN] + "…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from llm_planner_interfaces.action import ExecuteCommand
@@ -32,6 +32,7 @@ from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, RELIABLE, WARN, Sh
 from llm_planner.plan.journal import Journal, RecordKind
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import outcome_of, plan_command
+from llm_planner.plan.planning_settings import planning_settings
 from llm_planner.skills.library import load_skills
 from llm_planner.world.places import viewpoint
 from llm_planner.world.scene import Scene
@@ -61,12 +62,16 @@ class LanguagePlannerNode(ShellNode):
         Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
         Setting("scene_timeout", 1.0, "wall time without a scene after which nothing is planned [s]", 0.2, 10.0),
         Setting("patience", 3.0, "wall time that a command waits for the scene and the executor [s]", 0.0, 60.0),
+        Setting("rehearsal", "symbolic", "off, symbolic, or full: plans are run in a copy of the simulation first"),
+        Setting("privileges", "", "policy file: what the sources topic and action may have done; empty: everything"),
         Setting("journal", "", "file that records commands; empty: llm_planner/journal.jsonl in ROS's folder"),
     )
 
     def configure(self) -> None:
         self._viewpoint = viewpoint(self.setting("viewpoint"))
         self._library = load_skills()
+        policy = Path(self.setting("privileges")) if self.setting("privileges") else None
+        self._settings = planning_settings(self.setting("rehearsal"), policy, "topic", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal")))
         self._scene: Scene | None = None
         self._scene_heard = 0.0
@@ -174,9 +179,10 @@ class LanguagePlannerNode(ShellNode):
 
     def _ask_model(self, command: Command) -> None:
         scene, status = self._scene, self._plans.status
+        settings = replace(self._settings, source=command.source)
         self._model.ask(
             lambda model: plan_command(
-                command.text, scene, self._library.for_scene(scene).signatures, model, self._viewpoint
+                command.text, scene, self._library.for_scene(scene).signatures, model, self._viewpoint, settings
             ),
             lambda answer: self._on_answer(command, answer, status),
         )
