@@ -22,7 +22,11 @@ ROOMS = (
     Room("hall", Rectangle(0.0, 12.0, 0.0, 4.0)),
     Room("cellar", Rectangle(20.0, 22.0, 0.0, 4.0)),
 )
-DOORS = (Door(("kitchen", "hall"), (2.0, 4.0)), Door(("office", "hall"), (10.0, 4.0)), Door(("kitchen", "lab"), (4.0, 6)))
+DOORS = (
+    Door(("kitchen", "hall"), (2.0, 4.0)),
+    Door(("office", "hall"), (10.0, 4.0)),
+    Door(("kitchen", "lab"), (4.0, 6)),
+)
 IN_ROOMS = [parse_proposition(f"in(robot, {room.name})") for room in ROOMS]
 
 
@@ -140,7 +144,9 @@ def test_a_push_goes_along_with_the_thing(table):
 
 def test_moving_is_judged_by_where_a_thing_lay_when_the_plan_began(table):
     passage = go(table, "push", "red block", "right", 0.1)
-    moved = [letter(m, [parse_proposition("moved(red block)")]) for m in passage.moments({"red block": (0.45, 0.3, 0.02)})]
+    moved = [
+        letter(m, [parse_proposition("moved(red block)")]) for m in passage.moments({"red block": (0.45, 0.3, 0.02)})
+    ]
     assert without_repeats(moved) == (frozenset(), frozenset({"moved(red block)"}))
 
 

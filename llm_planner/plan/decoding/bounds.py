@@ -126,10 +126,13 @@ def _stops_for(item: Proposition, scene: Scene, drops: Mapping[str, frozenset[st
             return (*fetch, Stop(_halts(scene, room), after=after, delivers=carried_on))
         case "holding", (what,) if what != ANYTHING:
             return _fetch(scene, what)
-        case "near", (_, what) if what in scene.names and what != scene.held:
+        case (("near" | "distance"), (_, what)) if (
+            item.comparison != ">" and what in scene.names and what != scene.held
+        ):
             thing = scene.find(what)
             x, y, _ = thing.position
-            return (Stop((Spot((x, y), NEAR_BASE + hypot(*thing.size[:2]) / 2),)),)
+            near = item.bound if item.comparison else NEAR_BASE
+            return (Stop((Spot((x, y), near + hypot(*thing.size[:2]) / 2),)),)
         case "did", (skill, room) if room in scene.building.names and skill != "go_to":
             return (Stop(_halts(scene, room)),)
     return ()

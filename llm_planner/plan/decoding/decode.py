@@ -38,7 +38,8 @@ class Verdict(str, Enum):
 
 @dataclass(frozen=True)
 class Decoded:
-    """A plan as `calls` and as the text of a straight-line `program`, in the speaker's words; or the `reason` for none.
+    """A plan as `calls` and as the text of a straight-line `program`, in the speaker's words (both empty where nothing need
+    be done); or the `reason` for none.
 
     `conflict` are the demands that the reason names. `unjudged` are constraints on what cannot be foreseen (speeds).
     `metres` and `seconds` are forecasts; `states` is how many were looked at.
@@ -64,6 +65,7 @@ def decode_plan(
     calls: Sequence[Call] = (),
     limits: Limits | None = None,
     viewpoint: Viewpoint = BEHIND,
+    caution: float = 1.0,
     clock: Clock = time.monotonic,
 ) -> Decoded:
     """The best plan for a robot with `skills`, those that fit the scene (`SkillLibrary.for_scene`).
@@ -71,11 +73,12 @@ def decode_plan(
     It keeps every rule and meets every goal among `constraints`, and ends with all effects in `goals`: those that a
     program for the task is judged by (`Forecast.goals`). `prior` says what a model would do next, nobody where it is
     left out. `calls` are the model's own calls (`ActionTree.calls`): options besides those that the scene suggests.
+    `caution` is the share of the robot's margin by which distances are kept where they can be (see `with_margin`).
 
     Raises InputError for constraints that no scene can show or that are too large to decide, `LanguageModelError` as
     the prior does.
     """
-    task = Task(scene, tuple(skills), tuple(constraints), tuple(goals), tuple(calls))
+    task = Task(scene, tuple(skills), tuple(constraints), tuple(goals), tuple(calls), caution)
     decoded = _Decoder(task, prior or Uniform(), limits or Limits(), viewpoint, clock).decode()
     return replace(decoded, unjudged=tuple(one for one in constraints if one not in task.judged))
 
@@ -122,18 +125,20 @@ class _Decoder:
         assert found.calls is not None
         skills = {skill.name: skill for skill in self.task.skills}
         lines = [call.text(skills[call.skill], self.viewpoint) for call in found.calls]
-        program = "".join(f"{line}\n" for line in lines) or "pass\n"
+        program = "".join(f"{line}\n" for line in lines)
         return Decoded(
             Verdict.PLAN, found.calls, program, metres=found.metres, seconds=found.seconds, states=found.states
         )
 
 
 def _find(task: Task, prior: StepPrior, limits: Limits, clock: Clock) -> Found:
-    """First with things put down only where a demand speaks of; only if that is impossible, anywhere."""
-    menu = menu_for(task)
-    found = search(problem_for(task, menu, prior), limits, clock)
-    if found.calls is None and found.exhausted and menu.drops:
-        found = search(problem_for(task, menu_for(task, drop_anywhere=True), prior), limits, clock)
+    """First with distances to spare and things put down only where a demand names; what that rules out is tried
+    without the one, and then without the other."""
+    exact = replace(task, caution=0.0)
+    for attempt, anywhere in ((task, False), (exact, False), (exact, True)):
+        found = search(problem_for(attempt, menu_for(attempt, anywhere), prior), limits, clock)
+        if found.calls is not None or not found.exhausted:
+            break
     return found
 
 

@@ -16,7 +16,7 @@ from llm_planner.plan.decoding.prior import StepPrior
 from llm_planner.plan.decoding.scene_graph import Edge, SceneGraph
 from llm_planner.plan.plan import Goal
 
-_Key = tuple[int, int, Hashable]
+_Key = tuple[int, int, Hashable, int]  # scene, obligation, position in the model's plans, seconds up to the horizon
 Bound = Callable[[int, int], float]  # of a scene's and an obligation's number: metres that still lie ahead at least
 
 
@@ -38,7 +38,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is searched. `goals` must hold in the last scene. `on_time` judges windows in seconds of a whole plan."""
+    """What is searched. `goals` must hold in the last scene.
+
+    `on_time` judges windows in seconds of a whole plan; until the `horizon` [s] it matters when a state is reached.
+    """
 
     graph: SceneGraph
     obligations: Obligations
@@ -47,6 +50,7 @@ class Problem:
     weights: Weights = Weights()
     bound: Bound = lambda scene, state: 0.0
     on_time: Callable[[Sequence[Edge]], bool] = lambda edges: True
+    horizon: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,7 @@ class _Visit:
     key: _Key
     cost: float
     depth: int
+    seconds: float = 0.0
     parent: _Visit | None = None
     call: Call | None = None
     edge: Edge | None = None
@@ -106,7 +111,7 @@ class _Search:
         problem, deadline = self._problem, clock() + limits.seconds
         if problem.obligations.initial == DEAD:
             return Found(None, exhausted=True)
-        self._arrive(_Visit((0, problem.obligations.initial, problem.prior.start), 0.0, 0))
+        self._arrive(_Visit((0, problem.obligations.initial, problem.prior.start, 0), 0.0, 0))
         pops = 0
         while self._heap:
             _, _, _, _, visit, call = heapq.heappop(self._heap)
@@ -124,7 +129,7 @@ class _Search:
         return Found(None, exhausted=not self._late, late=self._late, states=len(self._best))
 
     def _is_goal(self, visit: _Visit) -> bool:
-        scene, state, _ = visit.key
+        scene, state, _, _ = visit.key
         if not (self._problem.obligations.accepts(state) and self._reached(scene)):
             return False
         in_time = self._problem.on_time(visit.edges())
@@ -138,21 +143,23 @@ class _Search:
         return self._goals[number]
 
     def _expand(self, visit: _Visit) -> None:
-        number, _, position = visit.key
+        number, _, position, _ = visit.key
         graph, prior = self._problem.graph, self._problem.prior
         calls = graph.options(number)
         if prior.eager:
             calls = tuple(call for call in calls if self._obeys(visit, call))
         prices = prior.prices(position, calls, graph.scene(number))
         for call, price in zip(calls, prices, strict=True):
-            priced = _Visit(visit.key, visit.cost + price + self._problem.weights.per_call, visit.depth + 1, visit)
+            priced = _Visit(
+                visit.key, visit.cost + price + self._problem.weights.per_call, visit.depth + 1, visit.seconds, visit
+            )
             if prior.eager:
                 self._take(priced, call)
             else:  # what the call leads to is worked out when it is the best that is left
                 self._push(priced.cost, 0.0, priced, call)
 
     def _obeys(self, visit: _Visit, call: Call) -> bool:
-        number, state, _ = visit.key
+        number, state, _, _ = visit.key
         edge = self._problem.graph.edge(number, call)
         if edge is None:
             return False
@@ -160,22 +167,21 @@ class _Search:
 
     def _take(self, priced: _Visit, call: Call) -> None:
         """Follow a call from the parent of `priced`, which has its price."""
-        number, state, position = priced.key
+        number, state, position, _ = priced.key
         if not self._problem.prior.eager and not self._obeys(priced, call):
             return
         edge = self._problem.graph.edge(number, call)
         assert edge is not None  # it obeys
-        key = (
-            edge.after,
-            self._problem.obligations.along(state, edge.letters),
-            self._problem.prior.after(position, call),
-        )
+        after = self._problem.obligations.along(state, edge.letters)
+        seconds = priced.seconds + edge.seconds
+        time = int(min(seconds, self._problem.horizon))
+        key = (edge.after, after, self._problem.prior.after(position, call), time)
         cost = priced.cost + self._problem.weights.per_metre * edge.metres
         if cost < self._best.get(key, float("inf")):
-            self._arrive(_Visit(key, cost, priced.depth, priced.parent, call, edge))
+            self._arrive(_Visit(key, cost, priced.depth, seconds, priced.parent, call, edge))
 
     def _arrive(self, visit: _Visit) -> None:
-        scene, state, _ = visit.key
+        scene, state, _, _ = visit.key
         ahead = self._problem.bound(scene, state)
         if ahead != float("inf"):
             self._best[visit.key] = visit.cost

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from llm_planner.language.understanding.occurring import alphabet_of
 from llm_planner.plan.choices import Call, Menu, with_what_lies_on
 from llm_planner.plan.decoding.bounds import DrivingBound
+from llm_planner.plan.decoding.caution import with_margin
 from llm_planner.plan.decoding.obligations import DEAD, Obligations
 from llm_planner.plan.decoding.prior import StepPrior
 from llm_planner.plan.decoding.scene_graph import Edge, SceneGraph
@@ -43,6 +44,7 @@ class Task:
     constraints: tuple[Constraint, ...]
     goals: tuple[Goal, ...] = ()
     calls: tuple[Call, ...] = ()
+    caution: float = 1.0  # share of the robot's margin by which distances are kept
 
     @property
     def judged(self) -> tuple[Constraint, ...]:
@@ -56,11 +58,11 @@ class Task:
 
     def part(self, constraints: Sequence[Constraint], goals: Sequence[Goal]) -> Task:
         """The same with only these demands, and only the calls that concern them."""
-        smaller = Task(self.scene, self.skills, tuple(constraints), tuple(goals))
+        smaller = replace(self, constraints=tuple(constraints), goals=tuple(goals), calls=())
         near = frozenset(_things(smaller))
         others = frozenset(self.scene.names) - near
         calls = tuple(call for call in self.calls if not others & {a for a in call.arguments if isinstance(a, str)})
-        return Task(self.scene, self.skills, smaller.constraints, smaller.goals, calls)
+        return replace(smaller, calls=calls)
 
 
 def spoken_of(constraints: Sequence[Constraint]) -> tuple[Proposition, ...]:
@@ -69,7 +71,7 @@ def spoken_of(constraints: Sequence[Constraint]) -> tuple[Proposition, ...]:
 
 
 def menu_for(task: Task, drop_anywhere: bool = False) -> Menu:
-    """What is worth considering: the things that some demand speaks of, put down where some demand speaks of.
+    """What is worth considering: the things that some demand speaks of, put down in the rooms that some demand names.
 
     With `drop_anywhere` a mobile robot may put things down in every room on the way. It seldom helps and there are many
     rooms, so it is tried only when nothing else works.
@@ -77,14 +79,13 @@ def menu_for(task: Task, drop_anywhere: bool = False) -> Menu:
     items = spoken_of(task.judged)
     things = _things(task)
     carried = [name for name in things if _is_carried(name, items, task) and is_portable(task.scene.find(name))]
-    hands_matter = {item.arguments[0] for item in items if item.predicate == "holding"}
-    drops = {
-        name: frozenset(item.arguments[1] for item in items if item.predicate == "in" and item.arguments[0] == name)
-        for name in carried
-        if not drop_anywhere and not hands_matter & {name, ANYTHING}
-    }
+    drops = {} if drop_anywhere else {name: rooms for name in carried if (rooms := _rooms_for(name, items))}
     skills = {skill.name: skill for skill in task.skills if _matters(skill, items, task)}
     return Menu(skills, things, tuple(carried), drops, (*task.calls, *_waits(task, skills)))
+
+
+def _rooms_for(name: str, items: Sequence[Proposition]) -> frozenset[str]:
+    return frozenset(item.arguments[1] for item in items if item.predicate == "in" and item.arguments[0] == name)
 
 
 def _things(task: Task) -> tuple[str, ...]:
@@ -136,19 +137,20 @@ def _bounds(f: Formula) -> set[float]:
 
 def problem_for(task: Task, menu: Menu, prior: StepPrior) -> Problem:
     """The search for a plan; raises InputError for formulas that cannot be decided here."""
-    formulas = [untimed(one.formula) for one in task.judged]
-    propositions = spoken_of(task.judged)
-    names = tuple(map(str, propositions))
-    graph = SceneGraph(task.scene, menu, propositions)
-    obligations = Obligations(formulas, alphabet_of(names, task.scene), names, graph.first_letter)
+    strict = [with_margin(one.formula, task.scene, task.caution) for one in task.judged]
+    names = tuple(sorted({name for formula in strict for name in formula.propositions}))
+    graph = SceneGraph(task.scene, menu, tuple(map(parse_proposition, names)))
+    alphabet = alphabet_of(names, task.scene)
+    obligations = Obligations([untimed(formula) for formula in strict], alphabet, names, graph.first_letter)
     bound = DrivingBound(graph, obligations) if obligations.initial != DEAD else lambda scene, state: 0.0
     weights = Weights() if task.scene.building else ARM_WEIGHTS
-    return Problem(graph, obligations, prior, task.goals, weights, bound, _in_time(task, graph))
+    timed = [formula for formula in strict if formula.timed]
+    horizon = sum(max(_bounds(formula)) for formula in timed)
+    return Problem(graph, obligations, prior, task.goals, weights, bound, _in_time(timed, graph), horizon)
 
 
-def _in_time(task: Task, graph: SceneGraph) -> Callable[[Sequence[Edge]], bool]:
+def _in_time(timed: Sequence[Formula], graph: SceneGraph) -> Callable[[Sequence[Edge]], bool]:
     """Judges the windows in seconds of a whole plan, by the letters at regular moments."""
-    timed = [one.formula for one in task.judged if one.formula.timed]
     names = tuple(map(str, graph.propositions))
 
     def letter(mask: int) -> frozenset[str]:

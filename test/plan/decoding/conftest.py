@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from llm_planner.skills.library import load_skills
-from llm_planner.temporal.constraint import Constraint
-from llm_planner.temporal.parser import parse
 from llm_planner.world.building import Building, Door, Room
 from llm_planner.world.places import Rectangle
 from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
@@ -19,10 +17,6 @@ SIDE = 4.0  # [m] of every room
 def thing(name: str, x: float, y: float, size=(0.3, 0.3, 0.3)) -> SceneObject:
     color, _, kind = name.rpartition(" ")
     return SceneObject(name, kind, color, (x, y, size[2] / 2), IDENTITY, size)
-
-
-def rules(*texts: str) -> list[Constraint]:
-    return [Constraint(parse(text), text) for text in texts]
 
 
 def draw_scene(rng: np.random.Generator, things: Sequence[str] = ()) -> Scene:
@@ -55,6 +49,12 @@ def _door(a: Room, b: Room, along: float) -> Door:
 
 
 @pytest.fixture(scope="session")
+def draw():
+    """Buildings drawn from a generator, with things in them."""
+    return draw_scene
+
+
+@pytest.fixture(scope="session")
 def driving():
     """The skills of a mobile robot."""
     return load_skills().for_scene(draw_scene(np.random.default_rng(0))).signatures
@@ -83,6 +83,12 @@ def building_scene():
     )
     items = (thing("parcel", 1.0, 7.0), thing("Anna", 6.0, 1.0, (0.5, 0.5, 1.7)))
     return Scene(0.0, items, robot=Pose((2.0, 6.0, 0.0)), building=Building(rooms, doors))
+
+
+@pytest.fixture
+def table_with_vase():
+    """A table with blocks and bowls in three colours, the red block last, and a vase at (x, y)."""
+    return table
 
 
 BOWL = (0.128, 0.128, 0.045)
