@@ -19,6 +19,7 @@ from llm_planner.nodes.message_conversions import scene_from_msg
 from llm_planner.nodes.plan_messages import plan_from_msg, step_to_msg, watch_to_msg
 from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, RELIABLE, WARN, ShellNode, run_node
+from llm_planner.nodes.silence import Silence
 from llm_planner.nodes.skill_client import SkillClient
 from llm_planner.plan.acceptance import accept
 from llm_planner.plan.commander import Commander
@@ -97,6 +98,8 @@ class PlanExecutorNode(ShellNode):
         self._running: Running | None = None
         self._unfinished: Running | None = None  # ended for its constraints; a plan may go on from there, once
         self._commander = Commander(self.setting("planner_timeout"))
+        self._listening = Silence()  # its seconds are the commander's clock, which stands while we are held up
+        self._listening.heard()
         self._scene: Scene | None = None
         self._world_run = 0
         self._scene_heard = 0.0
@@ -145,7 +148,7 @@ class PlanExecutorNode(ShellNode):
             return Result(error_code=Result.CANCELED, error_msg="Canceled before anything moved.")
         if self._running is not None:
             return Result(error_code=Result.BUSY, error_msg="another plan is running")
-        given_up = self._commander.why_stop(plan.id, time.monotonic())
+        given_up = self._commander.why_stop(plan.id, self._listening.seconds)
         if (plan.executor, plan.stops) != (self._id, self._stops) or given_up:
             return Result(error_code=Result.STOPPED, error_msg="Stopped before it began.")
         if self._scene is None or self._scene_silence() > self.setting("scene_timeout"):
@@ -204,18 +207,19 @@ class PlanExecutorNode(ShellNode):
 
     def _on_command(self, status: CommandStatus) -> None:
         ended = status.state == CommandStatus.ENDED
-        self._commander = self._commander.heard(status.id, time.monotonic(), ended)
+        self._commander = self._commander.heard(status.id, self._listening.seconds, ended)
         if ended:
             self._check_command()
 
     def _check_command(self) -> None:
         """A plan that nobody waits for any more ends, whatever became of whoever sent it."""
-        given_up = self._commander.why_stop(self._running.id, time.monotonic()) if self._running else ""
+        given_up = self._commander.why_stop(self._running.id, self._listening.seconds) if self._running else ""
         if given_up:
             self._handle(StopRequested(given_up))
 
     def _on_watch(self) -> None:
         self._skills.watch()
+        self._listening.look(time.monotonic())
         self._check_command()
         if self._running is not None and self._scene_silence() > self.setting("scene_timeout"):
             self._handle(SceneLost())
