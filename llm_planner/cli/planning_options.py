@@ -66,7 +66,8 @@ def open_requested_world(args: argparse.Namespace) -> World | RoomsWorld:
     if args.seed < 0:
         raise InputError(f"--seed must be 0 or more, not {args.seed}")
     check_gl_setting()
-    return open_world(args.world, args.seed, None if args.objects is None else read_objects(args.world, args.objects))
+    name = str(args.world)
+    return open_world(name, args.seed, None if args.objects is None else read_objects(name, args.objects))
 
 
 def requested_viewpoint(args: argparse.Namespace) -> Viewpoint:

@@ -9,8 +9,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.simulation.camera import Image, SceneRenderer
+from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.offscreen import Image
 from llm_planner.simulation.rooms.camera import RoomsRenderer
 from llm_planner.world.building import Building
 from llm_planner.world.scene import Scene

@@ -80,4 +80,5 @@ def _accelerating(speeds: Array, gaps: Array, acceleration: float) -> Array:
         squares[k + 1] = min(squares[k + 1], squares[k] + step)
     for k in range(len(steps) - 1, -1, -1):
         squares[k] = min(squares[k], squares[k + 1] + steps[k])
-    return np.sqrt(squares)
+    lowered: Array = np.sqrt(squares)
+    return lowered

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.offscreen import Image, Label, OffscreenRenderer
-from llm_planner.simulation.rooms.base import yaw_of
+from llm_planner.simulation.rooms.base import BASE_HEIGHT, yaw_of
 from llm_planner.simulation.rooms.looks import CAMERA, dress_rooms
 from llm_planner.simulation.rooms.model import rooms_spec
 from llm_planner.world.building import Building
@@ -17,6 +17,7 @@ from llm_planner.world.scene import Scene
 
 LABEL_RAISE = 0.15  # [m] of a name above its thing
 NAME_COLOR = (1.0, 1.0, 1.0)
+ROBOT_COLOR = (1.0, 0.62, 0.25)
 THING_COLOR = (1.0, 0.90, 0.62)
 
 
@@ -45,6 +46,11 @@ class RoomsRenderer(OffscreenRenderer):
     def _labels(self, scene: Scene) -> Iterator[Label]:
         for room in self._building.rooms:
             yield Label(room.name.upper(), (room.area.x_min + 0.3, room.area.y_max - 0.5, 0.0), NAME_COLOR)
+        if scene.robot is not None:
+            x, y, _ = scene.robot.position
+            yield Label("robot", (x, y, BASE_HEIGHT + LABEL_RAISE), ROBOT_COLOR)
         for item in scene.objects:
             x, y, z = item.position
+            if item.name == scene.held:  # its name above the robot's
+                z += LABEL_RAISE
             yield Label(item.name, (x, y, z + item.size[2] / 2 + LABEL_RAISE), THING_COLOR)

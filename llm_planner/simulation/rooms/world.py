@@ -62,6 +62,7 @@ class RoomsWorld:
 
     def __init__(self, seed: int, objects: Sequence[ObjectSpec] | None = None, rooms: int | None = None) -> None:
         self._rooms = rooms
+        self._items: dict[str, SceneObject] = {}
         self.reset(seed, objects)
 
     def reset(self, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
@@ -172,7 +173,7 @@ class RoomsWorld:
         self.data = mujoco.MjData(self.model)
         self.dt: float = self.model.opt.timestep  # [s] of one physics step
         self._mocap = {item.name: int(self.model.body(item.name).mocapid[0]) for item in items}
-        self._items: dict[str, SceneObject] = {}
+        self._items = {}
         self._held, self._width = "", OPEN_WIDTH
         for item in items:
             self._move(item)
