@@ -153,7 +153,7 @@ def _share(count: int, of: int) -> dict[str, float]:
     p = count / of
     middle, half = p + Z * Z / (2 * of), Z * sqrt(p * (1 - p) / of + Z * Z / (4 * of * of))
     low, high = ((middle + sign * half) / (1 + Z * Z / of) for sign in (-1, 1))
-    return {"share": round(p, 3), "low": round(low, 3), "high": round(high, 3), "of": of}
+    return {"share": round(p, 3), "low": max(0.0, round(low, 3)), "high": round(high, 3), "of": of}
 
 
 def _spread(values: list[float]) -> dict[str, float]:

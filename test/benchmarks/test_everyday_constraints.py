@@ -34,10 +34,11 @@ class Reader:
     name: str = "reader"
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
-        return ReadingReply((self.reading(BY_WORDS[request.command]),) * request.samples)
+        return ReadingReply((self.reading(request.command),) * request.samples)
 
-    def reading(self, sentence: Any) -> Reading:
-        if not sentence.means:
+    def reading(self, command: str) -> Reading:
+        sentence = BY_WORDS.get(command)
+        if sentence is None or not sentence.means:  # a clause alone is none of the sentences
             return Reading(question="What do you mean?")
         formula = sentence.means[self.answer % len(sentence.means)]
         words = re.sub(re.escape(sentence.task), "", sentence.say, flags=re.IGNORECASE)
