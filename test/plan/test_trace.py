@@ -1,6 +1,7 @@
 """What a skill call leads the robot through, before anything moves."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from llm_planner.world.propositions import Moment, distance_to, parse_propositio
 from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
 
 SKILLS = {skill.name: skill for skill in load_skills().signatures}
-# kitchen | lab | office over one long hall: doors along the hall lie on one line, which no route may follow into a room.
+# kitchen | lab | office over one long hall: doors along it lie on one line, which no way may follow into a room.
 ROOMS = (
     Room("kitchen", Rectangle(0.0, 4.0, 4.0, 8.0)),
     Room("lab", Rectangle(4.0, 8.0, 4.0, 8.0)),
@@ -167,7 +168,7 @@ def test_points_along_a_way_are_close_together(table, seed):
     rng = np.random.default_rng(seed)
     start = Pose((float(rng.uniform(0.3, 0.6)), float(rng.uniform(-0.3, 0.3)), 0.3))
     scenes = go(replace(table, robot=start), "pick", "red block").scenes
-    for a, b in zip(scenes, scenes[1:], strict=False):
+    for a, b in pairwise(scenes):
         assert np.linalg.norm(np.subtract(a.robot.position, b.robot.position)) <= 0.021
 
 

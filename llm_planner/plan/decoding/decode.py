@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from llm_planner.plan.choices import Call
+from llm_planner.plan.choices import Call, Menu
 from llm_planner.plan.decoding.conflict import because, contradiction, smallest_conflict
 from llm_planner.plan.decoding.prior import StepPrior, Uniform
 from llm_planner.plan.decoding.search import Found, Limits, search
@@ -38,8 +38,8 @@ class Verdict(str, Enum):
 
 @dataclass(frozen=True)
 class Decoded:
-    """A plan as `calls` and as the text of a straight-line `program`, in the speaker's words (both empty where nothing need
-    be done); or the `reason` for none.
+    """A plan as `calls` and as the text of a straight-line `program`, in the speaker's words, both empty where nothing
+    need be done; or the `reason` for none.
 
     `conflict` are the demands that the reason names. `unjudged` are constraints on what cannot be foreseen (speeds).
     `metres` and `seconds` are forecasts; `states` is how many were looked at.
@@ -96,10 +96,12 @@ class _Decoder:
         found = self._search(QUICK)
         if found.calls is None:
             conflict = self._conflict(found)
+            if not conflict:
+                found = self._search(1.0)
+                conflict = self.task.demands if found.exhausted else ()
             if conflict:
                 reason = because(conflict, self.viewpoint)
                 return Decoded(Verdict.IMPOSSIBLE, reason=reason, conflict=conflict, states=found.states)
-            found = self._search(1.0)
         if found.calls is None:
             return Decoded(Verdict.GAVE_UP, reason=_no_proof(found), states=found.states)
         return self._planned(found)
@@ -113,7 +115,8 @@ class _Decoder:
         deadline = self.clock() + self.limits.seconds
 
         def impossible(part: Task) -> bool:
-            answer = _find(part, Uniform(), Limits(PROOF_STATES, deadline - self.clock()), self.clock)
+            limits = Limits(PROOF_STATES, deadline - self.clock())
+            answer = _find(replace(part, caution=0.0), Uniform(), limits, self.clock)
             return answer.calls is None and answer.exhausted
 
         conflict = contradiction(self.task) or smallest_conflict(
@@ -134,12 +137,22 @@ class _Decoder:
 def _find(task: Task, prior: StepPrior, limits: Limits, clock: Clock) -> Found:
     """First with distances to spare and things put down only where a demand names; what that rules out is tried
     without the one, and then without the other."""
-    exact = replace(task, caution=0.0)
-    for attempt, anywhere in ((task, False), (exact, False), (exact, True)):
-        found = search(problem_for(attempt, menu_for(attempt, anywhere), prior), limits, clock)
+    exact, menu = replace(task, caution=0.0), menu_for(task)
+    attempts = [
+        (task, menu),
+        *([(exact, menu)] if task.keeps_distances else []),
+        *([_widest(task)] if menu.drops else []),
+    ]
+    for attempt in attempts:
+        found = search(problem_for(*attempt, prior), limits, clock)
         if found.calls is not None or not found.exhausted:
             break
     return found
+
+
+def _widest(task: Task) -> tuple[Task, Menu]:
+    """With distances kept exactly, and things put down anywhere: what that rules out is impossible."""
+    return replace(task, caution=0.0), menu_for(task, drop_anywhere=True)
 
 
 def _no_proof(found: Found) -> str:

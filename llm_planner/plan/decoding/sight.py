@@ -16,6 +16,7 @@ from llm_planner.world.geometry import half_extents
 from llm_planner.world.propositions import NEAR_ARM, NEAR_BASE, ROBOT, Moment, Proposition, holds
 from llm_planner.world.scene import Scene, Vector3
 
+FINER = 0.2  # smallest step, as a share of the spacing of scenes: no shorter change is seen in those
 Key = tuple[object, ...]
 Seen = tuple[int, float]  # a letter as a mask, and when [s after the start of the call]
 Excess = Callable[[Vector3, Scene, Waypoint], float]  # [m] of a distance over its bound
@@ -37,7 +38,7 @@ class Sight:
             else:
                 self._judged[_depends_on(item)].append((1 << k, item))
         self._known: dict[Key, int] = {}
-        self._spacing = BASE_SPACING if start.building else ARM_SPACING
+        self._least = FINER * (BASE_SPACING if start.building else ARM_SPACING)
 
     def letter(self, moment: Moment) -> int:
         """Of a moment in full."""
@@ -81,12 +82,12 @@ class Sight:
         """Where between two corners to look, the first of them included."""
         yield 0.0
         length = length_between(a, b)
-        if not self._measured or length < self._spacing:
+        if not self._measured or length < self._least:
             return
         gone = 0.0
         while True:
             at = point_between(a, b, gone / length)
-            gone += max(self._spacing, self._measure(at, base, a)[1])
+            gone += max(self._least, self._measure(at, base, a)[1])
             if gone >= length:
                 return
             yield gone / length

@@ -52,6 +52,11 @@ class Task:
         return tuple(one for one in self.constraints if not any(p.predicate == "speed" for p in spoken_of([one])))
 
     @property
+    def keeps_distances(self) -> bool:
+        """Whether caution makes a difference."""
+        return self.caution > 0 and any(with_margin(one.formula, self.scene) is not one.formula for one in self.judged)
+
+    @property
     def demands(self) -> tuple[Demand, ...]:
         """All that a plan has to satisfy."""
         return (*self.judged, *self.goals)

@@ -68,7 +68,7 @@ def handling():
 
 @pytest.fixture
 def building_scene():
-    """kitchen | lab | office, doors between neighbours; hall below the lab; a parcel in the kitchen, Anna in the hall."""
+    """kitchen | lab | office, with doors between them, and a hall below: a parcel in the kitchen, Anna in the hall."""
     rooms = (
         Room("kitchen", Rectangle(0.0, 4.0, 4.0, 8.0)),
         Room("lab", Rectangle(4.0, 8.0, 4.0, 8.0)),

@@ -35,8 +35,8 @@ def sensible_formulas(rng, names):
     """What people ask for: visits, order, places to stay away from, deliveries."""
     a, b, c = (proposition(str(name)) for name in rng.permutation(names)[:3])
     kinds = [
-        finally_(a), finally_(conj(a, finally_(b))), weak_until(neg(a), b), globally(neg(c)), globally(implies(a, finally_(b))),
-        conj(finally_(a), finally_(b)), finally_(conj(b, next_(finally_(a)))),
+        finally_(a), finally_(conj(a, finally_(b))), weak_until(neg(a), b), globally(neg(c)),
+        globally(implies(a, finally_(b))),        conj(finally_(a), finally_(b)), finally_(conj(b, next_(finally_(a)))),
     ]  # fmt: skip
     return [kinds[k] for k in rng.integers(len(kinds), size=rng.integers(1, 4))]
 
