@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from rooms_judge import Judged, Recorder, judge
-from rooms_planners import Truth, by_decoding, shortest_metres, straight_ahead
+from rooms_planners import Truth, shortest_metres, straight_ahead, with_rules
 from rooms_tasks import MAX_RULES, RoomsTask, draw_task
 
 from llm_planner.language.factory import open_model
@@ -189,7 +189,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     args = parser.parse_args(arguments)
     opened = None if args.model == "truth" else open_model(args.model)
     library = load_skills()
-    planners: dict[str, Planner] = {"planner": by_decoding}
+    planners: dict[str, Planner] = {"planner": with_rules}
     if not args.no_baseline:
         planners["baseline"] = straight_ahead
     settings = [setting_of(seed, library) for seed in range(args.seed, args.seed + args.tasks)]

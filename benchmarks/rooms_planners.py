@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from rooms_tasks import RoomsTask
 
-from llm_planner.errors import InputError, QuestionError
+from llm_planner.errors import QuestionError
 from llm_planner.language.model import (
     ChoiceReply,
     ChoiceRequest,
@@ -19,10 +18,8 @@ from llm_planner.language.model import (
     ReadingReply,
     ReadingRequest,
 )
-from llm_planner.language.understanding.understand import understand
-from llm_planner.plan.decoding.decode import Verdict, decode_plan
 from llm_planner.plan.decoding.optimal import optimal_length
-from llm_planner.plan.planning import Planned, plan_program
+from llm_planner.plan.planning import Planned, plan_command, plan_program
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.world.scene import Scene
@@ -50,15 +47,9 @@ class Truth:
         return ChoiceReply((0.0,) * len(request.options))
 
 
-def by_decoding(command: str, scene: Scene, library: SkillLibrary, model: LanguageModel) -> Planned:
-    """The planner: readings vote, every step is chosen so that all rules can be kept, and they are watched."""
-    understood = understand(command, scene, model)
-    skills = library.for_scene(scene).signatures
-    decoded = decode_plan(scene, skills, understood.constraints)
-    if decoded.verdict is not Verdict.PLAN:
-        raise InputError(decoded.reason)
-    planned = plan_program(command, decoded.program, scene, skills)
-    return replace(planned, plan=replace(planned.plan, constraints=understood.constraints))
+def with_rules(command: str, scene: Scene, library: SkillLibrary, model: LanguageModel) -> Planned:
+    """The planner: readings that vote, then a plan that keeps every rule, watched as it runs."""
+    return plan_command(command, scene, library.for_scene(scene).signatures, model)
 
 
 def shortest_metres(task: RoomsTask, scene: Scene, library: SkillLibrary) -> float:
