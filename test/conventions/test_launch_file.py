@@ -78,6 +78,12 @@ def test_it_takes_the_usual_arguments(actions):
     assert names == ["namespace", "use_sim_time", "params_file", "log_level", "world", "robot"]
 
 
+def test_it_tells_controller_and_skills_which_robot_they_move(actions):
+    nodes = {action.named["name"]: action.named["parameters"] for action in actions if isinstance(action, Node)}
+    told = [name for name, parameters in nodes.items() if any("robot" in entry for entry in parameters[1:])]
+    assert told == ["mpc_controller", "skill_server"]
+
+
 def test_up_starts_each_node_with_the_same_options():
     options = NodeOptions(
         {"simulator": {"world": "tabletop"}}, Path("p.yaml"), namespace="left", use_sim_time=True, log_level="warn"

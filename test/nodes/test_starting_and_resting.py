@@ -50,6 +50,8 @@ def script(tmp_path: Path) -> str:
         ("simulator", "real_time_factor:=1000.0", "real_time_factor"),
         ("simulator", "seed:=many", "seed"),
         ("mpc_controller", "rate:=1.0", "rate"),
+        ("mpc_controller", "robot:=boat", "the parameter robot is 'boat'; choose one of: arm, mobile"),
+        ("skill_server", "robot:=boat", "the parameter robot is 'boat'; choose one of: arm, mobile"),
         ("plan_executor", "viewpoint:=above", "'above' is no viewpoint"),
         ("plan_executor", "journal:=/proc/none/journal", "the journal /proc/none/journal cannot be written"),
     ],
