@@ -1,5 +1,7 @@
 """A plan, the skills, the controller and the simulated world in one process."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,8 @@ from llm_planner.plan.planning import plan_program
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import load_skills
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.parser import parse
 from llm_planner.world import predicates
 from llm_planner.world.places import BEHIND, viewpoint
 
@@ -61,3 +65,52 @@ def test_a_person_facing_the_robot_has_left_and_right_the_other_way_round(world)
     report = run_command("do it", Workcell(world, LIBRARY), planner(text, facing), facing)
     assert report.outcome is Outcome.DONE
     assert predicates.at(world.scene(), "red block", "right side")
+
+
+def under(text, *formulas):
+    """A planner that writes that program under those constraints."""
+    constraints = tuple(Constraint(parse(formula), "so be it") for formula in formulas)
+
+    def make(scene):
+        planned = planner(text)(scene)
+        return replace(planned, plan=replace(planned.plan, constraints=constraints))
+
+    return make
+
+
+def test_a_constraint_that_breaks_while_a_skill_runs_stops_the_arm(world):
+    report = run_command("do it", Workcell(world, LIBRARY), under(INTO_THE_BOWL, "G speed(robot) < 0.05"))
+    assert report.outcome is Outcome.FAILED
+    assert report.message.startswith("I stop here, because this is broken: “so be it”")
+    assert np.abs(world.joint_state().qvel).max() < 0.02
+    assert [step.status.value for step in report.plan.steps] == ["failed", "skipped"]
+
+
+def test_a_plan_that_may_not_go_on_is_repaired_once_and_repeats_nothing(world):
+    asked = []
+
+    def repair(state, scene):
+        asked.append([step.status.value for step in state.plan.steps])
+        return planner('push("blue block", "right", 0.05)')(scene)
+
+    make = under(INTO_THE_BOWL, "F in(red block, green bowl) & F moved(blue block)")
+    report = run_command("do it", Workcell(world, LIBRARY), make, repair=repair)
+    assert asked == [["done", "done"]]
+    assert report.outcome is Outcome.DONE, report.message
+    assert [(step.id, step.skill, step.status.value) for step in report.plan.steps] == [
+        ("1", "pick", "done"),
+        ("2", "place_in", "done"),
+        ("3", "push", "done"),
+    ]
+
+
+def test_without_a_repair_the_person_is_asked(world):
+    make = under(INTO_THE_BOWL, "F moved(blue block)")
+    report = run_command("do it", Workcell(world, LIBRARY), make)
+    assert report.message == "After every step this is still not so: “so be it”. What should I do instead?"
+
+
+def test_a_constraint_that_cannot_be_watched_refuses_the_plan(world):
+    report = run_command("do it", Workcell(world, LIBRARY), under(INTO_THE_BOWL, "F a"))
+    assert (report.outcome, world.time) == (Outcome.REFUSED, 0.0)
+    assert "'a' is no proposition" in report.message

@@ -7,6 +7,8 @@ import pytest
 from llm_planner.plan.execution_state import start_execution
 from llm_planner.plan.planning import plan_program
 from llm_planner.plan.rehearsal import Advice, rehearse
+from llm_planner.simulation.world import open_world
+from llm_planner.skills.library import load_skills
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.temporal.semantics import holds
@@ -107,3 +109,23 @@ def test_a_long_plan_says_when_not_every_branch_was_looked_at(rehearsed):
     rehearsal = rehearsed(text, "G distance(robot, green bowl) > 0.001")
     assert not rehearsal.complete
     assert rehearsal.reasons[-1] == f"not all branches were looked at, only {rehearsal.branches}"
+
+
+def test_the_rooms_on_a_robots_way_count():
+    scene = open_world("rooms", 3).scene()
+    library = load_skills().for_scene(scene)
+    building = scene.building
+    here = building.room_at(*scene.robot.position[:2])
+    first = building.neighbours(here)[0]
+    beyond = next(room for room in building.neighbours(first) if room != here and here not in building.neighbours(room))
+
+    def rehearsed_there(*formulas):
+        planned = plan_program("go", f'go_to("{beyond}")\ngo_to("{here}")', scene, library.signatures)
+        constraints = tuple(Constraint(parse(formula), formula) for formula in formulas)
+        plan = replace(planned.plan, constraints=constraints)
+        return rehearse(start_execution(plan, planned.interpreter, scene=scene), scene)
+
+    assert rehearsed_there(f"F (in(robot, {beyond}) & F in(robot, {here}))").verdict is Advice.ALLOW
+    passed = [room for room in building.names if rehearsed_there(f"G !in(robot, {room})").verdict is Advice.BLOCK]
+    assert {here, beyond} < set(passed)
+    assert len(passed) < len(building.names)
