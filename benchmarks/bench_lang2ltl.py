@@ -24,12 +24,13 @@ import numpy as np
 from llm_planner.errors import InputError
 from llm_planner.language.compact.constraints.formulas import specification
 from llm_planner.language.compact.constraints.generator.examples import BARE_MIX, Part
-from llm_planner.language.compact.constraints.generator.mixture import Mixture
-from llm_planner.language.compact.constraints.generator.utterances import Utterance, load_utterances, utterance_parts
-from llm_planner.language.compact.constraints.grammar import READING
+from llm_planner.language.compact.constraints.generator.mixture import accept_all
+from llm_planner.language.compact.constraints.generator.utterances import Utterance, load_utterances
 from llm_planner.language.compact.constraints.reader import CommandReader
 from llm_planner.language.compact.grammar import Node, Pointer
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
+from llm_planner.language.compact.lessons import reading_lesson_of
+from llm_planner.language.compact.training import TrainingSettings, train
 from llm_planner.language.model import ReadingRequest
 from llm_planner.temporal.alphabet import Alphabet
 from llm_planner.temporal.automaton import automaton
@@ -176,28 +177,20 @@ def _shape(formula: Formula) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def learn(utterances: Sequence[Utterance], kept_out: Sequence[Formula], effort: Effort, base: Path | None, folder: Path,
-          seed: int) -> CommandReader:  # fmt: skip
+def learn(
+    utterances: Sequence[Utterance],
+    kept_out: Sequence[Formula],
+    effort: Effort,
+    base: Path | None,
+    folder: Path,
+    seed: int,
+) -> CommandReader:
     """A reader that learnt from these utterances and from sentences of other formulas than those kept out."""
-    from llm_planner.language.compact.network import SMALL
-    from llm_planner.language.compact.training import TrainingSettings, train
-
-    written = tuple(parts for u in utterances if (parts := _parts(u)))
-    draw = Mixture(written, effort.share, BARE_MIX, Unlike(kept_out) if kept_out else Mixture().accept)
-    warmup = min(200, effort.steps // 10)
-    settings = TrainingSettings(effort.steps, effort.batch, effort.learning_rate, warmup, seed)
-    train(
-        READING, draw, settings, folder, SMALL, base and base / "weights.safetensors", partial(_progress, folder.name)
-    )
+    accept = Unlike(kept_out) if kept_out else accept_all
+    lesson = reading_lesson_of(utterances, effort.share, BARE_MIX, accept)
+    settings = TrainingSettings(effort.steps, effort.batch, effort.learning_rate, min(200, effort.steps // 10), seed)
+    train(lesson, settings, folder, base and base / "weights.safetensors", partial(_progress, folder.name))
     return CommandReader(NumpyNetwork(*load_weights(folder)), min_confidence=0.0)
-
-
-def _parts(utterance: Utterance) -> tuple[Part, ...]:
-    """() where the words leave out or misname what the formula speaks of, as two of the data's rows do."""
-    try:
-        return tuple(utterance_parts(utterance))
-    except InputError:
-        return ()
 
 
 def _progress(name: str, step: int, loss: float, exact: float) -> None:

@@ -14,6 +14,7 @@ from llm_planner.language.compact.encoding import Sample
 from llm_planner.language.compact.generator.examples import draw_sample
 from llm_planner.language.compact.grammar import START
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
+from llm_planner.language.compact.lessons import program_lesson
 from llm_planner.language.compact.network import Network, NetworkSize
 from llm_planner.language.compact.program_grammar import PROGRAM
 from llm_planner.language.compact.search import search
@@ -72,7 +73,7 @@ def test_a_few_steps_of_training_lower_the_loss_and_write_weights_that_load(tmp_
     batch = next(iter(ExampleStream(settings, draw_sample)))
     torch.manual_seed(settings.seed)
     before = -log_probabilities(Network(PROGRAM).eval(), batch).sum(-1).mean().item()
-    train(PROGRAM, draw_sample, settings, tmp_path, NetworkSize())
+    train(program_lesson(), settings, tmp_path)
     weights, size = load_weights(tmp_path)
     trained = Network(PROGRAM, NetworkSize(**size)).eval()
     trained.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})

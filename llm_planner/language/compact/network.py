@@ -31,9 +31,6 @@ class NetworkSize:
     decoder_layers: int = 3
 
 
-SMALL = NetworkSize(width=96, heads=4, hidden=256, encoder_layers=2, decoder_layers=2)  # of the reading network
-
-
 class Attention(nn.Module):
     """Multi-head attention with an additive bias on its logits."""
 

@@ -36,6 +36,21 @@ class TrainingSettings:
 Draw = Callable[[np.random.Generator], Sample]
 
 
+def _nothing_more(folder: Path) -> None:
+    """The weights are all there is."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What one network learns from `draw`; its weights ship in `home`, where `finish` adds what else goes there."""
+
+    grammar: Grammar
+    size: NetworkSize
+    draw: Draw
+    home: Path
+    finish: Callable[[Path], None] = _nothing_more
+
+
 @dataclass(frozen=True)
 class Batch:
     """B examples padded to S input positions and T steps; `legal` (B, T, productions + S), `target` (B, T) or -1."""
@@ -135,11 +150,9 @@ def learning_rate(step: int, settings: TrainingSettings) -> float:
 
 
 def train(
-    grammar: Grammar,
-    draw: Draw,
+    lesson: Lesson,
     settings: TrainingSettings,
     folder: Path,
-    size: NetworkSize,
     start: Path | None = None,
     report: Callable[[int, float, float], None] = lambda step, loss, exact: None,
 ) -> None:
@@ -149,12 +162,12 @@ def train(
     step the network would choose.
     """
     torch.manual_seed(settings.seed)
-    network = Network(grammar, size)
+    network = Network(lesson.grammar, lesson.size)
     if start is not None:
         network.load_state_dict({name: value.float() for name, value in load_file(start).items()})
     optimizer = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=0.01)
     began = time.monotonic()
-    batches = iter(DataLoader(ExampleStream(settings, draw), batch_size=None, num_workers=1, prefetch_factor=16))
+    batches = iter(DataLoader(ExampleStream(settings, lesson.draw), batch_size=None, num_workers=1, prefetch_factor=16))
     loss_sum = 0.0
     for step in range(settings.steps):
         for group in optimizer.param_groups:
@@ -167,10 +180,10 @@ def train(
         optimizer.step()
         loss_sum += loss.item()
         if (step + 1) % 100 == 0:
-            report(step + 1, loss_sum / 100, exact_share(network, draw, settings.seed + 1, 256))
+            report(step + 1, loss_sum / 100, exact_share(network, lesson.draw, settings.seed + 1, 256))
             loss_sum = 0.0
         if (step + 1) % 500 == 0 or step + 1 == settings.steps:
-            _save(network, draw, size, settings, folder, step + 1, time.monotonic() - began)
+            _save(network, lesson, settings, folder, step + 1, time.monotonic() - began)
 
 
 def exact_share(network: Network, draw: Draw, seed: int, count: int) -> float:
@@ -183,19 +196,13 @@ def exact_share(network: Network, draw: Draw, seed: int, count: int) -> float:
 
 
 def _save(
-    network: Network,
-    draw: Draw,
-    size: NetworkSize,
-    settings: TrainingSettings,
-    folder: Path,
-    step: int,
-    seconds: float,
+    network: Network, lesson: Lesson, settings: TrainingSettings, folder: Path, step: int, seconds: float
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     save_file(
         {name: value.half().contiguous() for name, value in network.state_dict().items()},
         folder / "weights.safetensors",
     )
-    facts = {"size": asdict(size), "training": asdict(settings), "step": step, "seconds": round(seconds)}
-    facts["exact"] = exact_share(network, draw, settings.seed + 1, 1024)
+    facts = {"size": asdict(lesson.size), "training": asdict(settings), "step": step, "seconds": round(seconds)}
+    facts["exact"] = exact_share(network, lesson.draw, settings.seed + 1, 1024)
     (folder / "report.json").write_text(json.dumps(facts, indent=1) + "\n")

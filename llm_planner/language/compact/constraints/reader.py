@@ -25,6 +25,7 @@ from llm_planner.language.compact.search import sample, search
 from llm_planner.language.model import ReadConstraint, Reading, ReadingReply, ReadingRequest
 
 WEIGHTS = Path(__file__).parent / "weights"
+VOCABULARY = "vocabulary.txt"
 MIN_CONFIDENCE = 0.3  # below this it asks
 _LINKS = frozenset([
     ",", ".", ";", ":", "-", "and", "but", "also", "however", "though", "oh", "then", "remember", "note",
@@ -159,4 +160,4 @@ def _unsure_question(command: str) -> str:
 def load_reader(folder: Path = WEIGHTS) -> CommandReader:
     """The reader with the shipped weights; raises `LanguageModelError` when they are missing."""
     network = NumpyNetwork(*load_weights(folder))
-    return CommandReader(network, frozenset((folder / "vocabulary.txt").read_text(encoding="utf-8").split()))
+    return CommandReader(network, frozenset((folder / VOCABULARY).read_text(encoding="utf-8").split()))

@@ -39,7 +39,10 @@ EVENT: Forms = {
     " true|holds|comes true|is|arrives]|you [see|observe|have seen|have observed|notice|detect] {x}|{x}]",
     "now": "[{x} [happens|occurs|holds|is true|is observed|is seen|becomes true|is active|is on|is set]|you [see"
     "|observe]"
-    " {x} [happen|occur|]|{x}|{x}|there is [a|an] {x}|a {x} [arrives|comes in|is received|is made]|the {x}"
+    " {x} [happen|occur|]|{x}|{x}|[the|a|] {x} [rings|starts|comes on|goes off|turns on|is on|is pressed|is given"
+    "|sounds|appears|is"
+    " triggered|is high|comes|is there|is raised]|there is [a|an] {x}|a {x} [arrives|comes in|is received|is made]"
+    "|the {x}"
     " [happens|holds|is true]]",
     "staying": "[keep {x} [true|up]|{x} [must|should|shall|has to|] [hold|holds|remain true|stays true|stay true|be "
     "true|is"

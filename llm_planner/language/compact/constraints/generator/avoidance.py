@@ -89,7 +89,7 @@ def _never(who: Narrator, acts: list[Act]) -> Phrase:
     some = enumerated(who, acts, who.pick(("or", "or", "and"))) if len(acts) > 1 else first.thing
     whole = Act(first.node, first.forms, some, first.extra)
     slots = {"do": whole.say(who.rng, "do"), "g": whole.say(who.rng, "doing"), "l": some, "v": first.say(who.rng, "do")}
-    if len(acts) > 1 and who.chance(0.15):
+    if len(acts) > 1 and who.world == "bare" and who.chance(0.15):  # in a scene these are several rules
         words: list[object] = []
         for index, act in enumerate(acts):
             words += who.say("[and|,|, and]") if index else ()

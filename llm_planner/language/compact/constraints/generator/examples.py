@@ -37,7 +37,7 @@ BARE: Weighted = (
     (0.11, itineraries.visit), (0.11, itineraries.sequence), (0.12, orders.ordered), (0.13, orders.strictly),
     (0.08, itineraries.patrol), (0.12, itineraries.counted), (0.07, avoidance.never), (0.07, precedence.not_before),
     (0.05, precedence.stay_until), (0.05, responses.responds), (0.05, responses.at_once), (0.05, responses.just_then),
-    (0.05, precedence.never_after), (0.03, responses.whenever), (0.03, limits.always), (0.08, formula),
+    (0.05, precedence.never_after), (0.03, responses.whenever), (0.03, limits.always), (0.13, formula),
     (0.02, limits.timed),
 )  # fmt: skip
 GOALS: Weighted = (
@@ -52,18 +52,21 @@ ROOM_RULES: Weighted = (
 )  # fmt: skip
 TABLE_RULES: Weighted = (
     (0.4, avoidance.never), (0.27, precedence.not_before), (0.11, limits.distance), (0.03, limits.speed),
-    (0.04, limits.height), (0.07, responses.whenever), (0.03, precedence.never_after), (0.03, limits.always), (0.02, responses.responds),
+    (0.04, limits.height), (0.07, responses.whenever), (0.03, precedence.never_after), (0.03, limits.always),
+    (0.02, responses.responds),
 )  # fmt: skip
 
-_AND_RULE = (
-    "[, and|, but|and|but|.|;|,|. also|. and|, also|. but|, and please|. remember ,|. however ,|. oh , and|while|and "
-    "also|, though"
-    "|. while you do it ,|. please||, just|. at the same time|. note :|. one condition :|]"
+_AND_RULE = (  # the usual links, half of the time, then the others
+    "[[, and|, but|and|but|, but|but|, and|and|.|,]|[, and|, but|and|but|.|;|,|. also|. and|, also|. but|, and "
+    "please|. remember"
+    " ,|. however ,|. oh , and|while|and also|, though|. while you do it ,|. please|, just|. at the same time|. note "
+    ":|. one"
+    " condition :|]]"
 )
 _AND_GOAL = (
-    "[,|.|;|, and|. now|:|. then|and|, but|. with that in mind ,|. your task :|. that said ,|, so|. apart from that "
-    ",|. under that"
-    " condition|, please|. ok ,|]"
+    "[[,|, and|and|.|. then|, then]|[,|.|;|, and|. now|:|. then|and|, but|. with that in mind ,|. your task :|. that "
+    "said ,|, so"
+    "|. apart from that ,|. under that condition|, please|. ok ,|]]"
 )
 _MOSTLY_NEGATIVE = re.compile(
     r"\b(don'?t|never|without|avoid|nothing else|leave|stays?|alone|others|rest|not|only that|just that|that's all"

@@ -9,7 +9,7 @@ from llm_planner.language.compact.constraints.generator.itineraries import Said,
 from llm_planner.language.compact.constraints.generator.narrator import Narrator
 from llm_planner.language.compact.constraints.generator.phrasing import Phrase, joined, listed, node
 from llm_planner.language.compact.constraints.generator.responses import (
-    cause,
+    trigger,
 )
 
 

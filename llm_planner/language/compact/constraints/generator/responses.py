@@ -188,6 +188,20 @@ def whenever(who: Narrator) -> Said:
             x=cause.thing,
             y=effect.thing,
         )
+    if who.world == "bare" and who.chance(0.4):
+        banned = who.event()
+        return node("whenever", why, node("isnt", banned.node)), who.say(
+            "[[the|] {x} [never|must not|cannot|does not|must never|may not|should never] [happen|occur|hold|ring"
+            "|start|come on|be on|be true"
+            "|be given|sound|be set|appear|happens|occurs|rings|holds] [when|while|whenever|if|as long as] {c}|[when"
+            "|while|whenever|if|as long"
+            " as] {c} [,|then|] [there is|there must be|] no {x}|no {x} [when|while|whenever|as long as] {c}|{x} and "
+            "{y} [never|must not|cannot]"
+            " [happen|hold|occur|be true] [at the same time|together|at once]|never both {x} and {y}]",
+            x=banned.thing,
+            c=cause.say(r, "now"),
+            y=cause.thing,
+        )
     act = {"bare": who.deed, "table": who.pick((who.nearby, who.over, who.holding))}.get(
         who.world, who.pick((who.place, who.nearby, who.holding)) if who.items else who.place
     )()

@@ -40,7 +40,7 @@ _NOT_CLAUSE = "[not {x}|{x} [does not hold|is false|is not true|does not happen|
 
 def formula(who: Narrator) -> Said:
     """A random formula of up to three temporal operators."""
-    form, words = _form(who, int(who.rng.integers(1, 4)), "ROOT")
+    form, words = _form(who, int(who.rng.choice([1, 2, 3], p=[0.3, 0.5, 0.2])), "ROOT")
     return pattern(form), words
 
 
