@@ -23,6 +23,7 @@ fetch: |
   pick_up("mug")
   go_to("lobby")
   drop_off()
+rest: wait(0)
 tour: |
   for person in objects("person"):
       go_to(person)
@@ -83,6 +84,8 @@ def system(tmp_path) -> Iterator[RoomsSystem]:
             client.node.create_subscription(kind, topic, heard.append, qos_profile_sensor_data)
         client.wait_for_system(TIMEOUT)
         running.wait(lambda: running.scenes and running.odometry and running.velocities)
+        # commands are taken a moment before the first scene has reached everybody
+        running.wait(lambda: client.execute("rest", lambda progress: None).succeeded)
         yield running
         client.close()
 
