@@ -33,6 +33,8 @@ from llm_planner.plan.journal import Journal, RecordKind
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import outcome_of, plan_command
 from llm_planner.plan.planning_settings import planning_settings
+from llm_planner.privileges.decision import PrivilegeError
+from llm_planner.privileges.policy import Verdict
 from llm_planner.skills.library import load_skills
 from llm_planner.world.places import viewpoint
 from llm_planner.world.scene import Scene
@@ -194,6 +196,8 @@ class LanguagePlannerNode(ShellNode):
             self._end(command, Result.MODEL_UNAVAILABLE, str(answer))
         elif isinstance(answer, LlmPlannerError):
             outcome, message = outcome_of(answer)
+            if isinstance(answer, PrivilegeError) and answer.decision.verdict is Verdict.STOP:
+                self._stop.call_async(StopRobot.Request(reason=message))  # which drops what waits, too
             self._end(command, _OUTCOMES[outcome], message)
         else:
             command.plan = plan_to_msg(answer.plan, command.id, self.now())

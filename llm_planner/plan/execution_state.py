@@ -52,8 +52,8 @@ class Execution:
     """The whole state; `start_execution` makes the first one.
 
     `queue` are steps to do before the program is asked for its next. `goals` must hold at the end, by what has been
-    done so far; `origins` is where each object last lay by itself [m, base frame]; `watch` has read every scene; `end`
-    is how it ended, once it has.
+    done so far, and `wanted` are those of the whole plan as they were foreseen; `origins` is where each object last lay
+    by itself [m, base frame]; `watch` has read every scene; `end` is how it ended, once it has.
     """
 
     plan: Plan
@@ -65,6 +65,7 @@ class Execution:
     queue: tuple[Task, ...] = ()
     program_ended: bool = False
     goals: tuple[Goal, ...] = ()
+    wanted: tuple[Goal, ...] = ()
     origins: Mapping[str, Vector3] = field(default_factory=dict)
     repairs: int = 0
     watch: Watch = UNWATCHED
@@ -78,7 +79,7 @@ def start_execution(
 
     What can occur in `scene` is what the constraints reckon with. Raises InputError for one that cannot be watched.
     """
-    return Execution(plan, interpreter.fork(), viewpoint, watch=watch_for(plan.constraints, scene))
+    return Execution(plan, interpreter.fork(), viewpoint, wanted=plan.goals, watch=watch_for(plan.constraints, scene))
 
 
 def continue_execution(state: Execution, plan: Plan, interpreter: Interpreter) -> Execution:

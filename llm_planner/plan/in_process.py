@@ -11,6 +11,7 @@ from llm_planner.plan.execution import SETTLE_TIME, Transition, advance
 from llm_planner.plan.execution_state import Execution, Phase, continue_execution, start_execution
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import Planned, outcome_of
+from llm_planner.plan.repair import plan_remainder, remainder_of
 from llm_planner.plan.report import Report
 from llm_planner.skills.contract import Observation
 from llm_planner.skills.episode import Controller, Episode, EpisodeSettings, EpisodeWorld
@@ -43,13 +44,13 @@ def run_command(
     viewpoint: Viewpoint = BEHIND,
     on_change: Callable[[Execution], None] = lambda state: None,
     stop_requested: Callable[[], bool] = lambda: False,
-    repair: Repair = no_repair,
+    repair: Repair | None = None,
 ) -> Report:
     """Plan for the scene as it is, carry the plan out, and report what the scene shows in the end.
 
     `on_change` hears of every change of the plan; `stop_requested` is asked ten times a simulated second; `repair` is
-    asked once where the plan may not go on for its constraints. Raises
-    nothing that `outcome_of` can tell: a command without a plan is a report too.
+    asked once where the plan may not go on for its constraints (`plan_remainder` where it is left out). Raises nothing
+    that `outcome_of` can tell: a command without a plan is a report too.
     """
     episode = Episode(workcell.world, workcell.controller, EpisodeSettings(settle_time=SETTLE_TIME))
     before = episode.observe().scene
@@ -59,12 +60,20 @@ def run_command(
     except LlmPlannerError as error:
         outcome, message = outcome_of(error)
         return Report(command, outcome, message, scene_before=before, scene_after=before)
+    repair = repair or _remainder(workcell.library, viewpoint)
     state = execute(start, episode, workcell.library, on_change, stop_requested, repair)
     after = episode.observe().scene
     outcome = state.end.reason.outcome if state.end else Outcome.FAILED
     message = state.end.message if state.end else "the plan did not end"
     duration, rehearsal = after.time - before.time, planned.rehearsal
     return Report(command, outcome, message, state.plan, before, after, duration, planned.confidence, rehearsal)
+
+
+def _remainder(library: SkillLibrary, viewpoint: Viewpoint) -> Repair:
+    def repair(state: Execution, scene: Scene) -> Planned:
+        return plan_remainder(remainder_of(state), scene, library.for_scene(scene).signatures, viewpoint)
+
+    return repair
 
 
 def execute(

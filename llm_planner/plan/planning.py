@@ -171,7 +171,8 @@ class _Planner:
         if decoded.verdict is not Verdict.PLAN:
             raise ImpossibleError(decoded.reason)
         program = check_program(decoded.program, self.skills, self.scene)
-        return rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
+        planned = rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
+        return replace(planned, plan=replace(planned.plan, goals=goals))
 
     def _calls(self, planned: Planned) -> list[Call]:
         skills = planned.interpreter.program.skills

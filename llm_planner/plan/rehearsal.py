@@ -92,7 +92,7 @@ def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Re
 
     After `max_scenes` pretended scenes no further branch is begun; the sure one is always followed to its end.
     BLOCK where a constraint is broken or missed on the course that the plan will surely take, or cannot be watched; ASK
-    where that may happen on another, or where the forecast could not tell. Without constraints there is nothing to
+    where one may be broken on another, or where the forecast could not tell. Without constraints there is nothing to
     prove: that the steps fit together has been checked when the plan was made.
     """
     constraints = [one.constraint for one in state.watch.watched]
@@ -106,7 +106,8 @@ def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Re
     sure = branches.follow(_Point(*advance(state, SceneObserved(scene))), note=True)
     found = [_finding(sure, sure=True)]
     while branches.ahead and branches.scenes < max_scenes:
-        found.append(_finding(branches.follow(branches.ahead.pop(0).taken()), sure=False))
+        turn = branches.ahead.pop(0)
+        found.append(_finding(branches.follow(turn.taken()), sure=False, mishap=not turn.course.succeeds))
     found.append(_not_foreseen(state))
     findings = tuple({item.message: item for item in reversed(found) if item is not None}.values())[::-1]
     return Rehearsal(_verdict(findings, sure), findings, branches.count, not branches.ahead)
@@ -121,11 +122,14 @@ def _verdict(findings: Iterable[Finding], sure: Execution) -> Advice:
 _CONSTRAINT = (EndReason.REPLAN, EndReason.BROKEN)
 
 
-def _finding(end: Execution, sure: bool) -> Finding | None:
-    """What a branch that ended so shows. Possible failures of skills are no news; that the sure course fails is."""
+def _finding(end: Execution, sure: bool, mishap: bool = False) -> Finding | None:
+    """What a branch that ended so shows. That a skill may fail is no news; that the sure course fails is.
+
+    After a mishap only a broken constraint is: a plan that may not go on then has broken nothing, and is made anew.
+    """
     assert end.end is not None
     reason, message = end.end.reason, end.end.message
-    if reason in _CONSTRAINT:
+    if reason is EndReason.BROKEN or (reason is EndReason.REPLAN and not mishap):
         return Finding(0 if end.program_ended else end.interpreter.line, message, sure, end.end.trace)
     if sure and reason is not EndReason.DONE:
         return Finding(end.interpreter.line, f"the forecast does not see it through: {message}", sure)

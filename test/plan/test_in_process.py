@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from llm_planner.plan.in_process import Workcell, run_command
+from llm_planner.plan.in_process import Workcell, no_repair, run_command
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import plan_program
 from llm_planner.simulation.objects import parse_objects
@@ -104,9 +104,17 @@ def test_a_plan_that_may_not_go_on_is_repaired_once_and_repeats_nothing(world):
     ]
 
 
-def test_without_a_repair_the_person_is_asked(world):
+def test_what_is_left_to_do_is_found_without_a_model(world):
     make = under(INTO_THE_BOWL, "F moved(blue block)")
     report = run_command("do it", Workcell(world, LIBRARY), make)
+    assert report.outcome is Outcome.DONE, report.message
+    assert [step.skill for step in report.plan.steps[:2]] == ["pick", "place_in"]
+    assert "blue block" in str(report.plan.steps[2])
+
+
+def test_without_a_repair_the_person_is_asked(world):
+    make = under(INTO_THE_BOWL, "F moved(blue block)")
+    report = run_command("do it", Workcell(world, LIBRARY), make, repair=no_repair)
     assert report.message == "After every step this is still not so: “so be it”. What should I do instead?"
 
 

@@ -15,7 +15,7 @@ from llm_planner.plan.choices import Call, Menu
 from llm_planner.plan.decoding.conflict import because, contradiction, smallest_conflict
 from llm_planner.plan.decoding.prior import StepPrior, Uniform
 from llm_planner.plan.decoding.search import Found, Limits, search
-from llm_planner.plan.decoding.task import Demand, Task, menu_for, problem_for
+from llm_planner.plan.decoding.task import Demand, History, Task, menu_for, problem_for
 from llm_planner.plan.plan import Goal
 from llm_planner.program.signatures import Signature
 from llm_planner.temporal.constraint import Constraint
@@ -66,6 +66,7 @@ def decode_plan(
     limits: Limits | None = None,
     viewpoint: Viewpoint = BEHIND,
     caution: float = 1.0,
+    history: History | None = None,
     clock: Clock = time.monotonic,
 ) -> Decoded:
     """The best plan for a robot with `skills`, those that fit the scene (`SkillLibrary.for_scene`).
@@ -74,11 +75,12 @@ def decode_plan(
     program for the task is judged by (`Forecast.goals`). `prior` says what a model would do next, nobody where it is
     left out. `calls` are the model's own calls (`ActionTree.calls`): options besides those that the scene suggests.
     `caution` is the share of the robot's margin by which distances are kept where they can be (see `with_margin`).
+    `history` is what came before `scene`, none where the run begins there.
 
     Raises InputError for constraints that no scene can show or that are too large to decide, `LanguageModelError` as
     the prior does.
     """
-    task = Task(scene, tuple(skills), tuple(constraints), tuple(goals), tuple(calls), caution)
+    task = Task(scene, tuple(skills), tuple(constraints), tuple(goals), tuple(calls), caution, history or History())
     decoded = _Decoder(task, prior or Uniform(), limits or Limits(), viewpoint, clock).decode()
     return replace(decoded, unjudged=tuple(one for one in constraints if one not in task.judged))
 

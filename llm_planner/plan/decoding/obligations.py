@@ -13,10 +13,13 @@ _Part = tuple[int, int]  # an automaton's state, and its last letter as a mask
 
 
 class Obligations:
-    """States are numbers. A letter that an automaton has just read is no change to it and is not read again."""
+    """States are numbers, of which `initial` is the one after the letters `read`.
+
+    A letter that an automaton has just read is no change to it and is not read again.
+    """
 
     def __init__(
-        self, formulas: Sequence[Formula], alphabet: Alphabet, order: Sequence[str], first_letter: int
+        self, formulas: Sequence[Formula], alphabet: Alphabet, order: Sequence[str], read: Sequence[int]
     ) -> None:
         self.automata = tuple(automaton(formula, alphabet) for formula in formulas)
         self._order = tuple(order)
@@ -27,7 +30,7 @@ class Obligations:
         self._steps: dict[tuple[int, tuple[int, ...]], int] = {}
         self._accepting: list[bool] = []
         before = tuple((item.initial, -1) for item in self.automata)
-        self.initial = self._along(before, (first_letter,))
+        self.initial = self._along(before, tuple(read))
 
     def along(self, state: int, letters: tuple[int, ...]) -> int:
         """The state after the letters, DEAD as soon as some constraint can no longer be kept."""

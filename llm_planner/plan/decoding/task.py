@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 from llm_planner.language.understanding.occurring import alphabet_of
@@ -16,13 +16,14 @@ from llm_planner.plan.decoding.scene_graph import Edge, SceneGraph
 from llm_planner.plan.decoding.search import Problem, Weights
 from llm_planner.plan.plan import Goal
 from llm_planner.program.signatures import Signature
+from llm_planner.temporal.alphabet import Trace
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.semantics import holds_in_time
 from llm_planner.temporal.timed import untimed
 from llm_planner.world.predicates import is_portable
 from llm_planner.world.propositions import ANYTHING, Proposition, parse_proposition
-from llm_planner.world.scene import Scene
+from llm_planner.world.scene import Scene, Vector3
 
 Demand = Constraint | Goal
 SAMPLING = 0.5  # [s] between the moments by which windows in seconds are judged
@@ -33,10 +34,19 @@ _CARRYING = frozenset(
 
 
 @dataclass(frozen=True)
+class History:
+    """What a run has shown so far: the letters that its constraints have read, and where each object lay when it began
+    [m, base frame]; None where it begins now."""
+
+    letters: Trace = ()
+    origins: Mapping[str, Vector3] | None = None
+
+
+@dataclass(frozen=True)
 class Task:
     """`constraints` (goals and rules) and `goals` (effects that must hold in the end), for a robot with `skills`.
 
-    `calls` are the model's own: they are options too, whatever their arguments.
+    `calls` are the model's own: they are options too, whatever their arguments. `history` is what came before `scene`.
     """
 
     scene: Scene
@@ -45,6 +55,7 @@ class Task:
     goals: tuple[Goal, ...] = ()
     calls: tuple[Call, ...] = ()
     caution: float = 1.0  # share of the robot's margin by which distances are kept
+    history: History = field(default_factory=lambda: History())
 
     @property
     def judged(self) -> tuple[Constraint, ...]:
@@ -144,9 +155,10 @@ def problem_for(task: Task, menu: Menu, prior: StepPrior) -> Problem:
     """The search for a plan; raises InputError for formulas that cannot be decided here."""
     strict = [with_margin(one.formula, task.scene, task.caution) for one in task.judged]
     names = tuple(sorted({name for formula in strict for name in formula.propositions}))
-    graph = SceneGraph(task.scene, menu, tuple(map(parse_proposition, names)))
+    graph = SceneGraph(task.scene, menu, tuple(map(parse_proposition, names)), task.history.origins)
     alphabet = alphabet_of(names, task.scene)
-    obligations = Obligations([untimed(formula) for formula in strict], alphabet, names, graph.first_letter)
+    read = [sum(1 << k for k, name in enumerate(names) if name in letter) for letter in task.history.letters]
+    obligations = Obligations([untimed(formula) for formula in strict], alphabet, names, (*read, graph.first_letter))
     bound = DrivingBound(graph, obligations) if obligations.initial != DEAD else lambda scene, state: 0.0
     weights = Weights() if task.scene.building else ARM_WEIGHTS
     timed = [formula for formula in strict if formula.timed]

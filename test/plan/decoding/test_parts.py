@@ -156,7 +156,7 @@ def test_where_no_doors_lead_there_is_no_edge(driving, building_scene):
 def obligations(scene, *texts, first=0):
     formulas = [parse(text) for text in texts]
     names = sorted({name for formula in formulas for name in formula.propositions})
-    return Obligations(formulas, alphabet_of(names, scene), names, first), names
+    return Obligations(formulas, alphabet_of(names, scene), names, [first]), names
 
 
 def test_a_letter_that_breaks_a_rule_is_dead(building_scene):
@@ -243,7 +243,9 @@ def test_a_bound_counts_what_has_to_be_fetched_and_the_way_around_closed_rooms(d
         items = [parse_proposition(name) for name in sorted({n for t in texts for n in parse(t).propositions})]
         graph = SceneGraph(building_scene, menu(driving, ("parcel",), ("parcel",)), items)
         names = [str(item) for item in items]
-        product = Obligations([parse(t) for t in texts], alphabet_of(names, building_scene), names, graph.first_letter)
+        product = Obligations(
+            [parse(t) for t in texts], alphabet_of(names, building_scene), names, [graph.first_letter]
+        )
         return DrivingBound(graph, product)(0, product.initial)
 
     straight = bound("F in(robot, office)")
