@@ -118,6 +118,11 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("controller tick, median [ms CPU]", lambda r: r["tick_ms"]["median"], at_most(4.0), "≤ 4.0"),
         ],
     ),
+    "bench_tokens": (
+        [],
+        ["--tasks", "2"],
+        [Figure("tokens saved by the action tree", lambda r: max(0.0, r["tokens saved"]), at_least(0.7), "≥ 0.70")],
+    ),
     "bench_temporal": (
         [],
         ["--pairs", "20", "--updates", "200"],
