@@ -20,8 +20,8 @@ from llm_planner.temporal.alphabet import Letter, Trace
 from llm_planner.world.propositions import Moment, Proposition, holds
 from llm_planner.world.scene import Pose, Scene, SceneObject, Vector3
 
-ARM_SPEED = 0.25  # [m/s] of the hand, on average over a movement that begins and ends at rest
-BASE_SPEED = 0.6  # [m/s] of a mobile robot, likewise
+ARM_SPEED = 0.18  # [m/s] of the hand, on average over a movement that begins and ends at rest
+BASE_SPEED = 0.85  # [m/s] of a mobile robot, likewise
 FINGERS_TIME = 0.6  # [s] to close or open them
 ARM_SPACING, BASE_SPACING = 0.02, 0.1  # [m] between the points at which distances are judged
 _GEOMETRIC = frozenset({"near", "over", "distance"})
