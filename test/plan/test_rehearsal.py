@@ -72,7 +72,7 @@ def test_a_mishap_after_which_the_plan_is_made_anew_is_no_reason_to_ask(rehearse
 
 
 def test_a_mishap_that_would_itself_break_a_constraint_is_a_reason_to_ask(rehearsed):
-    rehearsal = rehearsed(INTO_THE_BOWL, "G (moved(red block) -> in(red block, red bowl))")
+    rehearsal = rehearsed(INTO_THE_BOWL, "G (holding(red block) -> holding(red block) U in(red block, red bowl))")
     assert rehearsal.verdict is Advice.ASK
     assert rehearsal.reasons[0].startswith("if something goes wrong on the way: I stop here, because this is broken")
 
