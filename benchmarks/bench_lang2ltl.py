@@ -55,7 +55,7 @@ class Effort:
     share: float  # of utterances among the examples
 
 
-EFFORTS = {"utterance": Effort(700, 64, 6e-4, 0.6), "formula": Effort(3500, 64, 1.5e-3, 0.2)}
+EFFORTS = {"utterance": Effort(700, 64, 6e-4, 0.6), "formula": Effort(2200, 64, 1.5e-3, 0.2)}
 
 
 @dataclass

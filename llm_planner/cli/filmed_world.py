@@ -8,14 +8,14 @@ from llm_planner.cli.film import FPS, Frame
 
 if TYPE_CHECKING:
     from llm_planner.control.reference import JointState, JointTrajectory
-    from llm_planner.simulation.world import World
     from llm_planner.skills.contract import Observation
+    from llm_planner.skills.episode import EpisodeWorld
 
 
 class FilmedWorld:
     """Does what `world` does, and keeps a frame for every `1 / FPS` s of its time."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: EpisodeWorld) -> None:
         self.world = world
         self.frames: list[Frame] = []
 

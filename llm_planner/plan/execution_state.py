@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -10,13 +10,21 @@ from llm_planner.plan.events import Finish
 from llm_planner.plan.plan import Goal, Plan, PlanStep, StepStatus
 from llm_planner.plan.recovery import Task
 from llm_planner.plan.watch import Watch, watch_for
-from llm_planner.program.interpreter import Interpreter
+from llm_planner.privileges.decision import Decision
+from llm_planner.privileges.policy import Verdict
+from llm_planner.program.interpreter import Interpreter, SkillCall
 from llm_planner.skills.contract import SkillResult
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene, Vector3
 
 NOTHING = Scene(0.0, ())
 UNWATCHED = Watch()
+Permit = Callable[[SkillCall, Scene], Decision]  # whether a call, in base words, may start now
+
+
+def permit_all(call: SkillCall, scene: Scene) -> Decision:
+    """What holds where no policy is given."""
+    return Decision(Verdict.ALLOW)
 
 
 class Phase(str, Enum):
@@ -53,7 +61,8 @@ class Execution:
 
     `queue` are steps to do before the program is asked for its next. `goals` must hold at the end, by what has been
     done so far, and `wanted` are those of the whole plan as they were foreseen; `origins` is where each object last lay
-    by itself [m, base frame]; `watch` has read every scene; `end` is how it ended, once it has.
+    by itself [m, base frame]; `watch` has read every scene; `permit` is asked before each step; `end` is how it ended,
+    once it has.
     """
 
     plan: Plan
@@ -69,17 +78,24 @@ class Execution:
     origins: Mapping[str, Vector3] = field(default_factory=dict)
     repairs: int = 0
     watch: Watch = UNWATCHED
+    permit: Permit = permit_all
     end: Finish | None = None
 
 
 def start_execution(
-    plan: Plan, interpreter: Interpreter, viewpoint: Viewpoint = BEHIND, scene: Scene = NOTHING
+    plan: Plan,
+    interpreter: Interpreter,
+    viewpoint: Viewpoint = BEHIND,
+    scene: Scene = NOTHING,
+    permit: Permit = permit_all,
 ) -> Execution:
     """The state before the first scene. `interpreter` is at the program's beginning and is not changed.
 
     What can occur in `scene` is what the constraints reckon with. Raises InputError for one that cannot be watched.
     """
-    return Execution(plan, interpreter.fork(), viewpoint, wanted=plan.goals, watch=watch_for(plan.constraints, scene))
+    return Execution(
+        plan, interpreter.fork(), viewpoint, wanted=plan.goals, watch=watch_for(plan.constraints, scene), permit=permit
+    )
 
 
 def continue_execution(state: Execution, plan: Plan, interpreter: Interpreter) -> Execution:

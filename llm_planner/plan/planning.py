@@ -9,14 +9,14 @@ from llm_planner.errors import LanguageModelError, LlmPlannerError, QuestionErro
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import LanguageModel, Usage
 from llm_planner.language.understanding.understand import Understood, understand
-from llm_planner.plan.action_tree import merged
-from llm_planner.plan.choices import Call, call_of
+from llm_planner.plan.action_tree import Step, merged
 from llm_planner.plan.decoding.decode import Verdict, decode_plan
 from llm_planner.plan.decoding.prior import StepPrior, TreePrior, Uniform
 from llm_planner.plan.execution_state import start_execution
 from llm_planner.plan.plan import Outcome, Plan
 from llm_planner.plan.planning_settings import DEFAULTS, PlanningSettings
 from llm_planner.plan.rehearsal import Advice, Rehearsal, rehearse
+from llm_planner.plan.sampling import promised_steps
 from llm_planner.plan.unroll import make_plan
 from llm_planner.privileges.review import review_plan, review_program
 from llm_planner.program.checker import CheckedProgram, check_program
@@ -165,7 +165,7 @@ class _Planner:
     def _decoded(self, constraints: tuple[Constraint, ...], refused: tuple[Planned, ...] = ()) -> Planned:
         """`refused` are the plans that do the task but break a constraint: they say what is likely and what counts."""
         goals = refused[0].plan.goals if refused else ()
-        tree = merged(list(map(self._calls, refused)))
+        tree = merged(map(self._steps, refused))
         prior: StepPrior = TreePrior(tree) if refused else Uniform()
         decoded = decode_plan(self.scene, self.skills, constraints, goals, prior, tree.calls, viewpoint=self.viewpoint)
         if decoded.verdict is not Verdict.PLAN:
@@ -174,9 +174,8 @@ class _Planner:
         planned = rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
         return replace(planned, plan=replace(planned.plan, goals=goals))
 
-    def _calls(self, planned: Planned) -> list[Call]:
-        skills = planned.interpreter.program.skills
-        return [call_of(step, skills[step.skill], self.viewpoint) for step in planned.plan.steps]
+    def _steps(self, planned: Planned) -> tuple[Step, ...]:
+        return promised_steps(planned.plan.steps, self.skills, self.scene, self.viewpoint)
 
 
 def outcome_of(error: LlmPlannerError) -> tuple[Outcome, str]:

@@ -52,7 +52,7 @@ class Obedient:
         self.reply = reply
 
     def read_command(self, request):
-        return ReadingReply((Reading(task=request.command),))
+        return ReadingReply((Reading(task=request.command),) * request.samples)
 
     def write_program(self, request):
         return self.reply

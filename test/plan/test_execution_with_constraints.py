@@ -81,9 +81,7 @@ def test_what_a_skill_did_is_an_event_once_the_scene_shows_it(obeying):
 
 
 def test_an_event_that_breaks_a_constraint_ends_the_plan(obeying, scene):
-    run = obeying(
-        INTO_THE_BOWL, {"G (did(pick, red block) -> clear(red bowl))": "only while the bowl is empty"}
-    )
+    run = obeying(INTO_THE_BOWL, {"G (did(pick, red block) -> clear(red bowl))": "only while the bowl is empty"})
     run.observe()
     result = run.robot.obey(run.commands[-1])
     item = scene.find("blue block")

@@ -11,7 +11,8 @@ from llm_planner.temporal.formula import Formula
 UNARY = ("!", "X", "N", "F", "G")
 LANG2LTL = (
     "F a", "& F a & F b F c", "F & a F & b F c", "& U ! b a & U ! c b F c", "& & U ! b a F b U ! a U a U ! a b",
-    "& & U ! b a & U ! c b & U ! d c & U ! h d F h & U ! a U a U ! a b & U ! b U b U ! b c & U ! c U c U ! c d U ! d U d U ! d h",
+    "& & U ! b a & U ! c b & U ! d c & U ! h d F h "
+    "& U ! a U a U ! a b & U ! b U b U ! b c & U ! c U c U ! c d U ! d U d U ! d h",
     "& & U ! b a & U ! c b F c & U ! a U a U ! a b U ! b U b U ! b c",
     "G F a", "& G F a & G F b & G F c & G F d G F h", "& G ! a G ! b", "U ! a b", "G i a X G ! b", "G i a F b",
     "G e a X b", "U a b", "G i a X b", "! F & a U a & ! a U ! a F a", "F & a U a & ! a U ! a F a",

@@ -1,7 +1,7 @@
 """Writes a specification out as a formula: the patterns as Lang2LTL (arXiv:2302.11649) writes them.
 
-In a scene "not q before p" does not oblige p (`!q W p`) and "never again q after p" also holds where nothing follows;
-over bare propositions both are as in Lang2LTL's data, which was written for infinite traces.
+In a scene "not q before p" does not oblige p (`!q W p`), and "never q after p" speaks of the moment of p too; over bare
+propositions both are as in Lang2LTL's data, which was written for infinite traces.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from llm_planner.errors import QuestionError
 from llm_planner.language.compact.grammar import Node, Pointer
 from llm_planner.temporal.formula import (
     Formula,
-    atom,
     conj,
     disj,
     finally_,
@@ -100,7 +99,7 @@ class _Writer:
         return operators[str(node.step)](*(self.form(child) for child in node.children))
 
     def state(self, node: Node) -> Formula:
-        connectives = {"both": conj, "either": disj, "isnt": neg}
+        connectives: dict[str, Callable[..., Formula]] = {"both": conj, "either": disj, "isnt": neg}
         if node.step in connectives:
             return connectives[str(node.step)](*(self.state(child) for child in node.children))
         return self.states.state(node)
@@ -120,8 +119,14 @@ class _Writer:
         return self.state(node) if node.step == "isnt" else self.states.started(node, before)
 
     def _never_after(self, first: Node, later: Node) -> Formula:
-        follow = next_ if self.states.bare else weak_next
-        return conj(*(globally(implies(self.state(first), follow(globally(neg(p))))) for p in self.list(later)))
+        cause = self.state(first)
+        return conj(*(globally(implies(cause, self._from_then(cause, globally(neg(p))))) for p in self.list(later)))
+
+    def _from_then(self, cause: Formula, never: Formula) -> Formula:
+        """From the next moment where the data says so, or where the cause itself must not come again."""
+        if self.states.bare:
+            return next_(never)
+        return weak_next(never) if set(cause.propositions) & set(never.propositions) else never
 
     def count(self, node: Node) -> int:
         change = {"below": -1, "above": 1}.get(str(node.step), 0)
@@ -177,6 +182,3 @@ def _exactly(count: int, p: Formula) -> Formula:
         reached = conj(p, finally_(conj(neg(p), finally_(reached))))
         no_more = disj(neg(p), globally(disj(p, globally(no_more))))
     return strong_release(reached, no_more)
-
-
-__all__ = ["States", "atom", "items", "specification"]

@@ -108,7 +108,9 @@ def _match(words: list[Word], index: int, phrase: Phrase, known: frozenset[str] 
             return None
         plural = fit == "plural"
         at += 1
-    return None if plural and phrase.entry == "object" else _Match(phrase, at - index, plural)
+    if plural and phrase.entry == "object":
+        return None  # "red blocks" are not the red block
+    return _Match(phrase, at - index, plural and phrase.entry == "kind")
 
 
 def _fits(word: str, part: tuple[str, ...], loose: bool, known: frozenset[str] | None) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from llm_planner.errors import QuestionError
+from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.compact.constraints.doubts import DOUBT, doubt, unknown
 from llm_planner.language.compact.constraints.formulas import specification
 from llm_planner.language.compact.constraints.grammar import GOALS, MAX_READ, READING
@@ -23,6 +23,8 @@ from llm_planner.language.compact.inference import NumpyNetwork, load_weights
 from llm_planner.language.compact.search import Reading as Derivation
 from llm_planner.language.compact.search import sample, search
 from llm_planner.language.model import ReadConstraint, Reading, ReadingReply, ReadingRequest
+from llm_planner.temporal.formula import Formula, conj
+from llm_planner.temporal.parser import parse
 
 WEIGHTS = Path(__file__).parent / "weights"
 VOCABULARY = "vocabulary.txt"
@@ -49,23 +51,33 @@ class CommandReader:
         item = encode(sentence.words, sentence.flat(), READING)
         states = BareStates(sentence) if bare else SceneStates(sentence, request.scene)
         meaning = _Meaning(command, sentence, states, self.known)
-        found = [self._best(meaning.merged(search(self.network, item)), request)]
+        found = [self._best([meaning.reading(one) for one in search(self.network, item)], request)]
         if request.samples > 1:
             rng = np.random.default_rng(request.seed)
             drawn = sample(self.network, item, request.samples - 1, request.temperature, rng)
             found += [meaning.reading(derivation)[0] for derivation in drawn]
         return ReadingReply(tuple(found))
 
-    def _best(self, readings: dict[Reading, float], request: ReadingRequest) -> Reading:
+    def _best(self, readings: list[tuple[Reading, float]], request: ReadingRequest) -> Reading:
+        """The reading that is trusted most; those that come to the same task and formula count together."""
         refused = {attempt.program for attempt in request.attempts}
-        left = {reading: p for reading, p in readings.items() if not refused & {c.formula for c in reading.constraints}}
+        left = [(r, trust) for r, trust in readings if not refused & {c.formula for c in r.constraints}]
+        trusted: dict[tuple[str, Formula, str], float] = {}
+        for reading, trust in left:
+            trusted[_sense(reading)] = trusted.get(_sense(reading), 0.0) + trust
         if not left:
             return Reading(question=_unsure_question(request.command))
-        best = max(left, key=lambda reading: left[reading])
-        trust = math.log(max(1e-9, min(1.0, left[best])))
-        if not best.question and left[best] < self.min_confidence:
+        sense = max(trusted, key=lambda one: trusted[one])
+        best = max((pair for pair in left if _sense(pair[0]) == sense), key=lambda pair: pair[1])[0]
+        trust = math.log(max(1e-9, min(1.0, trusted[sense])))
+        if not best.question and trusted[sense] < self.min_confidence:
             return Reading(question=_unsure_question(request.command), log_probability=trust)
         return Reading(best.task, best.constraints, best.question, trust)
+
+
+def _sense(reading: Reading) -> tuple[str, Formula, str]:
+    """Task, conditions all together, and question: however the command was cut into parts."""
+    return reading.task, conj(*(parse(constraint.formula) for constraint in reading.constraints)), reading.question
 
 
 @dataclass(frozen=True)
@@ -77,17 +89,8 @@ class _Meaning:
     states: BareStates | SceneStates
     known: frozenset[str]
 
-    def merged(self, derivations: list[Derivation]) -> dict[Reading, float]:
-        """Readings without a log-probability, and how far each can be trusted; those that come to the same count
-        together."""
-        found: dict[Reading, float] = {}
-        for derivation in derivations:
-            reading, trust = self.reading(derivation)
-            plain = Reading(reading.task, reading.constraints, reading.question)
-            found[plain] = found.get(plain, 0.0) + trust
-        return found
-
     def reading(self, derivation: Derivation) -> tuple[Reading, float]:
+        """What it says, and how far it can be trusted."""
         tree = READING.build_tree(list(derivation.steps))
         trust = derivation.probability
         chance = math.log(max(1e-300, trust))
@@ -160,4 +163,11 @@ def _unsure_question(command: str) -> str:
 def load_reader(folder: Path = WEIGHTS) -> CommandReader:
     """The reader with the shipped weights; raises `LanguageModelError` when they are missing."""
     network = NumpyNetwork(*load_weights(folder))
-    return CommandReader(network, frozenset((folder / VOCABULARY).read_text(encoding="utf-8").split()))
+    try:
+        known = (folder / VOCABULARY).read_text(encoding="utf-8").split()
+    except OSError as error:
+        raise LanguageModelError(
+            f"the words that the reading network knows cannot be read ({error}); reinstall the package or run "
+            "`llm-planner train-language --network reading`"
+        ) from error
+    return CommandReader(network, frozenset(known))

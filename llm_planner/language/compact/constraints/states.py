@@ -91,11 +91,11 @@ class SceneStates:
         if isinstance(node.step, Pointer):
             return [self._entry(node)]
         if node.step in ("the", "this"):
-            return [self._the(self._matching(*node.children), *node.children, moves=step in ("moved", "holding")).name]
+            return [self._the(self._matching(*node.children), step in ("moved", "holding"), *node.children).name]
         chosen = node.children[0]
         found = self._matching(*chosen.children)
         if chosen.step == "others":
-            spoken = self._spoken_of()
+            spoken = self._spoken_of(plural=chosen.children[0].step == "any_kind")
             found = [item for item in found if item.name not in spoken]
         if not found:
             raise QuestionError(self._absent(self._described(*chosen.children)))
@@ -130,7 +130,7 @@ class SceneStates:
             if item.kind not in PEOPLE and wanted_kind in (None, item.kind) and wanted_color in (None, item.color)
         ]
 
-    def _the(self, found: list[SceneObject], kind: Node, color: Node, moves: bool) -> SceneObject:
+    def _the(self, found: list[SceneObject], moves: bool, kind: Node, color: Node) -> SceneObject:
         """The one thing described. "The red one" takes its noun from the rest of the command; what is moved is what was
         named first there."""
         if len(found) > 1 and kind.step == "any_kind":
@@ -155,8 +155,8 @@ class SceneStates:
     def _absent(self, described: str) -> str:
         return f"I see no {described} here. What do you mean? There is: {', '.join(self.scene.names) or 'nothing'}."
 
-    def _spoken_of(self) -> set[str]:
-        """Things that the command names one by one, or in the plural."""
+    def _spoken_of(self, plural: bool) -> set[str]:
+        """Things that the command names one by one, or also in the `plural`."""
         found = set(self.sentence.named.get("object", ()))
         color = ""
         for word in self.sentence.words:
@@ -165,7 +165,7 @@ class SceneStates:
                 same = [item for item in self.scene.objects if item.kind == key and color in ("", item.color)]
             else:
                 same = [item for item in self.scene.objects if entry == "color" and item.color == key]
-            if len(same) == 1 or (entry == "kind" and word.text.endswith("s")):
+            if len(same) == 1 or (plural and entry == "kind" and word.text.endswith("s")):
                 found |= {item.name for item in same}
             color = key if entry == "color" else ""
         return found

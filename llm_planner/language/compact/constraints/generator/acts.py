@@ -196,6 +196,11 @@ class Act:
     thing: Phrase
     extra: Phrase = ()
 
+    @property
+    def noun(self) -> Phrase | None:
+        """The thing, where naming it says enough: "the lab is off limits", but not "the mug is off limits"."""
+        return self.thing if self.forms in (PLACE, EVENT, PERSON, NEAR) else None
+
     def say(self, rng: Generator, form: str) -> Phrase:
         template = self.forms[form]
         if form in ("do", "doing"):  # the noun goes to the end of a verb that has no place for it

@@ -61,8 +61,8 @@ def enumerated(who: Narrator, acts: list[Act], last: str = "and") -> Phrase:
 def visit(who: Narrator) -> Said:
     acts = places(who)
     if len(acts) in (2, 3) and who.chance(0.1):
-        some = joined("either", [act.node for act in acts])
-        return node("visit", listed([some])), who.say(
+        any_of_them = joined("either", [act.node for act in acts])
+        return node("visit", listed([any_of_them])), who.say(
             "[{v} [either|] {l}|{v} [one|at least one|any one] of {l}|{v} [either of|any of] {l} [, it does not "
             "matter which|]|you can"
             " choose to {v} {l} , one is enough]",

@@ -6,7 +6,7 @@ from llm_planner.language.compact.constraints.generator import acts as forms
 from llm_planner.language.compact.constraints.generator.avoidance import choice, several
 from llm_planner.language.compact.constraints.generator.itineraries import Said, enumerated
 from llm_planner.language.compact.constraints.generator.narrator import Narrator
-from llm_planner.language.compact.constraints.generator.phrasing import listed, node
+from llm_planner.language.compact.constraints.generator.phrasing import Phrase, listed, node
 
 
 def always(who: Narrator) -> Said:
@@ -44,6 +44,7 @@ def always(who: Narrator) -> Said:
 
 def distance(who: Narrator) -> Said:
     length = who.mark("quantity")
+    words: Phrase
     if who.people and who.chance(0.4):
         name = who.name("person", who.people)
         thing, words = name.node, (name,)

@@ -48,7 +48,7 @@ class Narrator:
     def pick(self, options: Sequence[T]) -> T:
         return options[int(self.rng.random() * len(options))]
 
-    def say(self, template: str, **slots: Phrase) -> Phrase:
+    def say(self, template: str, **slots: Phrase | None) -> Phrase:
         return say(self.rng, template, **slots)
 
     def mark(self, segment: str) -> Name:

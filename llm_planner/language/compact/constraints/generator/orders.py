@@ -14,7 +14,7 @@ from llm_planner.language.compact.constraints.generator.itineraries import (
     places,
 )
 from llm_planner.language.compact.constraints.generator.narrator import Narrator
-from llm_planner.language.compact.constraints.generator.phrasing import Phrase, listed, node
+from llm_planner.language.compact.constraints.generator.phrasing import Phrase, Piece, listed, node
 
 _AVOID = (
     "[without {vg}|while avoiding|while staying away from|but avoid|while not {vg}|but keep avoiding|but do not {v}|but"
@@ -177,7 +177,7 @@ def _negated(who: Narrator, acts: list[Act]) -> Phrase:
     """ "go to b but do not go to b until you go to a", "visit a then b, but not b before a" """
     pairs = list(pairwise(acts))
     back = who.chance(0.5)
-    chain: list[object] = []
+    chain: list[Piece] = []
     for before, after in pairs[::-1] if back else pairs:
         chain += who.say("[and|,|, and|]") if chain else ()
         chain += who.say(
@@ -202,7 +202,7 @@ def _negated(who: Narrator, acts: list[Act]) -> Phrase:
         do=ending,
         c=tuple(chain),
         v=verb,
-        l=some,  # type: ignore[arg-type]
+        l=some,
     )
 
 

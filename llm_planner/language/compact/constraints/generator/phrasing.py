@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -30,22 +31,32 @@ _Choice = tuple[tuple[object, ...], ...]
 _MARKS = re.compile(r"[\[\]|]|\{\w+\}|[^\s\[\]|{}]+")
 
 
-def say(rng: Generator, template: str, **slots: Phrase) -> Phrase:
-    """One of the sentences that `template` stands for: [a|b] is a or b, {x} is the phrase given for x."""
-    out: list[Piece] = []
-    _draw(rng, _compiled(template), slots, out)
-    return tuple(out)
+def say(rng: Generator, template: str, **slots: Phrase | None) -> Phrase:
+    """One of the sentences that `template` stands for: [a|b] is a or b, {x} is the phrase given for x.
+
+    Sentences with a slot for which there is no phrase are not drawn; some must be without.
+    """
+    while True:
+        out: list[Piece] = []
+        if _draw(rng, _compiled(template), slots, out):
+            return tuple(out)
 
 
-def _draw(rng: Generator, choice: _Choice, slots: dict[str, Phrase], out: list[Piece]) -> None:
+def _draw(rng: Generator, choice: _Choice, slots: Mapping[str, Phrase | None], out: list[Piece]) -> bool:
+    """Whether there was a phrase for every slot."""
     option = choice[0] if len(choice) == 1 else choice[int(rng.random() * len(choice))]
     for part in option:
         if isinstance(part, tuple):
-            _draw(rng, part, slots, out)
+            if not _draw(rng, part, slots, out):
+                return False
         elif str(part).startswith("{"):
-            out.extend(slots[str(part)[1:-1]])
+            phrase = slots[str(part)[1:-1]]
+            if phrase is None:
+                return False
+            out.extend(phrase)
         else:
             out.append(str(part))
+    return True
 
 
 @lru_cache(maxsize=8192)

@@ -48,12 +48,12 @@ def _precedence(who: Narrator, late: Act, early: Act) -> Phrase:
     slots = {
         "do": late.say(r, "do"),
         "g": late.say(r, "doing"),
-        "x": late.thing,
+        "x": late.noun,
         "dn": early.say(r, "done"),
         "eg": early.say(r, "doing"),
         "ed": early.say(r, "do"),
         "un": early.say(r, "unseen"),
-        "y": early.thing,
+        "y": early.noun,
         "ln": late.say(r, "done"),
     }
     if late.forms is forms.MOVED and early.forms in (forms.MOVED, forms.HOLDING) and who.chance(0.3):
@@ -65,7 +65,7 @@ def _precedence(who: Narrator, late: Act, early: Act) -> Phrase:
             " {y}|{x} only after {y}|[do|move] {x} [last|later] , after {y}|{y} first , {x} [only|] [after that"
             "|afterwards|later]|{x} has to"
             " wait [for|until after] {y}]",
-            **slots,
+            **{**slots, "x": late.thing, "y": early.thing},
         )
     return who.say(
         f"[{NOT} {{do}} [until|before|unless|until|till|as long as you have not seen to it that] {{dn}}|{NOT} "
@@ -172,7 +172,7 @@ def never_after(who: Narrator) -> Said:
         n=who.say(NOT),
         do=late.say(r, "do"),
         g=late.say(r, "doing"),
-        x=late.thing,
+        x=late.noun,
         c=cause.say(r, "now"),
-        y=cause.thing,
+        y=cause.noun,
     )

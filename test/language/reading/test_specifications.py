@@ -1,0 +1,166 @@
+"""Patterns become the formulas that Lang2LTL writes, and in a scene those that its propositions can say."""
+
+from __future__ import annotations
+
+import pytest
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.compact.constraints.formulas import specification
+from llm_planner.language.compact.constraints.generator.phrasing import listed, node
+from llm_planner.language.compact.constraints.lifting import Sentence, lift
+from llm_planner.language.compact.constraints.naming import proposition_phrases, scene_phrases
+from llm_planner.language.compact.constraints.states import BareStates, SceneStates
+from llm_planner.language.compact.grammar import Node, Pointer
+from llm_planner.temporal.parser import parse, parse_prefix
+from llm_planner.world.scene import Scene
+
+A, B, C = (Node(Pointer("prop", index)) for index in range(3))
+LETTERS = BareStates(lift("a b c three nineteen", proposition_phrases("abc"), "bare"))
+THREE, NINETEEN = Node(Pointer("number", 3)), Node(Pointer("number", 4))
+ANY_KIND, ANY_COLOR = node("any_kind"), node("any_color")
+
+
+@pytest.mark.parametrize(
+    ("spec", "prefix"),
+    [
+        (node("visit", listed([A, B, C])), "& F a & F b F c"),
+        (node("sequence", listed([A, B, C])), "F & a F & b F c"),
+        (node("ordered", listed([A, B, C])), "& U ! b a & U ! c b F c"),
+        (node("strictly", listed([A, B])), "& & U ! b a F b U ! a U a U ! a b"),
+        (node("patrol", listed([A, B])), "& G F a G F b"),
+        (node("never", listed([A, B])), "& G ! a G ! b"),
+        (node("at_least", node("n2"), A), "F & a U a & ! a U ! a F a"),
+        (node("at_most", node("n1"), A), "! F & a U a & ! a U ! a F a"),
+        (node("at_most", node("below", node("n2")), A), "! F & a U a & ! a U ! a F a"),
+        (node("exactly", node("n1"), A), "M a | ! a G | a G ! a"),
+        (node("exactly", node("above", node("n1")), A), "M & a F & ! a F a | ! a G | a G | ! a G | a G ! a"),
+        (node("exactly", node("n0"), A), "G ! a"),
+        (node("at_least", THREE, A), "F & a U a & ! a U ! a F & a U a & ! a U ! a F a"),
+        (node("not_before", listed([A]), B), "U ! a b"),
+        (node("not_before", listed([A]), node("isnt", B)), "U ! a ! b"),
+        (node("not_before", listed([node("either", A, B)]), C), "U ! | a b c"),
+        (node("stay_until", A, B), "U a b"),
+        (node("responds", A, B), "G i a F b"),
+        (node("at_once", A, B), "G i a X b"),
+        (node("just_then", A, B), "G e a X b"),
+        (node("never_after", A, listed([B])), "G i a X G ! b"),
+        (node("whenever", node("both", A, B), C), "G i & a b c"),
+        (node("always", listed([A])), "G a"),
+        (node("formula", node("f_or", node("f_globally", node("holds", A)), node("f_finally", node("holds", B)))),
+         "| G a F b"),
+        (node("formula", node("f_not", node("f_until", node("holds", A), node("f_next", node("holds", B))))),
+         "! U a X b"),
+    ],
+)  # fmt: skip
+def test_patterns_over_bare_propositions_are_lang2ltls(spec: Node, prefix: str) -> None:
+    assert specification(spec, LETTERS) is parse_prefix(prefix)
+
+
+def test_more_visits_than_can_be_counted_are_asked_about() -> None:
+    with pytest.raises(QuestionError, match="up to 9, not 19"):
+        specification(node("at_least", NINETEEN, A), LETTERS)
+
+
+def test_bare_propositions_know_no_things() -> None:
+    with pytest.raises(QuestionError, match="which of the propositions"):
+        specification(node("never", listed([node("holding_any")])), LETTERS)
+
+
+def entry(kind: str, index: int = 0) -> Node:
+    return Node(Pointer(kind, index))
+
+
+def said(command: str, scene: Scene) -> Sentence:
+    return lift(command, scene_phrases(scene), "rooms" if scene.building else "table")
+
+
+def written(spec: Node, command: str, scene: Scene) -> str:
+    return str(specification(spec, SceneStates(said(command, scene), scene)))
+
+
+THE_RED_ONE = node("the", ANY_KIND, entry("color"))
+ANYTHING = node("any", node("these", ANY_KIND, ANY_COLOR))
+
+
+def test_nothing_may_be_picked_up_before_the_red_one_is_done(table: Scene) -> None:
+    spec = node("not_before", listed([node("moved", ANYTHING)]), node("moved", THE_RED_ONE))
+    formula = parse(written(spec, "blocks into bowls, but move nothing before the red one is done", table))
+    others = [name for name in table.names if name != "red block"]
+    assert formula is parse(f"!({' | '.join(f'holding({name})' for name in others)}) W moved(red block)")
+
+
+def test_to_hold_anything_before_a_thing_is_done_spares_that_thing(table: Scene) -> None:
+    spec = node("not_before", listed([node("holding_any")]), node("moved", entry("object")))
+    formula = written(spec, "pick up nothing before the vase is done", table)
+    assert "holding(red block)" in formula
+    assert "holding(vase)" not in formula
+
+
+@pytest.mark.parametrize(
+    ("spec", "command", "formula"),
+    [
+        (node("never", listed([node("near", entry("object"))])), "the vase", "G !near(robot, vase)"),
+        (node("never", listed([node("moved", node("any", node("others", entry("kind"), ANY_COLOR)))])),
+         "the red block, the other blocks", "G !(moved(blue block) | moved(green block))"),
+        (node("never", listed([node("holding", node("any", node("others", ANY_KIND, ANY_COLOR)))])),
+         "the blocks, the bowls, anything else", "G !holding(vase)"),
+        (node("always", listed([node("farther", entry("object"), Node(Pointer("quantity", 2)))])), "the vase 30 cm",
+         "G distance(robot, vase) > 0.3"),
+        (node("always", listed([node("slower", Node(Pointer("quantity", 0)))])), "0.2 m a second",
+         "G speed(robot) < 0.2"),
+        (node("always", listed([node("is_at", entry("object"), node("top_left_corner"))])), "vase",
+         "G at(vase, top left corner)"),
+        (node("never", listed([node("is_on", entry("object"), node("this", entry("kind"), entry("color")))])),
+         "the vase on a block that is red", "G !on(vase, red block)"),
+        (node("not_before", listed([node("over", entry("object"))]),
+              node("moved", node("each", node("these", entry("kind"), ANY_COLOR)))),
+         "over the vase, all blocks",
+         "!over(robot, vase) W (moved(blue block) & moved(green block) & moved(red block))"),
+    ],
+)  # fmt: skip
+def test_states_of_a_table(spec: Node, command: str, formula: str, table: Scene) -> None:
+    assert parse(written(spec, command, table)) is parse(formula)
+
+
+@pytest.mark.parametrize(
+    ("spec", "command", "formula"),
+    [
+        (node("sequence", listed([node("in_room", entry("room")), node("looked", entry("room", 1))])), "kitchen, lab",
+         "F(in(robot, kitchen) & F did(look, lab))"),
+        (node("visit", listed([node("near", entry("person"))])), "Anna", "F near(robot, Anna)"),
+        (node("visit", listed([node("is_in", entry("object"), entry("room"))])), "the mug, the lab", "F in(mug, lab)"),
+        (node("not_before", listed([node("in_room", entry("room"))]), node("in_room", entry("room", 1))),
+         "server room, office", "!in(robot, server room) W in(robot, office)"),
+        (node("never_after", node("waited", entry("room")), listed([node("in_room", entry("room", 1))])), "hall, lab",
+         "G(did(wait, hall) -> G !in(robot, lab))"),
+        (node("never_after", node("in_room", entry("room")), listed([node("in_room", entry("room"))])), "lab",
+         "G(in(robot, lab) -> N G !in(robot, lab))"),
+        (node("within", Node(Pointer("seconds", 1)), node("in_room", entry("room"))), "lab 30 seconds",
+         "F[0,30] in(robot, lab)"),
+        (node("lasting", Node(Pointer("seconds", 1)), node("in_room", entry("room"))), "lab 5 seconds",
+         "F G[0,5] in(robot, lab)"),
+    ],
+)  # fmt: skip
+def test_states_of_a_building(spec: Node, command: str, formula: str, rooms: Scene) -> None:
+    assert parse(written(spec, command, rooms)) is parse(formula)
+
+
+@pytest.mark.parametrize(
+    ("thing", "command", "question"),
+    [
+        (node("the", entry("kind"), ANY_COLOR), "the block", "Which block do you mean: the red block, the blue block"),
+        (node("the", ANY_KIND, entry("color")), "the red one", "Which red object do you mean"),
+        (node("the", entry("kind"), entry("color")), "a red vases", "I see no red vase here"),
+        (node("any", node("others", ANY_KIND, ANY_COLOR)), "the blocks, the bowls, the vase, anything else",
+         "I see no object here"),
+    ],
+)  # fmt: skip
+def test_what_is_not_clear_is_asked(thing: Node, command: str, question: str, table: Scene) -> None:
+    with pytest.raises(QuestionError, match=question):
+        written(node("never", listed([node("near", thing)])), command, table)
+
+
+def test_a_proposition_in_a_scene_is_asked_about(table: Scene) -> None:
+    sentence = Sentence((), {"prop": ("a",)}, "table")
+    with pytest.raises(QuestionError, match="what 'a' should be"):
+        specification(node("visit", listed([A])), SceneStates(sentence, table))
