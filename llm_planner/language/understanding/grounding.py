@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llm_planner.errors import InputError
 from llm_planner.language.model import Attempt, ReadConstraint, Reading
-from llm_planner.language.understanding.mentions import check_conditions, check_names
+from llm_planner.language.understanding.mentions import check_conditions, check_names, check_negation
 from llm_planner.language.understanding.vote import Grounded
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
@@ -29,6 +29,7 @@ def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = ()) -
 
 def _constraint(written: ReadConstraint, scene: Scene, propositions: tuple[str, ...]) -> Constraint:
     constraint = Constraint(parse(written.formula), written.words, written.goal)
+    check_negation(constraint)
     if propositions:
         _check_bare(constraint.formula, propositions)
     else:

@@ -7,10 +7,19 @@ import re
 from llm_planner.errors import InputError
 from llm_planner.language.understanding.wording import words_of
 from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.formula import Formula
 from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.scene import Scene
 
 EXCEPTION = re.compile(r"\b(?:except|but|besides|other than|apart from|excluding)\b.*")
+FORBIDDING = re.compile(
+    r"\b(?:never|dont|cannot|cant|mustnt|shouldnt|avoid|avoiding|without|forbidden|prohibited|off limits"
+    r"|(?:do|does|must|may|should|shall|can|to) not)\b"
+)
+TWICE_NEGATED = re.compile(  # "do not forget to", "never stop before", "not less than once"
+    r"\b(?:stop|fail|forget|miss|skip|skipping|finish|rest|end|quit|leave|exit|matter|less|fewer)\b"
+)
+MERELY_ASKING = frozenset(("", "F", "X", "&", "|"))
 CONDITIONS = frozenset(("never", "dont", "mustnt", "until", "unless", "whenever", "always", "avoid", "within"))
 
 
@@ -44,3 +53,18 @@ def check_conditions(task: str, constraints: tuple[Constraint, ...]) -> None:
     lost = [word for word in words_of(task) if word in CONDITIONS and word not in covered]
     if lost:
         raise InputError(f"the task “{task}” has a condition ({lost[0]!r}) that is in no constraint; make it one")
+
+
+def check_negation(constraint: Constraint) -> None:
+    """Raises InputError when the words forbid something and the formula only asks for things to come.
+
+    Overlooking "not" is what language models do most often, and what does most harm.
+    """
+    said = " ".join(words_of(constraint.words))
+    forbidding = FORBIDDING.search(said)
+    if forbidding and not TWICE_NEGATED.search(said) and _merely_asks(constraint.formula):
+        raise InputError(f"“{constraint.words}” says {forbidding[0]!r}, but {constraint.formula} forbids nothing")
+
+
+def _merely_asks(formula: Formula) -> bool:
+    return formula.operator in MERELY_ASKING and all(map(_merely_asks, formula.operands))

@@ -3,7 +3,7 @@
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.mentions import check_conditions, check_names
+from llm_planner.language.understanding.mentions import check_conditions, check_names, check_negation
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.building import Building, Room
@@ -52,3 +52,31 @@ def test_a_condition_within_the_task_must_be_in_a_constraint():
 
 def test_a_task_may_choose_its_things_by_what_they_are_not():
     check_conditions("put everything that is not a bowl into the basket", ())
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("F (a & F (b & F c))", "visit a then b but never c"),
+        ("F in(robot, lab)", "don't you dare go to the lab"),
+        ("F holding(mug) | F holding(vase)", "you may not take the mug or the vase"),
+    ],
+)
+def test_a_formula_that_lost_a_negation_is_refused(formula, words):
+    with pytest.raises(InputError, match=r"“.*” says '.*', but F .* forbids nothing"):
+        check_negation(constraint(formula, words))
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("F a & G !c", "visit a but never c"),
+        ("!b U a", "do not visit b until a"),
+        ("G speed(robot) < 0.2", "never faster than 0.2 m/s"),
+        ("F a", "do not visit a less than once"),
+        ("F a & F b", "do not stop before you have seen a and b"),
+        ("F a & F b", "visit a and b in no particular order"),
+    ],
+)
+def test_a_formula_that_forbids_or_need_not_passes(formula, words):
+    check_negation(constraint(formula, words))
