@@ -27,7 +27,7 @@ from llm_planner.nodes.model_thread import Answer, ModelThread
 from llm_planner.nodes.plan_client import EXECUTOR_LOST, PlanClient
 from llm_planner.nodes.plan_executor_node import NO_SCENE
 from llm_planner.nodes.plan_messages import plan_to_msg
-from llm_planner.nodes.settings import Setting
+from llm_planner.nodes.settings import PRIVILEGES, Setting
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.plan.journal import Journal, RecordKind
 from llm_planner.plan.plan import Outcome
@@ -65,7 +65,7 @@ class LanguagePlannerNode(ShellNode):
         Setting("scene_timeout", 1.0, "wall time without a scene after which nothing is planned [s]", 0.2, 10.0),
         Setting("patience", 3.0, "wall time that a command waits for the scene and the executor [s]", 0.0, 60.0),
         Setting("rehearsal", "symbolic", "off, symbolic, or full: plans are run in a copy of the simulation first"),
-        Setting("privileges", "", "policy file: what the sources topic and action may have done; empty: everything"),
+        PRIVILEGES,
         Setting("journal", "", "file that records commands; empty: llm_planner/journal.jsonl in ROS's folder"),
     )
 
@@ -201,6 +201,7 @@ class LanguagePlannerNode(ShellNode):
             self._end(command, _OUTCOMES[outcome], message)
         else:
             command.plan = plan_to_msg(answer.plan, command.id, self.now())
+            command.plan.source = command.source
             command.plan.executor, command.plan.stops = status.executor, status.stops
             self._plan.publish(command.plan)
             self._once(self._plans.is_heard, lambda: self._hand_over(command), Result.EXECUTOR_LOST)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from llm_planner_interfaces.action import ExecutePlan
 from llm_planner_interfaces.msg import CommandStatus, ConstraintStatus, Plan, PlanStatus
@@ -17,7 +18,7 @@ from llm_planner.errors import InputError, LlmPlannerError, QuestionError
 from llm_planner.nodes.journal_file import journal_path, note
 from llm_planner.nodes.message_conversions import scene_from_msg
 from llm_planner.nodes.plan_messages import plan_from_msg, step_to_msg, watch_to_msg
-from llm_planner.nodes.settings import Setting
+from llm_planner.nodes.settings import PRIVILEGES, Setting
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.nodes.silence import Silence
 from llm_planner.nodes.skill_client import SkillClient
@@ -40,6 +41,7 @@ from llm_planner.plan.execution_state import Execution, Phase
 from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
 from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.plan.planning import outcome_of
+from llm_planner.plan.planning_settings import planning_settings
 from llm_planner.plan.report import constraint_json
 from llm_planner.plan.watch import Watch
 from llm_planner.skills.contract import SkillResult
@@ -84,12 +86,15 @@ class PlanExecutorNode(ShellNode):
         Setting(
             "planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0
         ),
+        PRIVILEGES,
         Setting("journal", "", "file that records what is done; empty: llm_planner/journal.jsonl in ROS's folder"),
     )
 
     def configure(self) -> None:
         self._viewpoint = viewpoint(self.setting("viewpoint"))
         self._library = load_skills()
+        policy = Path(self.setting("privileges")) if self.setting("privileges") else None
+        self._settings = planning_settings("off", policy, "", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal")))
         for left in unfinished(read_journal(self._journal.path)):
             done = sum(status == StepStatus.DONE.value for status in left.steps.values())
@@ -176,7 +181,8 @@ class PlanExecutorNode(ShellNode):
             if self._unfinished is None or self._unfinished.id != plan.continues:
                 raise InputError("there is no plan to go on with: the robot has been used since; say the command again")
             unfinished = self._unfinished.state
-        return accept(shown, self._scene, self._library.for_scene(self._scene).signatures, self._viewpoint, unfinished)
+        skills, settings = self._library.for_scene(self._scene).signatures, replace(self._settings, source=plan.source)
+        return accept(shown, self._scene, skills, self._viewpoint, settings, unfinished)
 
     def _result(self, running: Running) -> Result:
         end = running.state.end
@@ -252,6 +258,8 @@ class PlanExecutorNode(ShellNode):
                 case Finish(reason=reason, message=message):
                     note(self._journal, RecordKind.OUTCOME, running.id, outcome=reason.value, message=message)
                     self._running = None
+                    by_policy = reason is EndReason.STOPPED and not isinstance(event, StopRequested)
+                    self._stops += by_policy  # as if a person had said it: what waits is dropped, too
                     may_go_on = reason is EndReason.REPLAN and not running.goal.request.plan.continues
                     self._unfinished = running if may_go_on else None
         if _verdicts(running.state.watch) != _verdicts(before.watch):

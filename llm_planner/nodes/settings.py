@@ -38,6 +38,7 @@ class Setting:
         return described
 
 
+PRIVILEGES = Setting("privileges", "", "policy file: what each source of commands may have done; empty: everything")
 ROBOT = Setting("robot", "arm", "what is moved: arm or mobile")
 
 

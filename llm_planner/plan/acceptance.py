@@ -9,6 +9,7 @@ from llm_planner.errors import InputError
 from llm_planner.plan.execution_state import Execution, continue_execution, start_execution
 from llm_planner.plan.plan import Plan
 from llm_planner.plan.planning import plan_program
+from llm_planner.plan.planning_settings import DEFAULTS, PlanningSettings
 from llm_planner.plan.rehearsal import Advice, rehearse
 from llm_planner.program.signatures import Signature
 from llm_planner.world.places import Viewpoint
@@ -16,17 +17,22 @@ from llm_planner.world.scene import Scene
 
 
 def accept(
-    shown: Plan, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint, unfinished: Execution | None = None
+    shown: Plan,
+    scene: Scene,
+    skills: Sequence[Signature],
+    viewpoint: Viewpoint,
+    settings: PlanningSettings = DEFAULTS,
+    unfinished: Execution | None = None,
 ) -> Execution:
     """The state in which the plan begins, or goes on where `unfinished` ended for its constraints.
 
-    What the rehearsal doubts has been asked before the plan was sent; what it blocks raises InputError. Raises also as
-    `plan_program`.
+    The source in `settings` is held to its policy now, and again at every step. What the rehearsal doubts has been
+    asked before the plan was sent; what it blocks raises InputError. Raises also as `plan_program`.
     """
-    planned = plan_program(shown.command, shown.program, scene, skills, viewpoint)
+    planned = plan_program(shown.command, shown.program, scene, skills, viewpoint, settings)
     if unfinished is None:
         plan = replace(planned.plan, constraints=shown.constraints)
-        state = start_execution(plan, planned.interpreter, viewpoint, scene)
+        state = start_execution(plan, planned.interpreter, viewpoint, scene, planned.permit)
     else:
         state = continue_execution(unfinished, planned.plan, planned.interpreter)
     rehearsal = rehearse(state, scene, max_scenes=0)  # only the sure branch can block

@@ -2,8 +2,9 @@
 
 It starts one skill at a time, and judges each by the scene after it, never by the skill's word. A step whose effect did
 not come true is tried once more (an object that slipped is picked up again first); a plan is done only when the scene
-at its end shows its goals and every constraint has been kept. A step foreseen to break a constraint is not started; one
-that turns out to is cancelled. Whoever drives it brings events and carries commands out; nothing here waits or moves.
+at its end shows its goals and every constraint has been kept. A step that its source may not have done, or that is
+foreseen to break a constraint, is not started; one that turns out to break one is cancelled. Whoever drives it brings
+events and carries commands out; nothing here waits or moves.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from llm_planner.plan.execution_state import Execution, Phase, Run
 from llm_planner.plan.plan import Goal, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
 from llm_planner.plan.prediction import predict
 from llm_planner.plan.recovery import Task, pick_again, redo
-from llm_planner.plan.supervision import foreseen_trouble, told_broken, told_unmet
+from llm_planner.plan.supervision import foreseen_trouble, not_permitted, told_broken, told_unmet
 from llm_planner.plan.trace import event_of
 from llm_planner.plan.unroll import look_ahead, lying, unmet_preconditions
 from llm_planner.program.interpreter import Finished, SkillCall
@@ -178,7 +179,8 @@ def _start(state: Execution, task: Task, scene: Scene) -> Transition:
     reasons = unmet_preconditions(skill, values, scene)
     if reasons:
         return _not_startable(state, task, scene, f"{step.skill} cannot start: {'; '.join(reasons)}")
-    refused = foreseen_trouble(state.watch, skill, step, values, scene, state.origins)
+    decision = state.permit(SkillCall(step.skill, values, step.line), scene)
+    refused = not_permitted(decision, step) or foreseen_trouble(state.watch, skill, step, values, scene, state.origins)
     if refused is not None:
         return _finish(state, refused)
     step = replace(step, status=StepStatus.RUNNING)

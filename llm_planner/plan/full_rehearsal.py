@@ -84,7 +84,7 @@ def full_rehearsal(
     """What rehearses a plan in simulation besides, for at most about `wall_time` [s] by `clock`."""
 
     def rehearse_fully(planned: Planned, scene: Scene) -> Rehearsal:
-        start = start_execution(planned.plan, planned.interpreter, viewpoint, scene)
+        start = start_execution(planned.plan, planned.interpreter, viewpoint, scene, planned.permit)
         end = clock() + wall_time
         return both(planned.rehearsal, rehearse_in_simulation(start, scene, library, make_world, lambda: clock() > end))
 

@@ -56,7 +56,7 @@ def run_command(
     before = episode.observe().scene
     try:
         planned = make_plan(before)
-        start = start_execution(planned.plan, planned.interpreter, viewpoint, before)
+        start = start_execution(planned.plan, planned.interpreter, viewpoint, before, planned.permit)
     except LlmPlannerError as error:
         outcome, message = outcome_of(error)
         return Report(command, outcome, message, scene_before=before, scene_after=before)

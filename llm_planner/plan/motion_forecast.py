@@ -9,27 +9,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.errors import SkillError
+from llm_planner.skills.floor import floor_of
 from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.gripper_shape import TIP, Grip
 from llm_planner.skills.reach import into_reach
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.world.building import Building
 from llm_planner.world.geometry import half_extents, top
-from llm_planner.world.places import Point2, Rectangle
-from llm_planner.world.routes import Route, shortest_route
 from llm_planner.world.scene import Scene, SceneObject, Vector3
 
 SETTINGS = ArmSettings()
 LIFT_LEAST = 0.03  # [m] that the hand rises after a grasp
 RETREAT = 0.08  # [m] that it rises after it let go
 RUN_UP, FINGER = 0.02, 0.01  # [m] before and half the breadth of closed fingers that push
-WALL_GAP = 0.3  # [m] from the middle of a mobile robot to a wall that it drives along
 REST: Vector3 = (0.0, 0.0, 0.0)
 
 
@@ -57,26 +53,10 @@ def base_way(before: Scene, promised: Scene) -> Way:
     if before.robot is None or before.building is None or promised.robot is None:
         return Way((), 0.0)
     (x, y, z), (gx, gy, _) = before.robot.position, promised.robot.position
-    route = _route(before.building, (x, y), (gx, gy))
-    ends = Waypoint((gx, gy, z), straight=True), Waypoint((gx, gy, z), done=True, straight=True)
-    points = [Waypoint((x, y, z), straight=True)]
-    for (ax, ay), (room, beyond) in zip(route.points[1:-1], pairwise(route.rooms), strict=True):
-        sides = (_inside(before.building.find(name).area, ax, ay) for name in (room, beyond))
-        points += [Waypoint((px, py, z), straight=True) for px, py in sides]
-    return Way((*points, *ends), route.length)
-
-
-@lru_cache(maxsize=4096)
-def _route(building: Building, start: Point2, goal: Point2) -> Route:
-    """The shortest way: the same few are asked for again and again while a plan is sought."""
-    return shortest_route(building, start, goal)
-
-
-def _inside(area: Rectangle, x: float, y: float) -> Point2:
-    """The nearest point where a base that has passed a door keeps clear of the wall."""
-    cx, cy = area.center
-    dx, dy = max(0.0, area.x_max - cx - WALL_GAP), max(0.0, area.y_max - cy - WALL_GAP)
-    return min(max(x, cx - dx), cx + dx), min(max(y, cy - dy), cy + dy)
+    corners = floor_of(before.building, before).way((x, y), (gx, gy))
+    points = [Waypoint((*corner, z), straight=True) for corner in corners]
+    length = sum(math.dist(a, b) for a, b in pairwise(corners))
+    return Way((*points, replace(points[-1], done=True)), length)
 
 
 def arm_way(skill: Signature, before: Scene, promised: Scene) -> Way:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from llm_planner.errors import LanguageModelError, LlmPlannerError, QuestionError
@@ -10,9 +10,9 @@ from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import LanguageModel, Usage
 from llm_planner.language.understanding.understand import Understood, understand
 from llm_planner.plan.action_tree import Step, merged
-from llm_planner.plan.decoding.decode import Verdict, decode_plan
-from llm_planner.plan.decoding.prior import StepPrior, TreePrior, Uniform
-from llm_planner.plan.execution_state import start_execution
+from llm_planner.plan.decoding.decode import Decoded, Verdict, decode_plan
+from llm_planner.plan.decoding.prior import ModelPrior, StepPrior, TreePrior, Uniform
+from llm_planner.plan.execution_state import Permit, permit_all, start_execution
 from llm_planner.plan.plan import Outcome, Plan
 from llm_planner.plan.planning_settings import DEFAULTS, PlanningSettings
 from llm_planner.plan.rehearsal import Advice, Rehearsal, rehearse
@@ -36,6 +36,7 @@ class Planned:
     """A plan, the interpreter at the beginning of its program, and what its rehearsal has shown.
 
     `confidence` is the model's, in [0, 1], or None where no model was asked or it gives none; `usage` is what it cost.
+    `permit` is to be asked before each step, with the scene of that moment.
     """
 
     plan: Plan
@@ -43,6 +44,7 @@ class Planned:
     confidence: float | None = None
     rehearsal: Rehearsal = field(default_factory=lambda: Rehearsal(Advice.ALLOW))
     usage: Usage = field(default_factory=Usage)
+    permit: Permit = permit_all
 
 
 def plan_command(
@@ -102,6 +104,7 @@ def permitted(planned: Planned, scene: Scene, viewpoint: Viewpoint, settings: Pl
     program = planned.interpreter.program
     review_program(settings.policy, settings.source, program, scene, viewpoint)
     review_plan(settings.policy, settings.source, planned.plan, program.skills, scene, viewpoint)
+    planned = replace(planned, permit=settings.permit)
     rehearsal = planned.rehearsal
     if settings.rehearse_fully is not None and rehearsal.verdict is not Advice.BLOCK:
         rehearsal = settings.rehearse_fully(planned, scene)
@@ -130,9 +133,9 @@ class _Planner:
         if understood.task:
             planned = self._for_task(understood)
         elif any(constraint.goal for constraint in understood.constraints):
-            planned = self._decoded(understood.constraints)
+            planned = self._decoded(understood)
         else:
-            rules = "; ".join(read_back(constraint.formula) for constraint in understood.constraints)
+            rules = "; ".join(told(understood.constraints))
             raise QuestionError(f"I understood a rule ({rules}), but nothing to do. What should I do under it?")
         return permitted(planned, self.scene, self.viewpoint, s)
 
@@ -153,29 +156,45 @@ class _Planner:
         except ProgramError:
             if not seen:
                 raise
-            return self._decoded(understood.constraints, tuple(seen.values()))
+            return self._decoded(understood, tuple(seen.values()))
         return replace(seen[synthesis.program.text], confidence=synthesis.confidence)
 
     def _asking(self, constraints: tuple[Constraint, ...]) -> Asking:
         if not constraints:
             return Asking()
-        rules = tuple(read_back(constraint.formula) for constraint in constraints)
-        return Asking(rules, self.settings.samples, self.settings.temperature, self.settings.seed)
+        return Asking(told(constraints), self.settings.samples, self.settings.temperature, self.settings.seed)
 
-    def _decoded(self, constraints: tuple[Constraint, ...], refused: tuple[Planned, ...] = ()) -> Planned:
+    def _decoded(self, understood: Understood, refused: tuple[Planned, ...] = ()) -> Planned:
         """`refused` are the plans that do the task but break a constraint: they say what is likely and what counts."""
-        goals = refused[0].plan.goals if refused else ()
+        constraints, goals = understood.constraints, refused[0].plan.goals if refused else ()
         tree = merged(map(self._steps, refused))
-        prior: StepPrior = TreePrior(tree) if refused else Uniform()
-        decoded = decode_plan(self.scene, self.skills, constraints, goals, prior, tree.calls, viewpoint=self.viewpoint)
+
+        def nearest(prior: StepPrior) -> Decoded:
+            return decode_plan(self.scene, self.skills, constraints, goals, prior, tree.calls, viewpoint=self.viewpoint)
+
+        decoded = nearest(Uniform()) if not refused else self._steered(nearest, understood, TreePrior(tree))
         if decoded.verdict is not Verdict.PLAN:
             raise ImpossibleError(decoded.reason)
         program = check_program(decoded.program, self.skills, self.scene)
         planned = rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
         return replace(planned, plan=replace(planned.plan, goals=goals))
 
+    def _steered(self, nearest: Callable[[StepPrior], Decoded], understood: Understood, sampled: TreePrior) -> Decoded:
+        """By the model's choice among the steps that obey, or where it makes none, by the programs that it wrote."""
+        if self.model.chooses:
+            try:
+                return nearest(ModelPrior(self.model, understood.task, told(understood.constraints)))
+            except LanguageModelError:  # the programs are there: what obeys and is nearest to them needs no model
+                pass
+        return nearest(sampled)
+
     def _steps(self, planned: Planned) -> tuple[Step, ...]:
         return promised_steps(planned.plan.steps, self.skills, self.scene, self.viewpoint)
+
+
+def told(constraints: Sequence[Constraint]) -> tuple[str, ...]:
+    """Each constraint in plain words."""
+    return tuple(read_back(constraint.formula) for constraint in constraints)
 
 
 def outcome_of(error: LlmPlannerError) -> tuple[Outcome, str]:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from llm_planner.errors import InputError
 from llm_planner.language.understanding.understand import SAMPLES, TEMPERATURE
 from llm_planner.plan.rehearsal import Rehearsal
+from llm_planner.privileges.decision import Decision, check_call
 from llm_planner.privileges.policy import EVERYTHING, Policy
 from llm_planner.privileges.policy_file import read_policy
+from llm_planner.program.interpreter import SkillCall
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.world.places import Viewpoint
 from llm_planner.world.scene import Scene
@@ -41,6 +43,10 @@ class PlanningSettings:
     source: str = "cli"
     ask: bool = True
     rehearse_fully: Callable[[Planned, Scene], Rehearsal] | None = None
+
+    def permit(self, call: SkillCall, scene: Scene) -> Decision:
+        """Whether the source may have a call done now."""
+        return check_call(self.policy, self.source, call, scene)
 
 
 DEFAULTS = PlanningSettings()

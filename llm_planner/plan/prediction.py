@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from llm_planner.plan.plan import Goal
+from llm_planner.simulation.rooms.base import GRIP_REACH
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.floor import floor_of, visiting_distance
 from llm_planner.world import predicates
 from llm_planner.world.atoms import HELD, HERE
 from llm_planner.world.building import Building
@@ -16,7 +19,6 @@ from llm_planner.world.scene import Pose, Scene, SceneObject, Vector3
 
 LIFT = 0.2  # [m] that a held thing hangs above where it lay
 BOWL_FLOOR = 0.01  # [m] thickness of a container's floor
-STANDING_DISTANCE = 0.5  # [m] between a mobile robot and what it has gone to
 
 
 def predict(scene: Scene, goals: tuple[Goal, ...]) -> Scene:
@@ -53,30 +55,40 @@ def _moved_to(scene: Scene, item: SceneObject, position: Vector3) -> Scene:
 def _held(scene: Scene, goal: Goal) -> Scene:
     item = _object(scene, goal, 0)
     x, y, z = item.position
-    return _beside_robot(replace(_moved_to(scene, item, (x, y, z + LIFT)), held=item.name), (x, y))
+    taken = replace(_moved_to(scene, item, (x, y, z + LIFT)), held=item.name)
+    return _robot_beside(taken, item, GRIP_REACH)
 
 
 def _reached(scene: Scene, goal: Goal) -> Scene:
     """The robot in the middle of the room, or as close to the thing as it comes; what it holds comes along."""
     where, building = str(_argument(goal, 0)), scene.building
     if building is not None and where in building.names:
-        return _robot_at(scene, building.find(where).area.center)
-    return _beside_robot(scene, scene.find(where).position[:2])
+        return _robot_at(scene, middle_of(building, scene, where))
+    item = scene.find(where)
+    return scene if where == scene.held else _robot_beside(scene, item, visiting_distance(item))
 
 
-def _beside_robot(scene: Scene, point: Point2) -> Scene:
-    """A mobile robot goes to what it takes, on the side of the room's middle; an arm stays where it is."""
-    if scene.building is None or not scene.building.room_at(*point):
+def _robot_beside(scene: Scene, item: SceneObject, away: float) -> Scene:
+    """A mobile robot goes to a thing; an arm stays where it is."""
+    if scene.building is None or not scene.building.room_at(*item.position[:2]):
         return scene
-    return _robot_at(scene, standing_place(scene.building, point))
+    return _robot_at(scene, place_beside(scene.building, scene, item, away))
 
 
-def standing_place(building: Building, point: Point2) -> Point2:
-    """Where a mobile robot stands when it has gone to a thing at `point`, which is in some room [m]."""
-    cx, cy = building.find(building.room_at(*point)).area.center
-    away = max(distance_in_plane(point, (cx, cy)), 1e-6)
-    share = min(1.0, STANDING_DISTANCE / away)
-    return point[0] + share * (cx - point[0]), point[1] + share * (cy - point[1])
+def middle_of(building: Building, scene: Scene, room: str) -> Point2:
+    """Where a mobile robot stands when it has gone to a room [m]."""
+    try:
+        return floor_of(building, scene).middle(room)
+    except SkillError:  # the skill will say so, or what is in the way will be gone
+        return building.find(room).area.center
+
+
+def place_beside(building: Building, scene: Scene, item: SceneObject, away: float) -> Point2:
+    """Where a mobile robot stands when it is to be `away` [m] from a thing in a room [m]."""
+    try:
+        return floor_of(building, scene).beside(item, away)
+    except SkillError:  # as above
+        return building.find(building.room_at(*item.position[:2])).area.center
 
 
 def _robot_at(scene: Scene, point: Point2) -> Scene:

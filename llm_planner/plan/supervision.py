@@ -1,4 +1,4 @@
-"""What the watch over constraints makes of a plan under way: which step may start, and how a plan ends for them."""
+"""Which step of a plan under way may start, by privileges and by constraints, and how a plan ends for them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,21 @@ from llm_planner.plan.events import EndReason, Finish
 from llm_planner.plan.plan import PlanStep
 from llm_planner.plan.trace import pass_through
 from llm_planner.plan.watch import Watch
+from llm_planner.privileges.decision import Decision
+from llm_planner.privileges.policy import Verdict
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.contract import Argument
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.world.scene import Scene, Vector3
+
+_ENDS = {Verdict.ASK: EndReason.QUESTION, Verdict.REFUSE: EndReason.FAILED, Verdict.STOP: EndReason.STOPPED}
+
+
+def not_permitted(decision: Decision, step: PlanStep) -> Finish | None:
+    """The end of a plan whose next step its source may not have done; None where it may."""
+    if decision.verdict is Verdict.ALLOW:
+        return None
+    return Finish(_ENDS[decision.verdict], f"Step {step.id}, {step}, may not start. {decision.reason}")
 
 
 def foreseen_trouble(

@@ -135,15 +135,20 @@ def start_system() -> Callable[..., AbstractContextManager[System]]:
 
 
 @contextmanager
-def running_system(folder: Path, planner: dict[str, str], variables: dict[str, str] | None = None) -> Iterator[System]:
-    """All nodes, with these parameters of the language planner and these environment variables."""
+def running_system(
+    folder: Path,
+    planner: dict[str, str],
+    variables: dict[str, str] | None = None,
+    executor: dict[str, str] | None = None,
+) -> Iterator[System]:
+    """All nodes, with these parameters of the language planner and the executor and these environment variables."""
     environment = own_network(random.Random())
     domain = int(environment["ROS_DOMAIN_ID"])
     journal = {"journal": str(folder / "journal.jsonl")}
     options = NodeOptions(
         {
             "simulator": {"objects": OBJECTS, "seed": "1", "real_time_factor": str(SPEED)},
-            "plan_executor": journal,
+            "plan_executor": {**(executor or {}), **journal},
             "language_planner": {**planner, **journal},
         }
     )

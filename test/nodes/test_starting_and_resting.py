@@ -53,6 +53,8 @@ def script(tmp_path: Path) -> str:
         ("mpc_controller", "robot:=boat", "the parameter robot is 'boat'; choose one of: arm, mobile"),
         ("skill_server", "robot:=boat", "the parameter robot is 'boat'; choose one of: arm, mobile"),
         ("plan_executor", "viewpoint:=above", "'above' is no viewpoint"),
+        ("plan_executor", "privileges:=/none/policy.yaml", "/none/policy.yaml cannot be read"),
+        ("plan_executor", f"privileges:={__file__}", "test_starting_and_resting.py"),
         ("plan_executor", "journal:=/proc/none/journal", "the journal /proc/none/journal cannot be written"),
     ],
 )

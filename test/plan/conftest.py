@@ -9,7 +9,10 @@ from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Phase, start_execution
 from llm_planner.plan.plan import goals_of
 from llm_planner.plan.planning import plan_program
+from llm_planner.plan.planning_settings import DEFAULTS
 from llm_planner.plan.prediction import predict
+from llm_planner.privileges.policy_file import policy_of
+from llm_planner.privileges.strict_yaml import parse_strict
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.library import load_skills
 from llm_planner.world.places import BEHIND
@@ -72,7 +75,7 @@ class Play:
 
     def __init__(self, planned, robot, viewpoint=BEHIND):
         self.robot = robot
-        self.state = start_execution(planned.plan, planned.interpreter, viewpoint)
+        self.state = start_execution(planned.plan, planned.interpreter, viewpoint, permit=planned.permit)
         self.commands = []
 
     def tell(self, event):
@@ -107,8 +110,27 @@ class Play:
 def play(scene, skills):
     """Plans a program for the table and gives it to a robot."""
 
-    def make(text, mishaps=None, where=scene, viewpoint=BEHIND):
-        planned = plan_program("do it", text, where, tuple(skills.values()), viewpoint)
+    def make(text, mishaps=None, where=scene, viewpoint=BEHIND, settings=DEFAULTS):
+        planned = plan_program("do it", text, where, tuple(skills.values()), viewpoint, settings)
         return Play(planned, Robot(where, skills, mishaps), viewpoint)
+
+    return make
+
+
+CAREFUL = """
+sources: {action: refuse, cli: refuse}
+rules:
+  - {name: everything else, allow: any, from: any}
+  - {name: hands off, deny: pick, from: any, where: {object: blue block}}
+  - {name: no tours with a block, deny: go_home, from: any, while: {held: {kind: block}}, otherwise: OTHERWISE}
+"""
+
+
+@pytest.fixture(scope="session")
+def careful(skills):
+    """A policy whose last rule only the scene of the moment can decide, and says what becomes of a call then."""
+
+    def make(otherwise="refuse"):
+        return policy_of(parse_strict(CAREFUL.replace("OTHERWISE", otherwise), "careful.yaml"), tuple(skills.values()))
 
     return make

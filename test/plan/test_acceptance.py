@@ -8,6 +8,8 @@ from llm_planner.errors import InputError
 from llm_planner.plan.acceptance import accept
 from llm_planner.plan.events import EndReason, Finish
 from llm_planner.plan.plan import Plan, StepStatus
+from llm_planner.plan.planning_settings import DEFAULTS, PlanningSettings
+from llm_planner.privileges.decision import PrivilegeError
 from llm_planner.program.problems import ProgramError
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
@@ -18,9 +20,9 @@ RULE = Constraint(parse("G !holding(green block)"), "never touch the green block
 
 @pytest.fixture
 def accepted(scene, skills):
-    def send(text, *constraints, unfinished=None):
+    def send(text, *constraints, unfinished=None, settings=DEFAULTS):
         shown = Plan("do it", text, constraints=constraints)
-        return accept(shown, scene, tuple(skills.values()), BEHIND, unfinished)
+        return accept(shown, scene, tuple(skills.values()), BEHIND, settings, unfinished)
 
     return send
 
@@ -57,3 +59,15 @@ def test_a_plan_that_goes_on_keeps_what_is_done(accepted):
     done = replace(first.plan, steps=(replace(first.plan.steps[0], status=StepStatus.DONE),))
     after = accepted('pick("blue block")', unfinished=replace(first, plan=done))
     assert [(step.id, step.status.value) for step in after.plan.steps] == [("1", "done"), ("2", "pending")]
+
+
+def test_a_plan_whose_source_may_not_have_it_done_is_refused(accepted, careful):
+    with pytest.raises(PrivilegeError, match=r"does not let commands from action use pick.*“hands off”"):
+        accepted('pick("blue block")', settings=PlanningSettings(policy=careful(), source="action"))
+
+
+def test_the_policy_that_a_plan_was_taken_under_is_asked_at_every_step_also_of_one_that_goes_on(accepted, careful):
+    settings = PlanningSettings(policy=careful(), source="action")
+    first = accepted('pick("red block")\ngo_home()', settings=settings)
+    assert first.permit == settings.permit
+    assert accepted("go_home()", unfinished=first).permit == settings.permit

@@ -8,6 +8,7 @@ import pytest
 from llm_planner.plan.in_process import Workcell, no_repair, run_command
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import plan_program
+from llm_planner.plan.planning_settings import PlanningSettings
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import load_skills
@@ -122,3 +123,16 @@ def test_a_constraint_that_cannot_be_watched_refuses_the_plan(world):
     report = run_command("do it", Workcell(world, LIBRARY), under(INTO_THE_BOWL, "F a"))
     assert (report.outcome, world.time) == (Outcome.REFUSED, 0.0)
     assert "'a' is no proposition" in report.message
+
+
+def test_what_the_source_may_not_have_done_at_that_moment_ends_the_plan(world, careful):
+    settings = PlanningSettings(policy=careful())
+    text = 'pick("red block")\ngo_home()'
+    report = run_command(
+        "do it",
+        Workcell(world, LIBRARY),
+        lambda scene: plan_program("do it", text, scene, LIBRARY.signatures, settings=settings),
+    )
+    assert report.outcome is Outcome.FAILED
+    assert report.message.startswith("Step 2, go_home(), may not start. The policy careful.yaml")
+    assert world.scene().held == "red block"

@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from llm_planner.errors import InputError, LanguageModelError, QuestionError
-from llm_planner.language.model import ProgramReply
-from llm_planner.language.scripted import ScriptedLanguageModel
+from llm_planner.language.model import ProgramReply, ReadConstraint, Reading
+from llm_planner.language.scripted import Script, ScriptedLanguageModel
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import outcome_of, plan_command, plan_program
 from llm_planner.program.problems import Problem, ProgramError
+from llm_planner.skills.library import load_skills
 
 
 @pytest.fixture
@@ -18,6 +19,11 @@ def plan(scene, skills):
         return plan_program("do it", text, where, tuple(skills.values())).plan
 
     return make
+
+
+@pytest.fixture
+def table_skills(scene):
+    return load_skills().for_scene(scene).signatures
 
 
 def shown(plan):
@@ -131,6 +137,40 @@ def test_what_the_rehearsal_finds_goes_back_to_the_model(scene, skills):
     planned = plan_command("go", scene, tuple(skills.values()), asked)
     assert planned.plan.steps[-1].skill == "place_on"
     assert "the blue block is no container" in asked.requests[1].attempts[0].problems[0]
+
+
+RED_LAST = 'pick("green block")\nplace_in("green bowl")\npick("red block")\nplace_in("red bowl")\n'
+RED_FIRST = ReadConstraint("!holding(green block) W in(red block, red bowl)", "but red first")
+
+
+def obstinate(cls, *choices):
+    """A model whose programs all break the rule that it reads."""
+    readings = (Reading("sort red and green", (RED_FIRST,), log_probability=0.0),)
+    table = {
+        "sort red and green, but red first": Script(readings=(readings,)),
+        "sort red and green": Script((ProgramReply(RED_LAST),), choices=choices),
+    }
+    return cls(table)
+
+
+def test_where_no_program_obeys_the_model_chooses_among_the_steps_that_do(scene, table_skills):
+    asked = obstinate(ScriptedLanguageModel, 'pick("red block")', 'place_in("red bowl")', 'pick("green block")')
+    planned = plan_command("sort red and green, but red first", scene, table_skills, asked)
+    assert [step.skill for step in planned.plan.steps] == ["pick", "place_in", "pick", "place_in"]
+    assert planned.plan.steps[0].arguments == {"object": "red block"}
+    assert 'pick("green block")' not in asked.choices[0].options
+    assert asked.choices[0].constraints == ("the green block is not picked up before the red block is in the red bowl",)
+
+
+def test_a_model_that_makes_no_choice_is_done_without(scene, table_skills):
+    class Mute(ScriptedLanguageModel):
+        def choose(self, request):
+            raise LanguageModelError("chose none of the options")
+
+    planned = plan_command("sort red and green, but red first", scene, table_skills, obstinate(Mute))
+    assert [str(step) for step in planned.plan.steps] == [
+        'pick("red block")', 'place_in("red bowl")', 'pick("green block")', 'place_in("green bowl")'
+    ]  # fmt: skip
 
 
 def test_an_object_in_the_gripper_from_the_start_is_reckoned_with(plan, scene):

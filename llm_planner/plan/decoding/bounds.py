@@ -13,7 +13,9 @@ from math import dist, hypot, inf
 
 from llm_planner.plan.decoding.obligations import Obligations
 from llm_planner.plan.decoding.scene_graph import SceneGraph
-from llm_planner.plan.prediction import standing_place
+from llm_planner.plan.prediction import middle_of, place_beside
+from llm_planner.simulation.rooms.base import GRIP_REACH
+from llm_planner.skills.floor import visiting_distance
 from llm_planner.temporal.automaton import Automaton, Branch, Transition, reaching
 from llm_planner.world.building import Building
 from llm_planner.world.places import Point2
@@ -141,10 +143,12 @@ def _stops_for(item: Proposition, scene: Scene, drops: Mapping[str, frozenset[st
 def _halts(scene: Scene, room: str) -> tuple[Spot, ...]:
     """Where a robot may stop in a room: in its middle, or beside a thing that stands there."""
     assert scene.building is not None
-    middle = scene.building.find(room).area.center
-    things = [item.position[:2] for item in scene.objects if scene.building.room_at(*item.position[:2]) == room]
-    places = (standing_place(scene.building, point) for point in things)
-    return tuple(map(Spot, dict.fromkeys([middle, *places])))
+    building = scene.building
+    things = [item for item in scene.objects if building.room_at(*item.position[:2]) == room]
+    places = [
+        place_beside(building, scene, item, away) for item in things for away in (GRIP_REACH, visiting_distance(item))
+    ]
+    return tuple(map(Spot, dict.fromkeys([middle_of(building, scene, room), *places])))
 
 
 def _fetch(scene: Scene, name: str) -> tuple[Stop, ...]:
@@ -152,8 +156,7 @@ def _fetch(scene: Scene, name: str) -> tuple[Stop, ...]:
     assert scene.building is not None
     if name not in scene.names:
         return ()
-    x, y, _ = scene.find(name).position
-    return (Stop((Spot(standing_place(scene.building, (x, y))),), fetches=True),)
+    return (Stop((Spot(place_beside(scene.building, scene, scene.find(name), GRIP_REACH)),), fetches=True),)
 
 
 class Ways:

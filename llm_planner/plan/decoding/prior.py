@@ -14,6 +14,7 @@ from llm_planner.world.scene import Scene
 
 OTHER_ORDER = 2.0  # [nats] for a call of the sampled plans that they do not make next
 NEVER_PLANNED = 5.0  # [nats] for a call that they never make
+QUESTIONS = 40  # about next steps that a model is asked for one plan
 
 
 class StepPrior(Protocol):
@@ -86,12 +87,14 @@ def _number(position: Hashable) -> int:
 class ModelPrior:
     """A language model, asked which of the options comes next; `usage` is what the questions have cost so far.
 
-    The same question is not asked twice. Raises `LanguageModelError` as the model does.
+    The same question is not asked twice. After so many `questions` it has no opinion any more. Raises
+    `LanguageModelError` as the model does.
     """
 
     model: LanguageModel
     command: str
     rules: tuple[str, ...] = ()
+    questions: int = QUESTIONS
     eager: bool = True
     start: Hashable = ()
     usage: Usage = field(default_factory=Usage)
@@ -102,6 +105,8 @@ class ModelPrior:
             return [0.0] * len(calls)
         options = tuple(str(call) for call in calls)
         found = self._asked.get((position, options))
+        if found is None and len(self._asked) >= self.questions:
+            return [0.0] * len(calls)
         if found is None:
             found = self._asked[position, options] = self._ask(position, options, scene)
         return found

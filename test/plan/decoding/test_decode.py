@@ -237,6 +237,15 @@ def test_a_model_is_not_asked_the_same_question_twice(building_scene):
     assert len(model.asked) == 1
 
 
+def test_a_model_is_asked_so_many_questions_and_no_more(building_scene):
+    model = Chooser()
+    prior = ModelPrior(model, "go", questions=1)
+    calls = [Call("go_to", ("lab",)), Call("go_to", ("hall",))]
+    prior.prices((), calls, building_scene)
+    assert prior.prices(('go_to("lab")',), calls, building_scene) == [0.0, 0.0]
+    assert len(model.asked) == 1
+
+
 def test_what_the_model_likes_wins_over_a_short_detour(driving, building_scene):
     scene = building_scene
     goal = rules("F in(robot, office)")

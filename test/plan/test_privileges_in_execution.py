@@ -1,0 +1,79 @@
+"""What a source may have done is asked again before every step, with the scene of that moment."""
+
+from dataclasses import replace
+
+import pytest
+
+from llm_planner.plan.events import EndReason, StartSkill
+from llm_planner.plan.execution_state import continue_execution
+from llm_planner.plan.planning import plan_program
+from llm_planner.plan.planning_settings import PlanningSettings
+from llm_planner.privileges.decision import PrivilegeError
+from llm_planner.skills.contract import SkillErrorCode, SkillResult
+
+TOUR = 'pick("red block")\ngo_home()\nplace_in("red bowl")'
+OK = SkillResult(SkillErrorCode.SUCCEEDED)
+ENDS = {"refuse": EndReason.FAILED, "ask": EndReason.QUESTION, "stop": EndReason.STOPPED}
+
+
+@pytest.fixture
+def bound(play, careful):
+    """A run that is bound by the policy."""
+
+    def make(text, mishaps=None, otherwise="refuse"):
+        return play(text, mishaps, settings=PlanningSettings(policy=careful(otherwise), source="cli"))
+
+    return make
+
+
+@pytest.mark.parametrize("otherwise", ENDS)
+def test_what_only_the_scene_of_the_moment_decides_ends_the_plan_before_the_step(bound, otherwise):
+    run = bound(TOUR, otherwise=otherwise).to_the_end()
+    assert run.robot.started == [("pick", "red block")]
+    assert run.state.end.reason is ENDS[otherwise]
+    assert run.state.end.message.startswith(
+        "Step 2, go_home(), may not start. The policy careful.yaml does not let commands from cli use go_home()"
+    )
+    assert run.statuses == {"1": "done", "2": "skipped", "3": "skipped"}
+
+
+def test_the_same_call_at_another_moment_is_made(bound):
+    run = bound('go_home()\npick("red block")\nplace_in("red bowl")\ngo_home()').to_the_end()
+    assert run.state.end.reason is EndReason.DONE
+
+
+def test_what_no_scene_could_allow_never_begins(bound):
+    with pytest.raises(PrivilegeError, match="“hands off”"):
+        bound('pick("blue block")')
+
+
+def test_an_object_that_is_known_only_while_the_program_runs_is_judged_then(bound, scene):
+    def blue_one_is_carried_left(before, promised):
+        item = before.find("blue block")
+        moved = replace(item, position=(0.35, 0.4, item.position[2]))
+        return replace(promised, objects=tuple(moved if o is item else o for o in promised.objects)), OK
+
+    run = bound('go_home()\npick(from_side(objects("block"), "left")[0])', {1: blue_one_is_carried_left}).to_the_end()
+    assert [name for name, *_ in run.robot.started] == ["go_home"]
+    assert "“hands off”" in run.state.end.message
+
+
+def test_a_step_put_in_to_make_good_is_asked_about_too(bound):
+    def slips(before, promised):
+        return replace(before, held=""), OK
+
+    run = bound('pick("red block")\nplace_in("red bowl")', {2: slips})
+    asked, permit = [], run.state.permit
+    run.state = replace(run.state, permit=lambda call, scene: asked.append(call.skill) or permit(call, scene))
+    assert run.to_the_end().state.end.reason is EndReason.DONE
+    assert asked == ["pick", "place_in", "pick", "place_in"]
+
+
+def test_a_plan_that_goes_on_is_bound_as_the_first_was(bound, skills):
+    run = bound('pick("red block")')
+    run.to_the_end()
+    more = plan_program("do it", "go_home()", run.robot.scene, tuple(skills.values()))
+    run.state = continue_execution(run.state, more.plan, more.interpreter)
+    run.observe()
+    assert not isinstance(run.commands[-1], StartSkill)
+    assert "“no tours with a block”" in run.state.end.message
