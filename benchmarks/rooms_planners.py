@@ -31,6 +31,7 @@ class Truth:
     """A model that reads every task as it is meant, and writes the program that does it straight ahead."""
 
     name = "truth"
+    chooses = False
 
     def __init__(self, task: RoomsTask) -> None:
         self._task = task

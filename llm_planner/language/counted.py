@@ -18,7 +18,7 @@ class CountedModel:
     """Asks `model`; `usage` is what all answers since then have cost together, readings, programs and choices."""
 
     def __init__(self, model: LanguageModel) -> None:
-        self.name = model.name
+        self.name, self.chooses = model.name, model.chooses
         self.usage = Usage()
         self._model = model
 

@@ -152,9 +152,13 @@ class ChoiceReply:
 
 
 class LanguageModel(Protocol):
-    """Anything that reads commands and writes programs. Raises `LanguageModelError` when it cannot answer."""
+    """Anything that reads commands and writes programs. Raises `LanguageModelError` when it cannot answer.
+
+    `chooses`: it may be asked for every step of a plan; otherwise `choose` knows no more than its sampled programs do.
+    """
 
     name: str
+    chooses: bool
 
     def write_program(self, request: ProgramRequest) -> ProgramReply: ...
 

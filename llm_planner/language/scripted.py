@@ -46,6 +46,7 @@ class ScriptedLanguageModel:
     """
 
     name = "scripted"
+    chooses = True
 
     def __init__(self, replies: Mapping[str, ProgramReply | Sequence[ProgramReply] | Script]) -> None:
         self._scripts = {command: _script(reply) for command, reply in replies.items()}

@@ -47,6 +47,7 @@ class Obedient:
     """A model that has been taken in: whatever it is told, it answers `reply`."""
 
     name = "obedient"
+    chooses = False
 
     def __init__(self, reply):
         self.reply = reply

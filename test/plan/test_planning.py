@@ -159,7 +159,9 @@ def test_where_no_program_obeys_the_model_chooses_among_the_steps_that_do(scene,
     assert [step.skill for step in planned.plan.steps] == ["pick", "place_in", "pick", "place_in"]
     assert planned.plan.steps[0].arguments == {"object": "red block"}
     assert 'pick("green block")' not in asked.choices[0].options
-    assert asked.choices[0].constraints == ("the green block is not picked up before the red block is in the red bowl",)
+    assert asked.choices[0].constraints == (
+        "the robot does not hold the green block before the red block has been in the red bowl",
+    )
 
 
 def test_a_model_that_makes_no_choice_is_done_without(scene, table_skills):

@@ -49,6 +49,7 @@ class CompactModel:
     """A network of about two million weights; deterministic, offline, some tens of milliseconds a command."""
 
     name = "compact"
+    chooses = False
 
     def __init__(self, network: NumpyNetwork, reader: CommandReader, min_confidence: float = MIN_CONFIDENCE) -> None:
         self._network = network

@@ -40,6 +40,7 @@ class ServerModel:
     """
 
     name = "openai"
+    chooses = True
 
     def __init__(
         self,

@@ -212,6 +212,7 @@ class ByClause:
     """Understands short commands only."""
 
     name = "short"
+    chooses = False
 
     def __init__(self, readings: dict[str, Reading]) -> None:
         self.readings = readings
