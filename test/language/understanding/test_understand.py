@@ -41,6 +41,7 @@ class Reader:
     mended: Reading = BROKEN
     requests: list[ReadingRequest] = field(default_factory=list)
     name: str = "reader"
+    chooses: bool = False
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         self.requests.append(request)
