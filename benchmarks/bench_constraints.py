@@ -176,14 +176,14 @@ def main(arguments: list[str] | None = None, model: LanguageModel | None = None)
     """Run and print; returns the figures. A `model` that is handed in is measured in place of the named one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="compact")
-    parser.add_argument("--weights", type=Path, help="a folder of compact weights in place of the shipped ones")
+    parser.add_argument("--weights", type=Path, help="a folder of the reading network's weights in place of the shipped ones")
     parser.add_argument("--samples", type=int, default=SAMPLES, help="readings that may vote")
     parser.add_argument("--file", type=Path, default=SENTENCES)
     parser.add_argument("--limit", type=int, default=0, help="only the first so many sentences of each world")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print what was not right")
     args = parser.parse_args(arguments)
-    model = model or (load_compact_model(args.weights) if args.weights else open_model(args.model))
+    model = model or (load_compact_model(reading=args.weights) if args.weights else open_model(args.model))
     sentences = read_sentences(args.file)
     chosen = [
         s for world in ("tabletop", "rooms") for s in [s for s in sentences if s.world == world][: args.limit or None]

@@ -10,6 +10,7 @@ import numpy as np
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.compact.choices import option_log_probabilities
+from llm_planner.language.compact.constraints.reader import WEIGHTS as READING_WEIGHTS
 from llm_planner.language.compact.constraints.reader import CommandReader, load_reader
 from llm_planner.language.compact.coverage import doubt
 from llm_planner.language.compact.encoding import encode
@@ -152,6 +153,9 @@ def _length_question(count: int) -> str:
 
 
 @lru_cache(maxsize=1)
-def load_compact_model(folder: Path = WEIGHTS) -> CompactModel:
-    """The model with the shipped weights; raises `LanguageModelError` when they are missing."""
-    return CompactModel(NumpyNetwork(*load_weights(folder)), load_reader())
+def load_compact_model(folder: Path = WEIGHTS, reading: Path = READING_WEIGHTS) -> CompactModel:
+    """The model with the shipped weights; raises `LanguageModelError` when they are missing.
+
+    `folder` has those of the network that writes programs, `reading` those of the one that reads commands.
+    """
+    return CompactModel(NumpyNetwork(*load_weights(folder)), load_reader(reading))
