@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from math import dist, hypot
+from math import dist
 
 from llm_planner.control.reference import MotionReference
 from llm_planner.errors import InputError
-from llm_planner.simulation.rooms.base import BASE_RADIUS, base_pose, yaw_of
+from llm_planner.simulation.rooms.base import base_pose, yaw_of
 from llm_planner.skills.arm import Script
 from llm_planner.skills.contract import Observation, SkillErrorCode
-from llm_planner.skills.detours import Disc, nearest_in, way_around
 from llm_planner.skills.driving import DriveLimits, timed_drive
 from llm_planner.skills.errors import SkillError
+from llm_planner.skills.floor import Floor, floor_of
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.world.building import Building
-from llm_planner.world.places import Point2, Rectangle
-from llm_planner.world.routes import shortest_route
+from llm_planner.world.places import Point2
 from llm_planner.world.scene import Pose, Scene, SceneObject
 
 VALID_FOR = 0.3  # [s] of a reference: without a newer one the base is at rest soon after
@@ -31,8 +29,6 @@ class BaseSettings:
 
     limits: DriveLimits = field(default_factory=DriveLimits)
     ahead: float = 1.0  # of path in every reference
-    room_to_pass: float = 0.12  # between the base and what it drives past
-    wall_gap: float = 0.12  # between the base and a wall it drives along
     lag_max: float = 0.25  # behind its path by more than this, the base is waited for
     arrived: float = 0.03
     facing: float = 0.04  # [rad]
@@ -79,44 +75,19 @@ class Base:
         except KeyError as error:
             raise SkillError(SkillErrorCode.OBJECT_LOST, f"the {name} is no longer in the scene") from error
 
-    def discs(self, ignore: str = "") -> list[Disc]:
-        """What stands in the way anywhere, with the room that the base needs beside it."""
-        reach = BASE_RADIUS + self.settings.room_to_pass
-        return [
-            Disc((item.position[0], item.position[1]), hypot(*item.size[:2]) / 2 + reach)
-            for item in self.scene.objects
-            if item.name not in (self.scene.held, ignore)
-        ]
-
-    def floor(self, room: str) -> Rectangle:
-        """Where the base's middle may be in a room, doors aside."""
-        area, gap = self.building.find(room).area, BASE_RADIUS + self.settings.wall_gap
-        return Rectangle(area.x_min + gap, area.x_max - gap, area.y_min + gap, area.y_max - gap)
-
-    def way_to(self, goal: Point2) -> list[Point2]:
-        """Corners from here to `goal`: the shortest way through the doors, around what stands in the rooms.
-
-        Raises SkillError (UNREACHABLE) when there is none.
-        """
-        try:
-            route = shortest_route(self.building, self.position, goal)
-        except InputError as error:
-            raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no way there: {error}") from error
-        corners, discs = [self.position], self.discs()
-        for door, (room, beyond) in zip(route.points[1:], pairwise(route.rooms), strict=False):
-            before, behind = (self._onto_floor(door, name) for name in (room, beyond))
-            corners += [*way_around(corners[-1], before, discs, self.floor(room)), behind]
-        corners += way_around(corners[-1], goal, discs, self.floor(route.rooms[-1]))
-        return corners
-
-    def _onto_floor(self, door: Point2, room: str) -> Point2:
-        """The place in the room right before the door: doors are passed straight, or the base would graze the frame."""
-        return nearest_in(self.floor(room), door)
+    @property
+    def floor(self) -> Floor:
+        """What stands in the building as it is seen now; raises as `building`."""
+        return floor_of(self.building, self.scene)
 
     def drive(self, phase: str, goal: Point2) -> Script:
         """Drive to `goal` [m]; raises SkillError (UNREACHABLE) when the base does not get there."""
         self.phase = phase
-        yield from self._follow(timed_drive(self.way_to(goal), self.yaw, self.settings.limits))
+        try:
+            way = self.floor.way(self.position, goal)
+        except InputError as error:
+            raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no way there: {error}") from error
+        yield from self._follow(timed_drive(way, self.yaw, self.settings.limits))
 
     def turn(self, phase: str, yaw: float) -> Script:
         """Turn on the spot to `yaw` [rad]; raises SkillError (UNREACHABLE) when it does not."""

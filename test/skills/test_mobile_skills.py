@@ -67,7 +67,7 @@ def test_it_goes_to_every_room_by_the_shortest_way(world, do):
 def test_the_way_is_hardly_longer_than_the_shortest(world):
     for room in world.building.rooms:
         base = Base(world.observation(), BaseSettings())
-        way = base.way_to(room.area.center)
+        way = base.floor.way(base.position, room.area.center)
         length = sum(math.dist(a, b) for a, b in pairwise(way))
         assert length <= 1.15 * shortest_route(world.building, base.position, room.area.center).length
 
@@ -201,12 +201,12 @@ def test_a_thing_that_has_gone_is_told(world):
 def test_where_there_is_no_building_nothing_drives():
     base = Base(open_world("tabletop").observation(), BaseSettings())
     with pytest.raises(SkillError, match="there is no building here to drive in"):
-        base.way_to((0.0, 0.0))
+        list(base.drive("drive", (0.0, 0.0)))
 
 
 def test_a_place_outside_cannot_be_reached(world):
     with pytest.raises(SkillError, match=r"there is no way there: the point \(99\.00, 0\.00\) lies outside"):
-        Base(world.observation(), BaseSettings()).way_to((99.0, 0.0))
+        list(Base(world.observation(), BaseSettings()).drive("drive", (99.0, 0.0)))
 
 
 def crowded(world, room):

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import cos, dist, hypot, sin
 
-from llm_planner.simulation.rooms.base import BASE_RADIUS, CLOSED_WIDTH, GRIP_REACH, OPEN_WIDTH
+from llm_planner.simulation.rooms.base import CLOSED_WIDTH, GRIP_REACH, OPEN_WIDTH
 from llm_planner.skills.arm import Script
 from llm_planner.skills.base import Base
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
+from llm_planner.skills.floor import visiting_distance
 from llm_planner.world.places import Point2
-from llm_planner.world.routes import distance
 from llm_planner.world.scene import SceneObject
 
-VISIT_GAP = 0.3  # [m] between the base and the person or thing that it has gone to
-DIRECTIONS = 16  # sides from which a thing is approached, or on which it is put down
-GRID = 0.2  # [m] between the places tried when the middle of a room is taken
+DIRECTIONS = 16  # in which a thing is put down
 LOOK_TURNS = 4  # quarter turns
 DOOR_GAP = 1.0  # [m] from a door, and from a wall, within which nothing is put down
 WALL_GAP = 0.1
@@ -27,13 +25,12 @@ def go_to(base: Base, arguments: Mapping[str, Argument]) -> Script:
     """Leaves the base in the middle of the room `destination`, or facing the person or thing of that name."""
     destination = str(arguments["destination"])
     if destination in base.building.names:
-        yield from base.drive("drive", _free_middle(base, destination))
+        yield from base.drive("drive", base.floor.middle(destination))
         return
     if destination == base.scene.held:
         return
     item = base.find(destination)
-    away = BASE_RADIUS + hypot(*item.size[:2]) / 2 + VISIT_GAP
-    yield from _approach(base, item, away)
+    yield from _approach(base, item, visiting_distance(item))
 
 
 def pick_up(base: Base, arguments: Mapping[str, Argument]) -> Script:
@@ -72,38 +69,8 @@ def wait(base: Base, arguments: Mapping[str, Argument]) -> Script:
 def _approach(base: Base, item: SceneObject, away: float) -> Script:
     """To a free place `away` [m] from the thing, and turned to it."""
     x, y, _ = item.position
-    room = base.building.room_at(x, y)
-    sides = [_around((x, y), away, k) for k in range(DIRECTIONS)]
-    discs = base.discs(ignore=item.name)
-    floor = base.floor(room)
-    free = [side for side in sides if floor.contains(*side) and all(dist(side, d.center) >= d.radius for d in discs)]
-    if not free:
-        raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no space to stand beside the {item.name}")
-    yield from base.drive("approach", min(free, key=lambda side: distance(base.building, base.position, side)))
+    yield from base.drive("approach", base.floor.beside(item, away))
     yield from base.turn("turn", math.atan2(y - base.position[1], x - base.position[0]))
-
-
-def _around(point: Point2, away: float, k: int) -> Point2:
-    angle = 2 * math.pi * k / DIRECTIONS
-    return point[0] + away * cos(angle), point[1] + away * sin(angle)
-
-
-def _free_middle(base: Base, room: str) -> Point2:
-    """The free place nearest to the middle of the room; raises SkillError (NO_FREE_SPACE)."""
-    discs = base.discs()
-    for place in _places(base, room, base.building.find(room).area.center):
-        if all(dist(place, disc.center) >= disc.radius for disc in discs):
-            return place
-    raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space to stand in the {room}")
-
-
-def _places(base: Base, room: str, near: Point2) -> Iterator[Point2]:
-    """`near`, then places all over the floor of the room, nearest first."""
-    floor = base.floor(room)
-    columns, rows = int((floor.x_max - floor.x_min) / GRID), int((floor.y_max - floor.y_min) / GRID)
-    grid = [(floor.x_min + i * GRID, floor.y_min + j * GRID) for i in range(columns + 1) for j in range(rows + 1)]
-    yield near
-    yield from sorted(grid, key=lambda place: dist(place, near))
 
 
 def _free_front(base: Base, item: SceneObject) -> tuple[Point2, float]:
@@ -111,10 +78,10 @@ def _free_front(base: Base, item: SceneObject) -> tuple[Point2, float]:
 
     As near as possible, and turning as little; raises SkillError (NO_FREE_SPACE).
     """
-    room, discs = base.scene.robot_room, base.discs()
+    room, discs = base.scene.robot_room, base.floor.discs()
     area, radius = base.building.find(room).area, hypot(*item.size[:2]) / 2
     doors = [door.position for door in base.building.doors if room in door.rooms]
-    for place in _places(base, room, base.position):
+    for place in base.floor.places(room, base.position):
         if place != base.position and any(dist(place, disc.center) < disc.radius for disc in discs):
             continue
         for k in sorted(range(DIRECTIONS), key=lambda k: min(k, DIRECTIONS - k)):

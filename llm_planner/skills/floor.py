@@ -1,0 +1,118 @@
+"""Where a mobile base stands and drives among what stands in a building.
+
+Its skills and the forecasts of them ask here, so that a plan is judged by the way that the robot will take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from math import cos, dist, hypot, pi, sin
+
+from llm_planner.simulation.rooms.base import BASE_RADIUS
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.detours import Disc, nearest_in, way_around
+from llm_planner.skills.errors import SkillError
+from llm_planner.world.building import Building
+from llm_planner.world.places import Point2, Rectangle
+from llm_planner.world.routes import Route, shortest_route
+from llm_planner.world.scene import Scene, SceneObject
+
+VISIT_GAP = 0.3  # [m] between the base and the person or thing that it has gone to
+ROOM_TO_PASS = 0.12  # [m] between the base and what it drives past
+WALL_GAP = 0.12  # [m] between the base and a wall that it drives along
+SIDES = 16  # from which a thing is approached
+GRID = 0.2  # [m] between the places tried when the middle of a room is taken
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A `building` with `things` on its floor."""
+
+    building: Building
+    things: tuple[SceneObject, ...]
+
+    def area(self, room: str) -> Rectangle:
+        """Where the base's middle may be in a room, doors aside; raises InputError for an unknown room."""
+        area, gap = self.building.find(room).area, BASE_RADIUS + WALL_GAP
+        return Rectangle(area.x_min + gap, area.x_max - gap, area.y_min + gap, area.y_max - gap)
+
+    def discs(self, ignore: str = "") -> list[Disc]:
+        """What stands in the way anywhere, with the room that the base needs beside it."""
+        reach = BASE_RADIUS + ROOM_TO_PASS
+        return [
+            Disc(item.position[:2], hypot(*item.size[:2]) / 2 + reach) for item in self.things if item.name != ignore
+        ]
+
+    def middle(self, room: str) -> Point2:
+        """The free place nearest to the middle of a room; raises SkillError (NO_FREE_SPACE)."""
+        discs = self.discs()
+        for place in self.places(room, self.building.find(room).area.center):
+            if _is_free(place, discs):
+                return place
+        raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space to stand in the {room}")
+
+    def places(self, room: str, near: Point2) -> Iterator[Point2]:
+        """`near`, then places all over the floor of the room, nearest first."""
+        area = self.area(room)
+        columns, rows = int((area.x_max - area.x_min) / GRID), int((area.y_max - area.y_min) / GRID)
+        yield near
+        grid = [(area.x_min + i * GRID, area.y_min + j * GRID) for i in range(columns + 1) for j in range(rows + 1)]
+        yield from sorted(grid, key=lambda place: dist(place, near))
+
+    def beside(self, item: SceneObject, away: float) -> Point2:
+        """The free place `away` [m] from a thing in a room, on the side of the room's middle.
+
+        The same from wherever the base comes, so that a plan knows it before the base is anywhere. Raises SkillError
+        (UNREACHABLE) when there is none.
+        """
+        x, y, _ = item.position
+        room, discs = self.building.room_at(x, y), self.discs(ignore=item.name)
+        area, (cx, cy) = self.area(room), self.building.find(room).area.center
+        angles = [2 * pi * k / SIDES for k in range(SIDES)]
+        around = [(x + away * cos(angle), y + away * sin(angle)) for angle in angles]
+        free = [place for place in around if area.contains(*place) and _is_free(place, discs)]
+        if not free:
+            raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no space to stand beside the {item.name}")
+        return min(free, key=lambda place: dist(place, (cx, cy)))
+
+    def way(self, start: Point2, goal: Point2) -> tuple[Point2, ...]:
+        """Corners from `start` to `goal`, both included: the shortest way through the doors, around what stands in the
+        rooms. Doors are passed straight, or the base would graze the frame.
+
+        Raises InputError for a point outside, or when no doors lead there.
+        """
+        route, discs = _route(self.building, start, goal), self.discs()
+        corners = [start]
+        for door, (room, beyond) in zip(route.points[1:], pairwise(route.rooms), strict=False):
+            before, behind = (nearest_in(self.area(name), door) for name in (room, beyond))
+            corners += [*self._around(corners[-1], before, discs, room), behind]
+        return (*corners, *self._around(corners[-1], goal, discs, route.rooms[-1]))
+
+    def _around(self, start: Point2, goal: Point2, discs: list[Disc], room: str) -> tuple[Point2, ...]:
+        if not any(disc.blocks(start, goal) for disc in discs):
+            return (goal,)
+        area = self.area(room)
+        return way_around(start, goal, tuple(disc for disc in discs if disc.reaches(area)), area)
+
+
+def floor_of(building: Building, scene: Scene) -> Floor:
+    """The floor of the scene's `building`, with all that stands there: not what is held."""
+    return Floor(building, tuple(item for item in scene.objects if item.name != scene.held))
+
+
+def visiting_distance(item: SceneObject) -> float:
+    """From the middle of a thing to that of a base which has gone to it [m]."""
+    return BASE_RADIUS + hypot(*item.size[:2]) / 2 + VISIT_GAP
+
+
+def _is_free(place: Point2, discs: list[Disc]) -> bool:
+    return all(dist(place, disc.center) >= disc.radius for disc in discs)
+
+
+@lru_cache(maxsize=4096)
+def _route(building: Building, start: Point2, goal: Point2) -> Route:
+    """The shortest way: the same few are asked for again and again while a plan is sought."""
+    return shortest_route(building, start, goal)
