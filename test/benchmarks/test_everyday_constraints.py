@@ -32,6 +32,7 @@ class Reader:
     task: str = ""
     broken: str = ""
     name: str = "reader"
+    chooses: bool = False
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         return ReadingReply((self.reading(request.command),) * request.samples)
