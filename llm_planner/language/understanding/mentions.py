@@ -17,7 +17,8 @@ FORBIDDING = re.compile(
     r"|(?:do|does|must|may|should|shall|can|to) not)\b"
 )
 TWICE_NEGATED = re.compile(  # "do not forget to", "never stop before", "not less than once"
-    r"\b(?:stop|fail|forget|miss|skip|skipping|finish|rest|end|quit|leave|exit|matter|less|fewer)\b"
+    r"\b(?:stop|fail|forget|miss|skip|skipping|finish|rest|end|quit|leave|exit|matter|less|fewer"
+    r"|care|mind|worry|hesitate|delay|need|have to)\b"
 )
 MERELY_ASKING = frozenset(("", "F", "X", "&", "|"))
 CONDITIONS = frozenset(("never", "dont", "mustnt", "until", "unless", "whenever", "always", "avoid", "within"))

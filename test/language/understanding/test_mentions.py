@@ -76,6 +76,7 @@ def test_a_formula_that_lost_a_negation_is_refused(formula, words):
         ("F a", "do not visit a less than once"),
         ("F a & F b", "do not stop before you have seen a and b"),
         ("F a & F b", "visit a and b in no particular order"),
+        ("F a", "you do not need to hurry, but go to a"),
     ],
 )
 def test_a_formula_that_forbids_or_need_not_passes(formula, words):
