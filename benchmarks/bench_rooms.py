@@ -4,7 +4,7 @@ Each seed draws a building of 8 to 12 rooms, and a task with 1 to 5 rules whose 
 planned, run in-process, and judged by the scenes that were recorded on the way, with the true formulas and their
 definition, not with the planner's own automata. A task that nobody can do must be refused.
 
-    python benchmarks/bench_rooms.py [--tasks 200] [--model compact | truth] [--no-baseline] [--json] [--show]
+    python benchmarks/bench_rooms.py [--tasks 200] [--model compact | truth] [--planners NAME ...] [--json] [--show]
 
 The model `truth` reads every command as it is meant, so that what is left are failures of planning and motion.
 """
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from rooms_judge import Judged, Recorder, judge
-from rooms_planners import Truth, shortest_metres, straight_ahead, with_rules
+from rooms_planners import Truth, one_reading, shortest_metres, straight_ahead, with_rules
 from rooms_tasks import MAX_RULES, RoomsTask, draw_task
 
 from llm_planner.language.factory import open_model
@@ -41,6 +41,7 @@ from llm_planner.temporal.formula import conj
 from llm_planner.world.scene import Scene
 
 Planner = Callable[[str, Scene, SkillLibrary, LanguageModel], Planned]
+PLANNERS: dict[str, Planner] = {"planner": with_rules, "one reading": one_reading, "baseline": straight_ahead}
 REFUSALS = (Outcome.QUESTION, Outcome.REFUSED)
 Z = 1.96  # of a 95 % interval
 
@@ -137,6 +138,8 @@ def summary(trials: list[Trial]) -> dict[str, Any]:
         "finished": _share(len(finished), len(possible)),
         "safe, of the finished": _share(sum(not t.judged.broken for t in finished), len(finished)),
         "safe, of all": _share(sum(not t.judged.broken for t in possible), len(possible)),
+        "asked back": _share(sum(t.outcome is Outcome.QUESTION for t in possible), len(possible)),
+        "misread": _share(sum(t.misread for t in possible), len(possible)),
         "complete": _share(sum(t.kind == "done" for t in possible), len(possible)),
         "impossible ones refused": _share(sum(t.outcome in REFUSALS for t in impossible), len(impossible)),
         "metres driven / shortest": _spread(ratios),
@@ -183,19 +186,16 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     parser.add_argument("--model", default="compact", help="compact, openai, or truth")
     parser.add_argument("--tasks", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0, help="of the first task")
-    parser.add_argument("--no-baseline", action="store_true")
+    parser.add_argument("--planners", nargs="+", choices=PLANNERS, default=["planner", "baseline"])
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print what was not done")
     args = parser.parse_args(arguments)
     opened = None if args.model == "truth" else open_model(args.model)
     library = load_skills()
-    planners: dict[str, Planner] = {"planner": with_rules}
-    if not args.no_baseline:
-        planners["baseline"] = straight_ahead
     settings = [setting_of(seed, library) for seed in range(args.seed, args.seed + args.tasks)]
     figures: dict[str, Any] = {}
-    for name, planner in planners.items():
-        trials = [run_task(setting, planner, opened or Truth(setting.task), library) for setting in settings]
+    for name in args.planners:
+        trials = [run_task(setting, PLANNERS[name], opened or Truth(setting.task), library) for setting in settings]
         figures[name] = summary(trials)
         if args.show:
             show(name, trials)

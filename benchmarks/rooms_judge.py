@@ -10,7 +10,6 @@ from math import dist
 from rooms_tasks import Clause, RoomsTask
 
 from llm_planner.control.reference import JointState, JointTrajectory
-from llm_planner.language.understanding.occurring import alphabet_of
 from llm_planner.skills.contract import Observation
 from llm_planner.skills.episode import EpisodeWorld
 from llm_planner.temporal.alphabet import Trace
@@ -18,6 +17,7 @@ from llm_planner.temporal.automaton import automaton
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.parser import parse
 from llm_planner.temporal.semantics import holds as holds_on
+from llm_planner.world.occurring import alphabet_of
 from llm_planner.world.propositions import Moment, holds, parse_proposition
 from llm_planner.world.scene import Scene
 

@@ -20,6 +20,7 @@ from llm_planner.language.model import (
 )
 from llm_planner.plan.decoding.optimal import optimal_length
 from llm_planner.plan.planning import Planned, plan_command, plan_program
+from llm_planner.plan.planning_settings import PlanningSettings
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.world.scene import Scene
@@ -51,6 +52,12 @@ class Truth:
 def with_rules(command: str, scene: Scene, library: SkillLibrary, model: LanguageModel) -> Planned:
     """The planner: readings that vote, then a plan that keeps every rule, watched as it runs."""
     return plan_command(command, scene, library.for_scene(scene).signatures, model)
+
+
+def one_reading(command: str, scene: Scene, library: SkillLibrary, model: LanguageModel) -> Planned:
+    """The planner without voting: the model's best reading counts, whatever others would say."""
+    settings = PlanningSettings(samples=1)
+    return plan_command(command, scene, library.for_scene(scene).signatures, model, settings=settings)
 
 
 def shortest_metres(task: RoomsTask, scene: Scene, library: SkillLibrary) -> float:

@@ -66,9 +66,9 @@ def _reader(args: argparse.Namespace) -> Callable[[str], ConstraintReport]:
     """What reads one sentence after another; the model is opened once, when the first one is read."""
     from llm_planner.cli.constraint_report import report_of
     from llm_planner.language.factory import open_model
-    from llm_planner.language.understanding.occurring import alphabet_of
     from llm_planner.language.understanding.understand import understand
     from llm_planner.program.synthesis import clean_command
+    from llm_planner.world.occurring import alphabet_of
 
     if not 1 <= args.samples <= MAX_SAMPLES:
         raise InputError(f"--samples must be 1 to {MAX_SAMPLES}, not {args.samples}")

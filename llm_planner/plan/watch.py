@@ -13,13 +13,13 @@ from functools import cached_property
 from math import nan
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.occurring import alphabet_of
 from llm_planner.plan.trace import letter, needs_every_point
 from llm_planner.temporal.alphabet import Letter, Trace
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.monitor import Monitor, Verdict
 from llm_planner.temporal.robustness import robustness
+from llm_planner.world.occurring import alphabet_of
 from llm_planner.world.propositions import ROBOT, Moment, Proposition, check_proposition, parse_proposition, signal
 from llm_planner.world.scene import Scene, Vector3
 

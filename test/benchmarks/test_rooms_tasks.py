@@ -99,7 +99,7 @@ def test_the_straight_program_does_the_goals_as_they_are_mentioned():
 
 
 def test_with_a_perfect_reader_tasks_are_done_and_impossible_ones_refused():
-    figures = bench_rooms.main(["--model", "truth", "--tasks", "6", "--seed", "15", "--no-baseline"])["planner"]
+    figures = bench_rooms.main(["--model", "truth", "--tasks", "6", "--seed", "15", "--planners", "planner"])["planner"]
     assert figures["safe, of the finished"]["share"] == figures["impossible ones refused"]["share"] == 1.0
     assert figures["complete"]["share"] == 1.0
     assert 1.0 <= figures["metres driven / shortest"]["mean"] <= 1.15

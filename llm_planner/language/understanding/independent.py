@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.occurring import as_measure
 from llm_planner.temporal.formula import Formula, atom, disj, neg
 from llm_planner.temporal.substitution import substituted
+from llm_planner.world.occurring import as_measure
 from llm_planner.world.propositions import ANYTHING, Proposition, parse_proposition
 from llm_planner.world.scene import Scene
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from llm_planner.errors import InputError
 from llm_planner.language.understanding.independent import independent
-from llm_planner.language.understanding.occurring import alphabet_of
 from llm_planner.temporal.alphabet import Alphabet
 from llm_planner.temporal.decide import equivalent, smallest_conflict
 from llm_planner.temporal.formula import TRUE, Formula, atom, conj, finally_, until
 from llm_planner.temporal.substitution import rebuilt, substituted
+from llm_planner.world.occurring import alphabet_of
 from llm_planner.world.scene import Scene
 
 

@@ -6,7 +6,6 @@ import heapq
 from collections.abc import Sequence
 from math import inf
 
-from llm_planner.language.understanding.occurring import alphabet_of
 from llm_planner.plan.decoding.scene_graph import SceneGraph
 from llm_planner.plan.decoding.task import Task, menu_for, spoken_of
 from llm_planner.program.signatures import Signature
@@ -14,6 +13,7 @@ from llm_planner.temporal.alphabet import Letter
 from llm_planner.temporal.automaton import Automaton, automaton
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.timed import untimed
+from llm_planner.world.occurring import alphabet_of
 from llm_planner.world.scene import Scene
 
 _State = tuple[tuple[int, Letter], ...]  # of each automaton, with the last letter that it read

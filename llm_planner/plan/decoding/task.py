@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
-from llm_planner.language.understanding.occurring import alphabet_of
 from llm_planner.plan.choices import Call, Menu, with_what_lies_on
 from llm_planner.plan.decoding.bounds import DrivingBound
 from llm_planner.plan.decoding.caution import with_margin
@@ -21,6 +20,7 @@ from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.semantics import holds_in_time
 from llm_planner.temporal.timed import untimed
+from llm_planner.world.occurring import alphabet_of
 from llm_planner.world.predicates import is_portable
 from llm_planner.world.propositions import ANYTHING, Proposition, parse_proposition
 from llm_planner.world.scene import Scene, Vector3

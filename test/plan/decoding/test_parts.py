@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from llm_planner.language.understanding.occurring import alphabet_of
 from llm_planner.plan.action_tree import Step, merged
 from llm_planner.plan.choices import Call, Menu, with_what_lies_on
 from llm_planner.plan.decoding.bounds import DrivingBound, Ways
@@ -18,6 +17,7 @@ from llm_planner.plan.trace import letter, pass_through, without_repeats
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.building import Building
+from llm_planner.world.occurring import alphabet_of
 from llm_planner.world.places import BEHIND, REGIONS, viewpoint
 from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.routes import distance

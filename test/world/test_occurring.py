@@ -5,10 +5,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from llm_planner.language.understanding.occurring import alphabet_of
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import open_world
 from llm_planner.world.building import Building, Room
+from llm_planner.world.occurring import alphabet_of
 from llm_planner.world.places import REGIONS, Rectangle
 from llm_planner.world.propositions import Moment, holds, parse_proposition
 from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
