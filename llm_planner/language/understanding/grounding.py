@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from llm_planner.errors import InputError
 from llm_planner.language.model import Attempt, ReadConstraint, Reading
-from llm_planner.language.understanding.mentions import check_conditions, check_names, check_negation
+from llm_planner.language.understanding.denials import check_negation
+from llm_planner.language.understanding.mentions import check_amounts, check_conditions, check_names, check_people
+from llm_planner.language.understanding.substance import check_present, check_substance
 from llm_planner.language.understanding.vote import Grounded
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
@@ -30,13 +32,21 @@ def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = ()) -
 def _constraint(written: ReadConstraint, scene: Scene, propositions: tuple[str, ...]) -> Constraint:
     constraint = Constraint(parse(written.formula), written.words, written.goal)
     check_negation(constraint)
+    check_substance(constraint)
     if propositions:
         _check_bare(constraint.formula, propositions)
     else:
-        for name in constraint.formula.propositions:
-            check_proposition(parse_proposition(name), scene)
-        check_names(constraint, scene)
+        _check_in_scene(constraint, scene)
     return constraint
+
+
+def _check_in_scene(constraint: Constraint, scene: Scene) -> None:
+    for name in constraint.formula.propositions:
+        check_proposition(parse_proposition(name), scene)
+    check_names(constraint, scene)
+    check_people(constraint, scene)
+    check_amounts(constraint)
+    check_present(constraint, scene)
 
 
 def _check_bare(formula: Formula, propositions: tuple[str, ...]) -> None:

@@ -7,21 +7,18 @@ import re
 from llm_planner.errors import InputError
 from llm_planner.language.understanding.wording import words_of
 from llm_planner.temporal.constraint import Constraint
-from llm_planner.temporal.formula import Formula
 from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.scene import Scene
 
 EXCEPTION = re.compile(r"\b(?:except|but|besides|other than|apart from|excluding)\b.*")
-FORBIDDING = re.compile(
-    r"\b(?:never|dont|cannot|cant|mustnt|shouldnt|avoid|avoiding|without|forbidden|prohibited|off limits"
-    r"|(?:do|does|must|may|should|shall|can|to) not)\b"
+CONDITION = re.compile(
+    r"\b(?:never|dont|mustnt|until|till|unless|whenever|always|avoid|within|not before|only after|as soon as"
+    r"|each time|every time|as long as|nothing|nobody)\b"
 )
-TWICE_NEGATED = re.compile(  # "do not forget to", "never stop before", "not less than once"
-    r"\b(?:stop|fail|forget|miss|skip|skipping|finish|rest|end|quit|leave|exit|matter|less|fewer"
-    r"|care|mind|worry|hesitate|delay|need|have to)\b"
-)
-MERELY_ASKING = frozenset(("", "F", "X", "&", "|"))
-CONDITIONS = frozenset(("never", "dont", "mustnt", "until", "unless", "whenever", "always", "avoid", "within"))
+PEOPLE = re.compile(r"\b(?:persons?|people|humans?|any(?:body|one)|every(?:body|one))\b")
+SPEED = re.compile(r"\b(?:[kcm]?m/[sh]|(?:met(?:er|re)s?|cm) (?:a|per) second|faster|slower|speed)\b")
+LENGTH = re.compile(r"\d ?(?:cm|mm|m|(?:centi|milli)?met(?:er|re)s?)\b")
+DURATION = re.compile(r"\d ?(?:s|secs?|seconds?|min|minutes?)\b")
 
 
 def check_names(constraint: Constraint, scene: Scene) -> None:
@@ -29,11 +26,14 @@ def check_names(constraint: Constraint, scene: Scene) -> None:
 
     What is named after "except" and the like may be left out: "every room except the lab" lists the others.
     """
-    said = {name for item in constraint.formula.propositions for name in parse_proposition(item).arguments}
     text = EXCEPTION.sub("", " ".join(words_of(constraint.words)))
     for name in _named(text, scene):
-        if name not in said:
+        if name not in _arguments(constraint):
             raise InputError(f"“{constraint.words}” speaks of {name!r}, but {constraint.formula} does not")
+
+
+def _arguments(constraint: Constraint) -> set[str]:
+    return {name for item in constraint.formula.propositions for name in parse_proposition(item).arguments}
 
 
 def _named(text: str, scene: Scene) -> list[str]:
@@ -50,22 +50,29 @@ def _named(text: str, scene: Scene) -> list[str]:
 
 def check_conditions(task: str, constraints: tuple[Constraint, ...]) -> None:
     """Raises InputError when the task has a word that sets a condition and no constraint stands for it."""
-    covered = {word for constraint in constraints for word in words_of(constraint.words)}
-    lost = [word for word in words_of(task) if word in CONDITIONS and word not in covered]
+    covered = " ".join(" ".join(words_of(constraint.words)) for constraint in constraints)
+    lost = [word for word in CONDITION.findall(" ".join(words_of(task))) if word not in covered]
     if lost:
         raise InputError(f"the task “{task}” has a condition ({lost[0]!r}) that is in no constraint; make it one")
 
 
-def check_negation(constraint: Constraint) -> None:
-    """Raises InputError when the words forbid something and the formula only asks for things to come.
+def check_amounts(constraint: Constraint) -> None:
+    """Raises InputError when the words speak of a speed, a length or a time and the formula does not."""
+    text, formula = constraint.words.lower(), constraint.formula
+    meant = {parse_proposition(item).predicate for item in formula.propositions} | _arguments(constraint)
+    others = SPEED.sub("", text)
+    for what, said, predicates in (
+        ("a speed", SPEED.search(text), {"speed"}),
+        ("a length", LENGTH.search(others), {"distance", "height"}),
+        ("a time", DURATION.search(others), meant if formula.timed else {"wait"}),
+    ):
+        if said and meant.isdisjoint(predicates):
+            raise InputError(f"“{constraint.words}” speaks of {what} ({said[0]!r}), but {formula} does not")
 
-    Overlooking "not" is what language models do most often, and what does most harm.
-    """
-    said = " ".join(words_of(constraint.words))
-    forbidding = FORBIDDING.search(said)
-    if forbidding and not TWICE_NEGATED.search(said) and _merely_asks(constraint.formula):
-        raise InputError(f"“{constraint.words}” says {forbidding[0]!r}, but {constraint.formula} forbids nothing")
 
-
-def _merely_asks(formula: Formula) -> bool:
-    return formula.operator in MERELY_ASKING and all(map(_merely_asks, formula.operands))
+def check_people(constraint: Constraint, scene: Scene) -> None:
+    """Raises InputError when the words speak of people and the formula of none."""
+    people = {item.name for item in scene.objects if item.kind == "person"}
+    said = PEOPLE.search(constraint.words.lower())
+    if said and people.isdisjoint(_arguments(constraint)):
+        raise InputError(f"“{constraint.words}” speaks of people ({said[0]!r}), but {constraint.formula} does not")

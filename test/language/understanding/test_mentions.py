@@ -3,7 +3,7 @@
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.mentions import check_conditions, check_names, check_negation
+from llm_planner.language.understanding.mentions import check_amounts, check_conditions, check_names, check_people
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.building import Building, Room
@@ -55,29 +55,47 @@ def test_a_task_may_choose_its_things_by_what_they_are_not():
 
 
 @pytest.mark.parametrize(
-    ("formula", "words"),
+    "task",
     [
-        ("F (a & F (b & F c))", "visit a then b but never c"),
-        ("F in(robot, lab)", "don't you dare go to the lab"),
-        ("F holding(mug) | F holding(vase)", "you may not take the mug or the vase"),
+        "put the mug down but not before the bowl is empty",
+        "put it back as soon as you can see it",
+        "nothing but blocks",
     ],
 )
-def test_a_formula_that_lost_a_negation_is_refused(formula, words):
-    with pytest.raises(InputError, match=r"“.*” says '.*', but F .* forbids nothing"):
-        check_negation(constraint(formula, words))
+def test_conditions_of_more_than_one_word_are_known(task):
+    with pytest.raises(InputError, match=r"has a condition \('.*'\) that is in no constraint; make it one"):
+        check_conditions(task, ())
+
+
+@pytest.mark.parametrize(
+    ("formula", "words", "what"),
+    [
+        ("G height(vase) < 0.2", "0.2 m/s is enough", r"a speed \('m/s'\)"),
+        ("G !near(robot, vase)", "never faster near the vase", r"a speed \('faster'\)"),
+        ("G !near(robot, vase)", "stay 20 cm off the vase", r"a length \('0 cm'\)"),
+        ("F in(robot, lab)", "be in the lab within 90 seconds", r"a time \('0 seconds'\)"),
+    ],
+)
+def test_a_formula_without_the_amount_that_is_named_is_refused(formula, words, what):
+    with pytest.raises(InputError, match=rf"“.*” speaks of {what}, but .* does not"):
+        check_amounts(constraint(formula, words))
 
 
 @pytest.mark.parametrize(
     ("formula", "words"),
     [
-        ("F a & G !c", "visit a but never c"),
-        ("!b U a", "do not visit b until a"),
-        ("G speed(robot) < 0.2", "never faster than 0.2 m/s"),
-        ("F a", "do not visit a less than once"),
-        ("F a & F b", "do not stop before you have seen a and b"),
-        ("F a & F b", "visit a and b in no particular order"),
-        ("F a", "you do not need to hurry, but go to a"),
+        ("G speed(robot) < 0.2", "at most 0.2 m/s"),
+        ("G speed(robot) < 0.2", "not faster than 20 cm per second"),
+        ("G distance(robot, vase) > 0.2", "stay 20 cm off the vase"),
+        ("F[0,90] in(robot, lab)", "be in the lab within 90 seconds"),
+        ("F did(wait, lab)", "wait 5 s in the lab"),
     ],
 )
-def test_a_formula_that_forbids_or_need_not_passes(formula, words):
-    check_negation(constraint(formula, words))
+def test_a_formula_with_the_amount_passes(formula, words):
+    check_amounts(constraint(formula, words))
+
+
+def test_a_formula_that_forgets_people_is_refused():
+    with pytest.raises(InputError, match=r"“keep away from people” speaks of people \('people'\), but .* does not"):
+        check_people(constraint("G !near(robot, vase)", "keep away from people"), SCENE)
+    check_people(constraint("G !near(robot, Ben)", "keep away from people"), SCENE)

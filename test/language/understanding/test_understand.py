@@ -28,7 +28,7 @@ def reads(*formulas: str, words: str = RULE, task: str = "lift the vase", sure: 
 FAR = reads("G distance(robot, vase) > 0.2")
 NOT_NEARER = reads("G !distance(robot, vase) < 0.2")
 NEAR = reads("F distance(robot, vase) < 0.2")
-NEVER = reads("G !near(robot, vase)")
+NEVER = reads("G distance(robot, vase) > 0.5")
 BROKEN = reads("G distance(robot, vase) >")
 ABSENT = reads("G !near(robot, teapot)")
 

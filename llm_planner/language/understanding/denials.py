@@ -1,0 +1,36 @@
+"""Words that forbid something need a formula that does."""
+
+from __future__ import annotations
+
+import re
+
+from llm_planner.errors import InputError
+from llm_planner.language.understanding.wording import words_of
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.formula import Formula
+
+FORBIDDING = re.compile(
+    r"\b(?:never|dont|cannot|cant|mustnt|shouldnt|avoid|avoiding|without|forbidden|prohibited|off limits|taboo"
+    r"|(?:do|does|must|may|should|shall|can|to) not|(?:stay|stays|keep|keeps|steer) (?:well )?(?:out|away|clear|off)"
+    r"|hands off|alone|nothing|nobody|no one|none|neither)\b"
+)
+TWICE_NEGATED = re.compile(  # "do not forget to", "never stop before", "not less than once", "I do not mind"
+    r"\b(?:stop|fail|forget|miss|skip|skipping|finish|rest|end|quit|leave(?!.* alone)|exit|matter|less|fewer"
+    r"|care|mind|worry|hesitate|delay|need|have to)\b"
+)
+MERELY_ASKING = frozenset(("", "F", "X", "U", "W", "R", "M", "&", "|"))
+
+
+def check_negation(constraint: Constraint) -> None:
+    """Raises InputError when the words forbid something and the formula only asks for what is to be.
+
+    Overlooking "not" is what language models do most often, and what does most harm.
+    """
+    said = " ".join(words_of(constraint.words))
+    forbidding = FORBIDDING.search(said)
+    if forbidding and not TWICE_NEGATED.search(said) and _merely_asks(constraint.formula):
+        raise InputError(f"“{constraint.words}” says {forbidding[0]!r}, but {constraint.formula} forbids nothing")
+
+
+def _merely_asks(formula: Formula) -> bool:
+    return formula.operator in MERELY_ASKING and all(map(_merely_asks, formula.operands))
