@@ -130,6 +130,9 @@ class _Numbered:
         assert isinstance(node.step, Pointer)
         return atom(f"p{node.step.index}")
 
+    def rooms(self, node: Node) -> list[Formula]:
+        return [self.state(node)]
+
     def started(self, node: Node, before: Node) -> Formula:
         return self.state(node)
 

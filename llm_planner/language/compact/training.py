@@ -31,6 +31,7 @@ class TrainingSettings:
     learning_rate: float = 1.2e-3
     warmup: int = 400
     seed: int = 0
+    dropout: float = 0.1
 
 
 Draw = Callable[[np.random.Generator], Sample]
@@ -162,10 +163,10 @@ def train(
     step the network would choose.
     """
     torch.manual_seed(settings.seed)
-    network = Network(lesson.grammar, lesson.size)
+    network = Network(lesson.grammar, lesson.size, settings.dropout)
     if start is not None:
         network.load_state_dict({name: value.float() for name, value in load_file(start).items()})
-    optimizer = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=0.01, fused=True)
     began = time.monotonic()
     batches = iter(DataLoader(ExampleStream(settings, lesson.draw), batch_size=None, num_workers=1, prefetch_factor=16))
     loss_sum = 0.0

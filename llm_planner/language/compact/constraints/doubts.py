@@ -32,12 +32,21 @@ def doubt(spec: Node, words: Sequence[Lifted], sentence: Sentence) -> float:
 
 
 def _left_out(steps: Sequence[Step], words: Sequence[Lifted], sentence: Sentence) -> list[str]:
-    """Names, times and lengths that were said and are not pointed at."""
+    """Names, times and lengths that were said and are not pointed at; others are others than those."""
     pointed = {sentence.named[s.kind][s.index] for s in steps if isinstance(s, Pointer) and s.kind in sentence.named}
-    said = {name for word in words for entry, name in (sentence.meaning(word.text),) if entry}
+    spared = {"room"} if "other_rooms" in steps else {"object", "kind", "color"} if "others" in steps else set()
+    meanings = (sentence.meaning(word.text) for word in _not_where_from(words))
+    said = {name for entry, name in meanings if entry and entry not in spared}
     kinds = {step.kind for step in steps if isinstance(step, Pointer)}
     amounts = {word.segment for word in words if word.segment in ("seconds", "quantity")}
     return sorted(said - pointed) + sorted(amounts - kinds)
+
+
+def _not_where_from(words: Sequence[Lifted]) -> list[Lifted]:
+    """Without the room that something is fetched from."""
+    texts = [word.text for word in words]
+    before = [[*texts[max(0, index - 2) : index]] for index in range(len(texts))]
+    return [word for word, last in zip(words, before, strict=True) if "from" not in last or "room" not in word.text]
 
 
 def _negation_is_lost(spec: Node, steps: Sequence[Step], words: Sequence[Lifted]) -> bool:

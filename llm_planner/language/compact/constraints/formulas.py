@@ -39,6 +39,10 @@ class States(Protocol):
 
     def state(self, node: Node) -> Formula: ...
 
+    def rooms(self, node: Node) -> list[Formula]:
+        """A state of being in several rooms, one by one."""
+        ...
+
     def started(self, node: Node, before: Node) -> Formula:
         """Like `state`, where it is what must not yet be begun `before` another."""
         ...
@@ -59,13 +63,13 @@ class _Writer:
 
     def spec(self, node: Node) -> Formula:
         writers: dict[str, Callable[..., Formula]] = {
-            "visit": lambda places: conj(*(finally_(p) for p in self.list(places))),
-            "sequence": lambda places: _sequence(self.list(places)),
-            "ordered": lambda places: _ordered(self.list(places)),
-            "strictly": lambda places: _strictly(self.list(places)),
-            "patrol": lambda places: conj(*(globally(finally_(p)) for p in self.list(places))),
-            "never": lambda places: conj(*(globally(neg(p)) for p in self.list(places))),
-            "always": lambda places: conj(*(globally(p) for p in self.list(places))),
+            "visit": lambda places: conj(*(finally_(p) for p in self.listed(places))),
+            "sequence": lambda places: _sequence(self.listed(places)),
+            "ordered": lambda places: _ordered(self.listed(places)),
+            "strictly": lambda places: _strictly(self.listed(places)),
+            "patrol": lambda places: conj(*(globally(finally_(p)) for p in self.listed(places))),
+            "never": lambda places: conj(*(globally(neg(p)) for p in self.listed(places))),
+            "always": lambda places: conj(*(globally(p) for p in self.listed(places))),
             "at_least": lambda count, p: _at_least(self.count(count), self.state(p)),
             "at_most": lambda count, p: neg(_at_least(self.count(count) + 1, self.state(p))),
             "exactly": lambda count, p: _exactly(self.count(count), self.state(p)),
@@ -77,6 +81,8 @@ class _Writer:
             "never_after": self._never_after,
             "whenever": lambda p, q: globally(implies(self.state(p), self.state(q))),
             "within": lambda time, p: finally_(self.state(p), within=self.length(time)),
+            "from_now": lambda time, p: globally(self.state(p), within=self.length(time)),
+            "finish": lambda p: finally_(globally(self.state(p))),
             "lasting": lambda time, p: finally_(globally(self.state(p), within=self.length(time))),
             "formula": self.form,
         }
@@ -104,8 +110,13 @@ class _Writer:
             return connectives[str(node.step)](*(self.state(child) for child in node.children))
         return self.states.state(node)
 
-    def list(self, node: Node) -> list[Formula]:
-        return [self.state(item) for item in items(node)]
+    def listed(self, node: Node) -> list[Formula]:
+        """The states of a LIST; "every room" is as many states as there are rooms."""
+        return [state for item in items(node) for state in self._each(item)]
+
+    def _each(self, node: Node) -> list[Formula]:
+        several = node.step in ("in_room", "looked", "waited") and not isinstance(node.children[0].step, Pointer)
+        return self.states.rooms(node) if several else [self.state(node)]
 
     def _not_before(self, later: Node, first: Node) -> Formula:
         before = self.state(first)
@@ -120,7 +131,7 @@ class _Writer:
 
     def _never_after(self, first: Node, later: Node) -> Formula:
         cause = self.state(first)
-        return conj(*(globally(implies(cause, self._from_then(cause, globally(neg(p))))) for p in self.list(later)))
+        return conj(*(globally(implies(cause, self._from_then(cause, globally(neg(p))))) for p in self.listed(later)))
 
     def _from_then(self, cause: Formula, never: Formula) -> Formula:
         """From the next moment where the data says so, or where the cause itself must not come again."""

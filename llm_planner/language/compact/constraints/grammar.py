@@ -36,6 +36,8 @@ _RULES: dict[str, dict[str, tuple[str, ...]]] = {
         "whenever": ("STATE", "STATE"),  # the second holds at every moment of the first
         "within": ("TIME", "STATE"),
         "lasting": ("TIME", "STATE"),
+        "from_now": ("TIME", "STATE"),  # holds for so long, from the start
+        "finish": ("STATE",),  # is so at the end
         "formula": ("FORM",),
     },
     "FORM": {
@@ -71,10 +73,10 @@ _RULES: dict[str, dict[str, tuple[str, ...]]] = {
         "slower": ("LENGTH",),
         "lower": ("THING", "LENGTH"),
     },
-    "THING": {"the": ("KIND", "COLOR"), "each": ("SET",), "any": ("SET",)},
+    "THING": {"the": ("KIND", "COLOR"), "each": ("SET",), "any": ("SET",), "anyone": ()},
     "PLACE": {"this": ("KIND", "COLOR")},
     "SET": {"these": ("KIND", "COLOR"), "others": ("KIND", "COLOR")},  # others: than those named in the command
-    "ROOM": {},
+    "ROOM": {"every_room": (), "other_rooms": ()},  # other: than those named in the command
     "KIND": {"any_kind": ()},
     "COLOR": {"any_color": ()},
     "REGION": {
@@ -108,4 +110,6 @@ _POINTERS: dict[str, tuple[str, ...]] = {
 
 READING = Grammar(_RULES, _POINTERS, WORDS, ENTRIES, max_loops=0)
 MAX_READ = 79  # words of a lifted command: the longest that training shows the network
-GOALS = frozenset(["visit", "sequence", "ordered", "strictly", "patrol", "at_least", "exactly", "within", "lasting"])
+GOALS = frozenset(
+    ["visit", "sequence", "ordered", "strictly", "patrol", "at_least", "exactly", "within", "lasting", "finish"]
+)

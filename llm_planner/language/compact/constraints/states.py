@@ -27,6 +27,9 @@ class BareStates:
             raise QuestionError("I do not see which of the propositions that is about. Please name them as they are.")
         return atom(self.sentence.named["prop"][node.step.index])
 
+    def rooms(self, node: Node) -> list[Formula]:
+        return [self.state(node)]
+
     def started(self, node: Node, before: Node) -> Formula:
         return self.state(node)
 
@@ -46,10 +49,8 @@ class SceneStates:
         step, children = str(node.step), node.children
         if step == "holding_any":
             return atom(f"holding({ANYTHING})")
-        if step == "in_room":
-            return atom(f"in({ROBOT}, {self._entry(children[0])})")
-        if step in ("looked", "waited"):
-            return atom(f"did({'look' if step == 'looked' else 'wait'}, {self._entry(children[0])})")
+        if step in ("in_room", "looked", "waited"):
+            return disj(*self.rooms(node))
         if step == "slower":
             return atom(f"speed({ROBOT}) < {self._length(children[0])}")
         if isinstance(node.step, Pointer):
@@ -69,6 +70,20 @@ class SceneStates:
         other = self._second(step, children[1]) if len(children) > 1 else ""
         names = [name for name in self.things(children[0], step) if name != other]
         return self._joined(children[0], [atom(written.format(x=name, y=other)) for name in names])
+
+    def rooms(self, node: Node) -> list[Formula]:
+        """Being in, or having looked around in, each of the rooms that a ROOM stands for."""
+        written = {"in_room": f"in({ROBOT}, {{}})", "looked": "did(look, {})", "waited": "did(wait, {})"}[
+            str(node.step)
+        ]
+        which = node.children[0]
+        if isinstance(which.step, Pointer):
+            return [atom(written.format(self._entry(which)))]
+        spoken = self.sentence.named.get("room", ()) if which.step == "other_rooms" else ()
+        found = [name for name in (self.scene.building.names if self.scene.building else ()) if name not in spoken]
+        if not found:
+            raise QuestionError("There are no such rooms here. Which do you mean?")
+        return [atom(written.format(name)) for name in found]
 
     def started(self, node: Node, before: Node) -> Formula:
         """To move a thing begins with taking it in hand; several things are those that must not come first."""
@@ -90,6 +105,8 @@ class SceneStates:
         """Names that a THING or a PLACE stands for; raises `QuestionError` for none, or several where one is meant."""
         if isinstance(node.step, Pointer):
             return [self._entry(node)]
+        if node.step == "anyone":
+            return self._people()
         if node.step in ("the", "this"):
             return [self._the(self._matching(*node.children), step in ("moved", "holding"), *node.children).name]
         chosen = node.children[0]
@@ -101,6 +118,12 @@ class SceneStates:
             raise QuestionError(self._absent(self._described(*chosen.children)))
         return [item.name for item in found]
 
+    def _people(self) -> list[str]:
+        found = [item.name for item in self.scene.objects if item.kind in PEOPLE]
+        if not found:
+            raise QuestionError("I know of nobody here. Whom do you mean?")
+        return found
+
     def _second(self, step: str, node: Node) -> str:
         if step in ("farther", "lower"):
             return self._length(node)
@@ -109,7 +132,7 @@ class SceneStates:
         return self.things(node, step)[0]
 
     def _joined(self, thing: Node, atoms: Sequence[Formula]) -> Formula:
-        if thing.step in ("each", "any") and atoms and str(atoms[0]).startswith("distance"):
+        if thing.step in ("each", "any", "anyone") and atoms and str(atoms[0]).startswith(("distance", "height")):
             return conj(*atoms)  # far from any of them is far from all
         return (conj if thing.step == "each" else disj)(*atoms)
 
@@ -134,7 +157,7 @@ class SceneStates:
         """The one thing described. "The red one" takes its noun from the rest of the command; what is moved is what was
         named first there."""
         if len(found) > 1 and kind.step == "any_kind":
-            spoken = self.sentence.named.get("kind", ())
+            spoken = self._spoken_kinds()
             found = [item for item in found if item.kind in spoken] or found
             if len(found) > 1 and moves:
                 order = {name: index for index, name in enumerate(spoken)}
@@ -147,6 +170,13 @@ class SceneStates:
             raise QuestionError(self._absent(described))
         listed = ", ".join(f"the {item.name}" for item in found[:-1]) + f" or the {found[-1].name}"
         raise QuestionError(f"Which {described} do you mean: {listed}?")
+
+    def _spoken_kinds(self) -> tuple[str, ...]:
+        """Kinds in the order in which the command speaks of them, by themselves or with a thing's name."""
+        kinds = {item.name: item.kind for item in self.scene.objects}
+        said = (self.sentence.meaning(word.text) for word in self.sentence.words)
+        return tuple(dict.fromkeys(kinds.get(key, "") if entry == "object" else key
+                                   for entry, key in said if entry in ("object", "kind")))  # fmt: skip
 
     def _described(self, kind: Node, color: Node) -> str:
         shade = self._entry(color) + " " if isinstance(color.step, Pointer) else ""

@@ -9,16 +9,19 @@ from numpy.random import Generator
 from llm_planner.language.compact.constraints.generator.phrasing import Phrase, say
 from llm_planner.language.compact.grammar import Node
 
-# "do": an imperative; "doing": its gerund; "done": that it has come about; "now": that it is so; "staying": to remain
+# "do": an imperative; "doing": its gerund; "done": that it has come about; "now": that it is so; "staying": to remain;
+# "be": a participle, as in "must not be visited"
 Forms = dict[str, str]
 
 PLACE: Forms = {
     "do": "[visit|visit|visit|go to|go to|go to|head to|move to|walk to|travel to|reach|get to|stop by|stop at|drive to"
     "|make your way to|navigate to|proceed to|approach|enter|explore|go into|run to|swing by|pass by|find|come to"
-    "|check in at|drop by|arrive at|make a stop at|pay {x} a visit to|call at]",
+    "|check in at|drop by|arrive at|make a stop at|pay {x} a visit to|call at|go in|step into|set foot in|pass through"
+    "|go inside|go through|be in|come into|drive into|go over to|pop into|look in at|roll into|use]",
     "doing": "[visiting|visiting|visiting|going to|going to|heading to|moving to|walking to|traveling to|reaching"
     "|getting"
-    " to|entering|stopping at|passing through|driving to|exploring|arriving at|stepping into|coming to]",
+    " to|entering|stopping at|passing through|driving to|exploring|arriving at|stepping into|coming to|setting"
+    " foot in|going into|going through|going inside|being in|having been to|having visited]",
     "done": "[you [have|'ve|have already|] [visited|been to|gone to|reached|seen|entered|arrived at|been in|got to"
     "|made it"
     " to] {x}|{x} [is|has been|was|gets] [visited|reached|seen|entered|explored]|visiting {x}|you were [in|at] {x}"
@@ -29,6 +32,7 @@ PLACE: Forms = {
     "leaving": "[leave|exit|quit|go away from|get out of|depart from|move away from|go out of] {x}",
     "unseen": "[{x} [is not|has not been|isn't|hasn't been|was not] [visited|reached] [yet|]|you [have not|haven't]"
     " [visited|been to|reached] {x} [yet|]]",
+    "be": "[visited|entered|visited|entered|reached|gone into|approached|set foot in]",
 }
 EVENT: Forms = {
     "do": "[make sure {x} [happens|occurs|becomes true|holds]|bring about {x}|achieve {x}|have {x} [happen|occur]"
@@ -50,6 +54,7 @@ EVENT: Forms = {
     "leaving": "[let go of {x}|give up {x}|stop {x}]",
     "unseen": "[{x} [is not|has not been|isn't|hasn't been|remains not] [seen|observed]|{x} [has not|hasn't]"
     " [happened|occurred] [yet|]]",
+    "be": "[seen|observed|allowed|permitted]",
 }
 PERSON: Forms = {
     "do": "[visit|see|meet|go to|go and see|find|go see|drop in on|go near|approach|get close to|come to|check on"
@@ -57,13 +62,15 @@ PERSON: Forms = {
     "|pay a visit to|say hello to|greet|stop by]",
     "doing": "[visiting|seeing|meeting|going to|going near|approaching|getting close to|coming near|bothering"
     "|disturbing]",
-    "done": "[you [have|'ve|] [visited|seen|met|been to|been with|found] {x}|{x} has been [visited|seen]|you [visit"
+    "done": "[you [have|'ve|] [visited|seen|met|been to|been with|found] {x}|{x} has been [visited|seen]|you [spoke"
+    "|talked] to {x}|you [visit"
     "|meet|see"
     "|are with|reach|get to] {x}|visiting {x}|seeing {x}]",
     "now": "[you are [near|with|close to|next to|beside|around] {x}|{x} is [near|near you|around|close|close to you]]",
     "staying": "[stay|remain|wait|keep] [near|with|close to|beside|by] {x}",
     "leaving": "[leave|walk away from|go away from] {x}",
     "unseen": "[{x} has not been [visited|seen]|you [have not|haven't] [seen|met|visited] {x}] [yet|]",
+    "be": "[visited|seen|approached|disturbed|bothered]",
 }
 NEAR: Forms = {
     "do": "[go near|come near|get close to|approach|come close to|get near|go close to|be near|get anywhere near|come"
@@ -74,6 +81,7 @@ NEAR: Forms = {
     "staying": "stay [near|close to] {x}",
     "leaving": "[leave|move away from] {x}",
     "unseen": "you have not been near {x} [yet|]",
+    "be": "[approached|gone near]",
 }
 OVER: Forms = {
     "do": "[reach over|pass over|move over|go over|fly over|hover over|swing over|reach across|be above|move above"
@@ -86,10 +94,12 @@ OVER: Forms = {
     "staying": "stay [over|above] {x}",
     "leaving": "move away from over {x}",
     "unseen": "you have not passed over {x} [yet|]",
+    "be": "[passed over|crossed|flown over]",
 }
 HOLDING: Forms = {
-    "do": "[pick up|grab|take|hold|lift|carry|grasp|pick {x} up|collect|fetch|lift up|get|take hold of|raise|get "
-    "hold of]",
+    "do": "[pick up|pick up|grab|take|hold|lift|carry|grasp|pick {x} up|collect|fetch|lift up|get|take hold of|raise"
+    "|get "
+    "hold of|pick {x} up|lift {x} up|have {x} in your [hand|hands|gripper]]",
     "doing": "[picking up|grabbing|taking|holding|lifting|carrying|grasping|collecting|fetching|raising|having]",
     "done": "[you [have|'ve|] [picked up|grabbed|got|taken|lifted|collected|fetched] {x}|{x} [is|has been]"
     " [picked up|grabbed|taken|in your hand|collected]|you [have|hold|are holding|pick up|are carrying] {x}]",
@@ -98,10 +108,12 @@ HOLDING: Forms = {
     "staying": "[keep hold of|hold on to|keep holding|keep carrying|hold|keep] {x}",
     "leaving": "[let go of|put down|release|drop] {x}",
     "unseen": "you [have not|haven't] picked up {x} [yet|]",
+    "be": "[picked up|picked up|lifted|grabbed|taken|carried|held|lifted up|gripped]",
 }
 MOVED: Forms = {
     "do": "[move|touch|disturb|shift|displace|knock over|bump into|nudge|budge|touch or move|mess with|push|tip over"
-    "|relocate|handle|hit|put away|clear away|deal with|tidy away]",
+    "|relocate|handle|hit|put away|clear away|deal with|tidy away|play with|fiddle with|interfere with|use|start with"
+    "|knock {x} over|lay a finger on|bother with|move {x} around|get your hands on]",
     "doing": "[moving|touching|disturbing|shifting|displacing|knocking over|bumping into|nudging|budging|pushing"
     "|hitting"
     "|tipping over|putting away|messing with|handling|dealing with]",
@@ -114,6 +126,7 @@ MOVED: Forms = {
     "staying": "[keep away|keep {x} where it was put]",
     "leaving": "[put back] {x}",
     "unseen": "{x} [is not|has not been|isn't|hasn't been] [moved|done|put away|finished] [yet|]",
+    "be": "[moved|touched|disturbed|shifted|knocked over|displaced|handled|budged|pushed|moved or touched]",
 }
 LOOKED: Forms = {
     "do": "[look around in|look around|inspect|check|take a look around|have a look around in|look round|survey|search"
@@ -125,18 +138,22 @@ LOOKED: Forms = {
     "staying": "keep looking around in {x}",
     "leaving": "stop looking around in {x}",
     "unseen": "{x} has not been [inspected|checked|searched] [yet|]",
+    "be": "[inspected|checked|searched|scanned]",
 }
 BROUGHT: Forms = {  # a thing to a room
-    "do": "[bring|take|deliver|carry|move|transport|get|put|drop off|fetch and bring|haul|return|drop|leave|place] {x}"
-    " [to|to|to|in|into|over to|at|inside] {y}",
+    "do": "[bring|take|deliver|carry|move|transport|get|put|drop off|fetch and bring|haul|return|drop|leave|place|bring"
+    "|take|deliver] [{x} [to|to|to|in|into|over to|at|inside] {y}|{x} [back|over] to {y}]",
     "doing": "[bringing|taking|delivering|carrying|moving|putting|dropping off|leaving|getting] {x} [to|in|into|at] "
     "{y}",
-    "done": "[{x} [is|has been|was] [delivered to|brought to|in|dropped off [in|at]|taken to|at|put in] {y}|you [have|]"
+    "done": "[{x} [is|has been|was|has] [delivered to|brought to|in|dropped off [in|at]|taken to|at|put in|arrived "
+    "[in|at]] {y}|{x}"
+    " [is|is safely|is already|has got] [in|at] {y}|you [have|]"
     " [brought|delivered|taken|dropped off|put] {x} [to|in|into|at] {y}]",
     "now": "{x} [is|lies|stays] [in|inside|at] {y}",
     "staying": "[keep|leave] {x} in {y}",
     "leaving": "[take|remove] {x} [from|out of] {y}",
     "unseen": "{x} [is not|isn't] in {y} [yet|]",
+    "be": "[brought|taken|delivered|put|left|moved] [to|in|into] {y}",
 }
 HANDED: Forms = {  # a thing to a person
     "do": "[bring|take|deliver|carry|hand|give|get] [{x} [to|over to] {y}|{y} {x}]",
@@ -148,33 +165,40 @@ HANDED: Forms = {  # a thing to a person
     "staying": "[keep|leave] {x} with {y}",
     "leaving": "take {x} from {y}",
     "unseen": "{y} [has not|hasn't] got {x} [yet|]",
+    "be": "[given|brought|handed] to {y}",
 }
 INSIDE: Forms = {
     "do": "[put|place|drop|set|lay|get|throw|move|leave] {x} [in|into|inside] {y}",
     "doing": "[putting|placing|dropping|laying|throwing|moving|leaving] {x} [in|into|inside] {y}",
-    "done": "{x} [is|has been [put|placed]|lies|are|was put|sits] [in|inside|in|into] {y}",
+    "done": "{x} [is|is|has been [put|placed]|lies|are|was put|sits|has gone|ends up|is safely|is already|has been"
+    "|went]"
+    " [in|inside|in|into] {y}",
     "now": "{x} [is|are|lies|sits|ends up] [in|inside] {y}",
     "staying": "[keep|leave] {x} [in|inside] {y}",
     "leaving": "[take|remove] {x} [from|out of] {y}",
     "unseen": "{x} [is not|isn't] [in|inside] {y} [yet|]",
+    "be": "[put|placed|dropped|laid] [in|into|inside] {y}",
 }
 UPON: Forms = {
     "do": "[put|place|drop|set|lay|stack|move|leave] {x} [on|onto|on top of] {y}",
     "doing": "[putting|placing|dropping|laying|stacking|leaving] {x} [on|onto|on top of] {y}",
-    "done": "{x} [is|has been [put|placed|stacked]|lies|are|sits|stands] [on|on top of|onto] {y}",
+    "done": "{x} [is|is|has been [put|placed|stacked]|lies|are|sits|stands|has stood|rests|has been|is safely|was put]"
+    " [on|on top of|onto] {y}",
     "now": "{x} [is|are|lies|sits|stands|ends up] [on|on top of] {y}",
     "staying": "[keep|leave] {x} [on|on top of] {y}",
     "leaving": "[take|remove] {x} [from|off] {y}",
     "unseen": "{x} [is not|isn't] on {y} [yet|]",
+    "be": "[put|placed|set|stacked] [on|onto|on top of] {y}",
 }
 BESIDE: Forms = {
     "do": "[put|place|set|lay|leave|move] {x} [next to|beside|near|close to|by] {y}",
     "doing": "[putting|placing|setting|leaving|moving] {x} [next to|beside|near|close to|by] {y}",
-    "done": "{x} [is|has been [put|placed]|are|stands] [next to|beside|near|close to|by] {y}",
+    "done": "{x} [is|has been [put|placed]|are|stands|has been] [next to|beside|near|close to|by] {y}",
     "now": "{x} [is|are|stands|ends up|comes] [next to|beside|near|close to|by] {y}",
     "staying": "[keep|leave] {x} [next to|beside|near] {y}",
     "leaving": "[take|move] {x} away from {y}",
     "unseen": "{x} [is not|isn't] [next to|beside] {y} [yet|]",
+    "be": "[put|placed|set] [next to|beside|by] {y}",
 }
 AT: Forms = {
     "do": "[put|place|set|lay|leave|move|get] {x} {y}",
@@ -184,6 +208,7 @@ AT: Forms = {
     "staying": "[keep|leave] {x} {y}",
     "leaving": "[take|move] {x} away from {y}",
     "unseen": "{x} [is not|isn't] {y} [yet|]",
+    "be": "[put|placed|moved] {y}",
 }
 
 

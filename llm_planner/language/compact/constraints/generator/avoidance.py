@@ -22,7 +22,11 @@ NOT = (
     "circumstances|in no"
     " case|dont|please do not|please never|please don't|no matter what , do not|you better not|try not to|watch out "
     "not to"
-    "|you are prohibited to|always make sure not to|i don't want you to|you are not to]"
+    "|you are prohibited to|always make sure not to|i don't want you to|you are not to|never ever|you aren't allowed "
+    "to|i"
+    " never want you to|you will not|you won't|you do not|you don't|you never|whatever you do , [do not|don't|never]"
+    "|do not"
+    " even think [of|about] it : never]"
 )
 
 _SIZES = (0.45, 0.24, 0.14, 0.1, 0.05, 0.02)
@@ -84,8 +88,31 @@ def holding(step: str, thing: Node) -> Node:
     return node("holding_any") if step == "holding" and thing == anything else node(step, thing)
 
 
+PASSIVE = (
+    "[must not|may not|should not|cannot|can't|mustn't|is not to|isn't to|are not to|shall not|must never|may never"
+    "|should "
+    "never|is never to|can never|shouldn't|is not allowed to|does not have to]"
+)
+
+
 def _never(who: Narrator, acts: list[Act]) -> Phrase:
     first = acts[0]
+    if who.world != "bare" and first.node.step in ("is_in", "is_on", "is_beside", "is_at") and who.chance(0.5):
+        return who.say(
+            f"[{{x}} {PASSIVE} [end up|be|go|land|lie] [in|inside|on] {{y}}|{{x}} {PASSIVE} be {{be}}|[under no "
+            f"circumstances|in"
+            " no case] [may|should|must] {x} [end up|be] [in|inside|on] {y}|[keep|leave] {x} [out of|away from|off] "
+            "{y}|{x} "
+            "[stays|must stay|should stay|has to stay] out of {y}|{x} does not [belong|go] [in|into|on] {y}|[never"
+            "|don't] let "
+            "{x} [end up|get|go|be] [in|into|on] {y}|without [putting|leaving] {x} [in|on] {y}]"
+            if first.node.step == "is_in"
+            else f"[{{x}} {PASSIVE} be {{be}}|{{x}} must never be {{be}}|{NOT} {{do}}]",
+            x=first.thing,
+            y=first.extra,
+            be=who.say(first.forms["be"], y=first.extra),
+            do=first.say(who.rng, "do"),
+        )
     some = enumerated(who, acts, who.pick(("or", "or", "and"))) if len(acts) > 1 else first.thing
     whole = Act(first.node, first.forms, some, first.extra)
     slots = {"do": whole.say(who.rng, "do"), "g": whole.say(who.rng, "doing"), "l": some, "v": first.say(who.rng, "do")}
@@ -103,6 +130,16 @@ def _never(who: Narrator, acts: list[Act]) -> Phrase:
             )
         return tuple(words)  # type: ignore[arg-type]
     draw = who.rng.random()
+    if who.world != "bare" and first.forms is not forms.HANDED and who.chance(0.14):
+        return who.say(
+            f"[{{l}} {PASSIVE} be {{be}}|{{l}} {PASSIVE} be {{be}}|without {{l}} being {{be}}|no {{v}}|not {{v}}"
+            f"|{{g}} is "
+            "[taboo|a no - go|off the table|out of the question]|never {g}|without ever {g}|i do not want [you to {do}"
+            "|{l} to "
+            "be {be}]|[see to it|make sure] that {l} [is|are] not {be}]",
+            be=who.say(first.forms["be"], y=first.extra),
+            **slots,
+        )
     if first.forms is forms.EVENT:
         return who.say(
             "[{l} [must|should|shall|may|can|will] never [happen|occur|hold|be true|be seen|be observed]|never [have"
@@ -125,7 +162,7 @@ def _never(who: Narrator, acts: list[Act]) -> Phrase:
             " [always|] [avoid|stay away from|keep away from|stay clear of|stay out of] {l} [at all times|at all "
             "costs|]|[avoid"
             "|without|no|refrain from|always avoid] {g}|{l} [is|are] [off limits|forbidden|prohibited|not allowed|a "
-            "no-go area"
+            "no - go area"
             "|out of bounds]|{l} [must|should] be avoided [at all times|at all costs|]|{l} [cannot|must not|should "
             "not|may not|can"
             " not] be [visited|entered|reached|approached] [at any time|ever|at all|]|{l} [must|should|may|can] "
@@ -136,12 +173,21 @@ def _never(who: Narrator, acts: list[Act]) -> Phrase:
             "{g}|under no"
             " circumstances [approach|enter|go near] {l}|[make sure|ensure] [that|] {l} [is|are] never [visited"
             "|reached|entered]"
-            "|keep your distance from {l}|[make sure|ensure] [you|to] [stay away from|avoid|keep clear of] {l}]",
+            "|keep your distance from {l}|no {l}|{l} [is|are] [taboo|a no - go|a no go|closed|off - limits|restricted"
+            "|not for you]"
+            "|not a step [into|in] {l}|[stay|keep] [well|far] away from {l}|[stay|keep] out of {l}|[stay|keep] off "
+            "{l}|do not "
+            "[come|get|go] [too|] close to {l}|[never|do not] [get|come] near {l}|[make sure|ensure] [you|to] [stay "
+            "away from|avoid|keep clear of] {l}]",
             **slots,
         )
     if first.forms in (forms.MOVED, forms.HOLDING) and draw < 0.25:
         return who.say(
-            "[leave {l} [alone|where it is|in place|where they are|as it is|untouched|be]|{l} [must|should|has to"
+            "[leave {l} [alone|where it is|be|alone]|hands off {l}|{l} [stays|stay|remains] [put|where it is|where "
+            "they are|in "
+            "place]|that is my {l} . [don't|do not|never] [touch|move] it|don't you [dare|] touch {l}|{l} is not to "
+            "be touched|"
+            "leave {l} [alone|where it is|in place|where they are|as it is|untouched|be]|{l} [must|should|has to"
             "|shall] [stay|remain]"
             " [where it is|in place|untouched|put|where they are]|hands off {l}|{l} [must|should|may] [not|never] be "
             "[moved|touched"

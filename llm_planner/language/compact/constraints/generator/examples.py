@@ -1,4 +1,4 @@
-"""One training example: a lifted sentence of one to four parts, and the derivation of what they mean."""
+"""One training example: a lifted sentence of one to seven parts, and the derivation of what they mean."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from numpy.random import Generator
 
 from llm_planner.language.compact.constraints.generator import (
     avoidance,
+    carrying,
+    endings,
+    exceptions,
     itineraries,
     limits,
     orders,
     precedence,
     responses,
 )
+from llm_planner.language.compact.constraints.generator.chatter import chatted
 from llm_planner.language.compact.constraints.generator.itineraries import Said
 from llm_planner.language.compact.constraints.generator.narrator import Item, Narrator
 from llm_planner.language.compact.constraints.generator.noise import noisy
@@ -41,32 +45,41 @@ BARE: Weighted = (
     (0.02, limits.timed),
 )  # fmt: skip
 GOALS: Weighted = (
-    (0.22, itineraries.visit), (0.25, itineraries.sequence), (0.06, orders.ordered), (0.03, orders.strictly),
-    (0.05, itineraries.patrol), (0.06, itineraries.counted),
-    (0.28, lambda who: itineraries.visit_one(who, who.errand())), (0.05, limits.timed),
+    (0.19, itineraries.visit), (0.18, itineraries.sequence), (0.03, orders.ordered), (0.01, orders.strictly),
+    (0.02, itineraries.patrol), (0.04, itineraries.counted), (0.09, endings.finish), (0.08, endings.one_before_another),
+    (0.25, lambda who: itineraries.visit_one(who, who.errand())), (0.03, limits.timed), (0.03, exceptions.everywhere),
+    (0.09, endings.fetch),
 )  # fmt: skip
+PEOPLES_GOALS: Weighted = (*GOALS, (0.03, endings.handed_round))
 ROOM_RULES: Weighted = (
-    (0.34, avoidance.never), (0.25, precedence.not_before), (0.09, responses.whenever), (0.06, precedence.never_after),
-    (0.05, responses.responds), (0.04, responses.at_once), (0.06, limits.distance), (0.03, limits.speed),
-    (0.04, itineraries.counted), (0.03, precedence.stay_until), (0.01, limits.always),
+    (0.29, avoidance.never), (0.23, precedence.not_before), (0.05, responses.whenever), (0.08, precedence.never_after),
+    (0.08, responses.responds), (0.03, responses.at_once), (0.06, limits.distance), (0.03, limits.speed),
+    (0.05, itineraries.counted), (0.03, precedence.stay_until), (0.01, limits.always), (0.02, limits.timed),
+    (0.03, exceptions.nowhere_else), (0.03, carrying.empty_handed), (0.12, carrying.carrying),
+    (0.04, carrying.only_with), (0.04, carrying.slowly), (0.03, exceptions.nothing_else), (0.02, exceptions.only),
 )  # fmt: skip
 TABLE_RULES: Weighted = (
-    (0.4, avoidance.never), (0.27, precedence.not_before), (0.11, limits.distance), (0.03, limits.speed),
-    (0.04, limits.height), (0.07, responses.whenever), (0.03, precedence.never_after), (0.03, limits.always),
-    (0.02, responses.responds),
+    (0.32, avoidance.never), (0.23, precedence.not_before), (0.09, limits.distance), (0.03, limits.speed),
+    (0.04, limits.height), (0.04, responses.whenever), (0.05, precedence.never_after), (0.01, limits.always),
+    (0.06, responses.responds), (0.11, exceptions.nothing_else), (0.05, exceptions.only), (0.06, carrying.carrying),
+    (0.03, carrying.slowly), (0.03, itineraries.counted), (0.02, endings.finish), (0.01, limits.timed),
 )  # fmt: skip
 
-_AND_RULE = (  # the usual links, half of the time, then the others
-    "[[, and|, but|and|but|, but|but|, and|and|.|,]|[, and|, but|and|but|.|;|,|. also|. and|, also|. but|, and "
-    "please|. remember"
-    " ,|. however ,|. oh , and|while|and also|, though|. while you do it ,|. please|, just|. at the same time|. note "
-    ":|. one"
-    " condition :|]]"
+_AND_RULE = (  # the usual links, most of the time, then the others
+    "[[, and|, but|and|but|, but|but|, and|and|.|,]|[, and|, but|and|but|.|,|;|.|,]|[, and|, but|and|but|.|;|,"
+    "|. also|. and|, also|. but|, and please|. remember ,|. furthermore ,|. moreover ,|. in addition ,"
+    "|. additionally ,|. besides ,|, plus|, as well as|. what is more ,|. keep in mind :|. important :|. oh and"
+    "|. and never forget :|, and make sure|. make sure|and please|, please also|. on the way ,|. meanwhile ,"
+    "|. all the while ,|!|. and|. but|, and also|, all while|, while|, so|. so|. in doing so ,|. do this"
+    "|and at the same time|. another rule :|. then again ,|, yet|. still ,|. as you do that ,|. during this ,|! and"
+    "|? and|. . .|. however ,|. oh , and|while|and also|, though|. while you do it ,|. please|, just"
+    "|. at the same time|. note :|. one condition :|]]"
 )
 _AND_GOAL = (
-    "[[,|, and|and|.|. then|, then]|[,|.|;|, and|. now|:|. then|and|, but|. with that in mind ,|. your task :|. that "
-    "said ,|, so"
-    "|. apart from that ,|. under that condition|, please|. ok ,|]]"
+    "[[,|, and|and|.|. then|, then|and|.]|[,|.|;|, and|. now|:|. then|and|, but|. with that in mind ,|. your task :"
+    "|. that said ,|, so|. apart from that ,|. under that condition|, please|. ok ,||. with these rules ,"
+    "|. given that ,|. next ,|!|. also|, also|. after that ,|. now please|. i want you to|. go and|. what i want :"
+    "|. the job :|. within these limits ,|. that is why you should]]"
 )
 _MOSTLY_NEGATIVE = re.compile(
     r"\b(don'?t|never|without|avoid|nothing else|leave|stays?|alone|others|rest|not|only that|just that|that's all"
@@ -100,16 +113,27 @@ def bare(rng: Generator) -> tuple[str, list[Part]]:
 
 
 def rooms(rng: Generator) -> tuple[str, list[Part]]:
-    """Commands to a robot in a building."""
+    """Commands to a robot in a building: errands, rules, or both; now and then many."""
     things = _random_items(rng, int(rng.integers(1, 6)))
     who = Narrator(rng, "rooms", things, rooms=int(rng.integers(4, 12)), people=int(rng.integers(0, 4)))
-    goals = [pick(who, GOALS) for _ in range(int(rng.choice([0, 1, 2], p=[0.22, 0.68, 0.1])))]
-    count = (
-        int(rng.choice([0, 1, 2, 3], p=[0.27, 0.53, 0.17, 0.03])) if goals else int(rng.choice([1, 2], p=[0.8, 0.2]))
-    )
-    ruled = [pick(who, ROOM_RULES) for _ in range(count)]
-    said = ruled + goals if who.chance(0.2) else goals + ruled
-    return "rooms", _strung(who, said)
+    goals = [
+        pick(who, PEOPLES_GOALS if who.people else GOALS)
+        for _ in range(int(rng.choice([0, 1, 2], p=[0.3, 0.56, 0.14])))
+    ]
+    sizes = [0.24, 0.42, 0.19, 0.1, 0.04, 0.01] if goals else [0.0, 0.72, 0.19, 0.07, 0.02, 0.0]
+    rules = [pick(who, ROOM_RULES) for _ in range(int(rng.choice(6, p=sizes)))]
+    return "rooms", _strung(who, _mixed(who, goals, rules))
+
+
+def _mixed(who: Narrator, goals: list[Said], rules: list[Said]) -> list[Said]:
+    """Errands first, mostly; or last, or among the rules. An ending comes last if it is said with errands."""
+    draw = who.rng.random()
+    if draw < 0.65:
+        return [*goals, *rules]
+    if draw < 0.85:
+        return [*rules, *goals]
+    at = int(who.rng.integers(0, len(rules) + 1))
+    return [*rules[:at], *goals, *rules[at:]]
 
 
 def table(rng: Generator) -> tuple[str, list[Part]]:
@@ -147,12 +171,13 @@ def table(rng: Generator) -> tuple[str, list[Part]]:
     who.used += said
     if len(said) == 1:
         who.last = said[0].node, ()
-    count = int(rng.choice([0, 1, 2, 3], p=[0.36, 0.47, 0.15, 0.02]))
+    count = int(rng.choice(5, p=[0.26, 0.48, 0.17, 0.07, 0.02]))
     ruled = [pick(who, TABLE_RULES) for _ in range(count)]
     task: Said | tuple[None, Phrase] = (None, tuple(words))
-    if ruled and who.chance(0.12):
+    if ruled and who.chance(0.3):
         return "table", _strung(who, ruled)
-    return "table", _strung(who, [*ruled, task] if ruled and who.chance(0.2) else [task, *ruled])
+    at = 0 if who.chance(0.7) else int(rng.integers(0, count + 1))
+    return "table", _strung(who, [*ruled[:at], task, *ruled[at:]])
 
 
 def unclear(rng: Generator) -> tuple[str, list[Part]]:
@@ -164,7 +189,9 @@ def _strung(who: Narrator, said: Iterable[tuple[Node | None, Phrase]]) -> list[P
     parts: list[Part] = []
     goal_before = False
     for spec, words in said:
-        goal = spec is None or spec.step in ("visit", "sequence", "ordered", "strictly", "patrol")
+        goal = spec is None or spec.step in ("visit", "sequence", "ordered", "strictly", "patrol", "finish")
+        if spec is not None and who.world != "bare" and who.chance(0.09):
+            words = chatted(who.rng, words)
         if parts:
             words = (*who.say(_AND_GOAL if goal and not goal_before else _AND_RULE), *words)
         parts.append(Part(spec, words))
@@ -205,7 +232,7 @@ def draw_sample(rng: Generator, accept: Callable[[Sequence[Part]], bool], mix: M
 
 
 Mix = tuple[tuple[float, Sentences], ...]
-MIX: Mix = ((0.42, bare), (0.29, rooms), (0.27, table), (0.02, unclear))
+MIX: Mix = ((0.24, bare), (0.42, rooms), (0.32, table), (0.02, unclear))
 BARE_MIX: Mix = ((0.99, bare), (0.01, unclear))
 
 

@@ -254,8 +254,13 @@ def patrol(who: Narrator) -> Said:
 
 def counted(who: Narrator) -> Said:
     """At least, at most, or exactly so many times."""
-    act = who.spot() if who.world == "bare" or who.chance(0.8) else who.deed()
-    kind = who.pick(("at_least", "at_most", "exactly"))
+    if who.world == "table":
+        act, kind = who.holding(), "at_most"
+    else:
+        act = who.spot() if who.world == "bare" or who.chance(0.75) else who.deed()
+        kind = who.pick(("at_least", "at_most", "exactly"))
+    if kind == "at_most" and who.world != "bare" and who.chance(0.2):
+        return _once(who, act)
     do, doing, x = act.say(who.rng, "do"), act.say(who.rng, "doing"), act.thing
     say = {"at_least": _at_least, "at_most": _at_most, "exactly": _exactly}[kind]
     low = 2 if kind == "at_least" else 1
@@ -266,7 +271,27 @@ def counted(who: Narrator) -> Said:
         return node("at_most", count, act.node), who.say("{do} at most {t}", do=do, t=times)
     if shift:
         count = node(shift, count)
-    return node(kind, count, act.node), who.say(template, do=do, doing=doing, x=x, t=times, m=who.say(_MUST))
+    return node(kind, count, act.node), who.say(
+        template, do=do, doing=doing, x=x, t=times, m=who.say(_MUST), be=who.say(act.forms["be"], y=act.extra)
+    )
+
+
+def _once(who: Narrator, act: Act) -> Said:
+    """At most once."""
+    return node("at_most", node("n1"), act.node), who.say(
+        "[do not {do} a second time|don't {do} a second time|never {do} twice|you [may|can] {do} once , [only once"
+        "|not more"
+        "|and only once|but not twice]|you [get|have] [one|only one|a single] [try|go|attempt] with {x} [: don't "
+        "pick it up "
+        "more than once|]|[do not|don't|never] {do} more than [once|one time|a single time]|{x} [must|may] not be "
+        "{be} [twice"
+        "|more than once|a second time]|{do} [only once|once at most|no more than once|once , no more]|you may {do} "
+        "[only|just]"
+        " once]",
+        do=act.say(who.rng, "do"),
+        x=act.thing,
+        be=who.say(act.forms["be"], y=act.extra),
+    )
 
 
 def count_words(who: Narrator, low: int = 1) -> tuple[Node, Phrase, int]:
@@ -292,7 +317,7 @@ def _at_least(who: Narrator) -> tuple[str, str]:
         "|fewer] than {t}"
         "|never {do} [less|fewer] than {t}|[{doing}] [less|fewer] than {t} is not [allowed|enough|permitted]|{x} "
         "[must|should|has"
-        " to|needs to] be [visited|reached] [at least|no less than] {t}|[make sure|ensure] [that|] {x} is [visited"
+        " to|needs to] be {be} [at least|no less than] {t}|[make sure|ensure] [that|] {x} is [visited"
         "|reached] at"
         " least {t}|at least {t} [you must|you have to|] {do}|you [need|have] to {do} {t} or more]"
     )
@@ -301,7 +326,7 @@ def _at_least(who: Narrator) -> tuple[str, str]:
 def _at_most(who: Narrator) -> tuple[str, str]:
     if who.chance(0.15):
         return "below", (
-            "[{m} {do} [less|fewer] than {t}|you [can|may] {do} [less|fewer] than {t}|{x} must be visited [less"
+            "[{m} {do} [less|fewer] than {t}|you [can|may] {do} [less|fewer] than {t}|{x} must be {be} [less"
             "|fewer] than {t}"
             "|never {do} {t} or more]"
         )
@@ -313,8 +338,8 @@ def _at_most(who: Narrator) -> tuple[str, str]:
         " more [often|] than {t}|you [can|may|are allowed to] [only|] {do} [at most|no more than|up to|but no more "
         "than|only]"
         " {t}|[{doing}] more than {t} is [not allowed|prohibited|forbidden|not permitted]|{x} [must|should|can|may] "
-        "[be visited"
-        "|be reached] [at most|no more than] {t}|{x} [must|should|may|can] not be [visited|reached] more than {t}|do "
+        "[be {be}"
+        "|be {be}] [at most|no more than] {t}|{x} [must|should|may|can] not be {be} more than {t}|do "
         "not {do}"
         " again [after|once] you have [been there|done so|done that|visited it|been to it] {t}|avoid {doing} more "
         "than {t}"
@@ -328,7 +353,7 @@ def _exactly(who: Narrator) -> tuple[str, str]:
         "more and not"
         " less|]|{do} {t} [exactly|and no more|only|, no more no less|and only {t}|, not more , not less]|[exactly"
         "|precisely]"
-        " {t} {do}|{x} [must|should|has to|needs to] be [visited|reached] [exactly|precisely|just] {t}|[make sure"
+        " {t} {do}|{x} [must|should|has to|needs to] be {be} [exactly|precisely|just] {t}|[make sure"
         "|ensure]"
         " [that|] {x} is [visited|reached] [exactly|precisely] {t}|[{doing}] [exactly|precisely] {t} is [required"
         "|needed]|the"

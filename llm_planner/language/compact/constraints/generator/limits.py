@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from llm_planner.language.compact.constraints.generator import acts as forms
-from llm_planner.language.compact.constraints.generator.avoidance import choice, several
+from llm_planner.language.compact.constraints.generator.avoidance import NOT, choice, several
 from llm_planner.language.compact.constraints.generator.itineraries import Said, enumerated
-from llm_planner.language.compact.constraints.generator.narrator import Narrator
-from llm_planner.language.compact.constraints.generator.phrasing import Phrase, listed, node
+from llm_planner.language.compact.constraints.generator.narrator import ANYONE, Narrator
+from llm_planner.language.compact.constraints.generator.phrasing import Name, Phrase, listed, node
+from llm_planner.language.compact.grammar import Node
 
 
 def always(who: Narrator) -> Said:
@@ -42,16 +43,37 @@ def always(who: Narrator) -> Said:
     )
 
 
+def _somebody(who: Narrator) -> tuple[Node, Phrase]:
+    name = who.name("person", who.people)
+    return name.node, (name,)
+
+
 def distance(who: Narrator) -> Said:
     length = who.mark("quantity")
     words: Phrase
-    if who.people and who.chance(0.4):
-        name = who.name("person", who.people)
-        thing, words = name.node, (name,)
+    if who.people and who.chance(0.45):
+        if who.chance(0.2):
+            thing, words = node("anyone"), who.say(ANYONE)
+        else:
+            name = who.name("person", who.people)
+            thing, words = name.node, (name,)
     else:
         thing, words = who.thing(0.25)
-    return node("always", listed([node("farther", thing, length.node)])), who.say(
-        "[[always|] [keep|stay|remain] [at least|a minimum of|no less than|more than|] {q} [away|clear|distance"
+    things = [thing]
+    if who.chance(0.12):
+        other, more = who.thing() if not who.people or who.chance(0.4) else _somebody(who)
+        if other != thing and thing.step != "any":
+            things, words = [thing, other], (*words, *who.say("[and|and|and|or|, and]"), *more)
+    return node("always", listed([node("farther", one, length.node) for one in things])), who.say(
+        "[[{q} [away|distance|clearance|] from {x}|at least {q} from {x}|stay [further|farther|more] than {q} [away"
+        "|] from "
+        "{x}|[keep|stay] more than {q} [away|] from {x}|[hold|keep] a distance of [over|more than|at least|no less "
+        "than] {q}"
+        " [from|to] {x}|[maintain|keep] a clearance of [no less than|at least|] {q} [to|from] {x}|be [no closer"
+        "|never closer]"
+        " than {q} to {x}|never within {q} of {x}|[keep|stay] {q} off {x}|{x} needs [at least|] {q} of [space|room|"
+        "clearance]]|[always|] [keep|stay|remain] [at least|a minimum of|no less than|more than|] {q} [away|clear"
+        "|distance"
         "|apart|off] [from|of] {x} [at"
         " all times|]|keep [a|the] [distance|gap|clearance|margin|safety distance] of [at least|] {q} [to|from"
         "|around] {x}|never [come|get|go|be"
@@ -71,7 +93,16 @@ def distance(who: Narrator) -> Said:
 def speed(who: Narrator) -> Said:
     length = who.mark("quantity")
     return node("always", listed([node("slower", length.node)])), who.say(
-        "[[never|do not|don't|you must not] [move|go|drive|be|travel] [faster|quicker] than {q} [/ s|per second|a "
+        "[[go|move|drive] slow , [under|below] {q} [/ s|per second]|{q} [/ s|per second] [max|maximum|at most]|[at "
+        "most|max] {q} "
+        "[/ s|per second]|[your|the|its|] [speed|velocity] [shall|must|should|may] [not exceed|never exceed|remain "
+        "below|"
+        "never be above] {q} [/ s|per second]|[stay|keep] [slower than|under|below] {q} [/ s|per second]|slower than "
+        "{q} [/ s|"
+        "per second]|do not exceed {q} [/ s|per second]|[never|don't|do not] [go|move|drive] [faster|more] than {q} "
+        "[/ s|per "
+        "second]|[never|do not|don't|you must not] [move|go|drive|be|travel] [faster|quicker] than {q} [/ s|per "
+        "second|a "
         "second|per second]|[stay|keep|move"
         "|drive|go] [below|under|slower than|at less than|at no more than|at most] {q} [/ s|per second|a second]"
         "|[keep|hold] [the|your] speed"
@@ -88,7 +119,10 @@ def height(who: Narrator) -> Said:
     length = who.mark("quantity")
     thing, words = who.thing(0.2)
     return node("always", listed([node("lower", thing, length.node)])), who.say(
-        "[[never|do not|don't] [lift|raise|carry|hold] {x} [higher|more|further up] than {q} [above the table|]|keep "
+        "[{x} [must|may|should] not be [lifted|raised|carried] [above|higher than|over|more than] {q}|[do not|don't"
+        "|never] [lift"
+        "|raise] {x} [above|over] {q}|[never|do not|don't] [lift|raise|carry|hold] {x} [higher|more|further up] than "
+        "{q} [above the table|]|keep "
         "{x} [below|under|lower than] {q}"
         " [above the table|high|]|{x} must [stay|remain|be kept] [below|under|lower than] {q}|without [lifting"
         "|raising] {x} [above|higher than|over]"
@@ -100,6 +134,8 @@ def height(who: Narrator) -> Said:
 
 def timed(who: Narrator) -> Said:
     time = who.mark("seconds")
+    if who.world != "bare" and who.chance(0.3):
+        return _for_now(who, time)
     act = who.spot() if who.world == "bare" else who.errand() if who.world == "rooms" else who.placed()
     r = who.rng
     if act.forms is forms.PLACE and who.chance(0.4):
@@ -121,4 +157,22 @@ def timed(who: Narrator) -> Said:
         do=act.say(r, "do"),
         d=act.say(r, "done"),
         t=(time,),
+    )
+
+
+def _for_now(who: Narrator, time: Name) -> Said:
+    """What does not hold yet, or holds only for a while."""
+    act = who.deed()
+    while act.node.step == "holding_any" or (act.node.children and act.node.children[0].step == "any"):
+        act = who.deed()
+    return node("from_now", time.node, node("isnt", act.node)), who.say(
+        "[for [the next|the first|] {t} [,|] {n} {do}|{n} {do} [for|during|in] the [next|first] {t}|{n} {do} before "
+        "{t} [have "
+        "passed|are over]|wait {t} before {g}|no {g} [for|during|in] the [next|first] {t}|[during|in] the [next"
+        "|first] {t} {n} "
+        "{do}]",
+        t=(time,),
+        n=who.say(NOT),
+        do=act.say(who.rng, "do"),
+        g=act.say(who.rng, "doing"),
     )

@@ -17,6 +17,10 @@ from llm_planner.language.compact.grammar import Node
 T = TypeVar("T")
 Described = tuple[Node, Phrase]
 ANY_KIND, ANY_COLOR = node("any_kind"), node("any_color")
+ANYONE = (
+    "[anyone|anybody|people|any human|any person|everyone|everybody|humans|the people|any of the people|a human|any "
+    "people|other people|a person|somebody]"
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Narrator:
     used: list[Name] = field(default_factory=list)
     marks: int = 0
     last: Described | None = None  # what "it" would mean
+    last_room: Name | None = None  # where "there" would be
     places: float = 0.7  # share of bare propositions that are spoken of as places
 
     def chance(self, probability: float) -> bool:
@@ -81,8 +86,11 @@ class Narrator:
         return self.room(acts.PLACE, "in_room")
 
     def room(self, forms: Forms, step: str) -> Act:
+        if forms is acts.PLACE and self.last_room is not None and self.chance(0.06):
+            return Act(node(step, self.last_room.node), forms, self.say("[it|there|that room|there]"))
         name = self.name("room", self.rooms)
-        return Act(node(step, name.node), forms, self.say("[the|the|the|the|] {x}", x=(name,)))
+        self.last_room = name
+        return Act(node(step, name.node), forms, self.say("[the|the|the|the|the|] {x}", x=(name,)))
 
     def spot(self) -> Act:
         """A place or, over bare propositions, now and then an event."""
@@ -150,6 +158,8 @@ class Narrator:
 
     def nearby(self) -> Act:
         if self.people and self.chance(0.4):
+            if self.chance(0.15):
+                return Act(node("near", node("anyone")), acts.NEAR, self.say(ANYONE))
             name = self.name("person", self.people)
             return Act(node("near", name.node), acts.NEAR, (name,))
         return self._about("near", acts.NEAR)
@@ -194,8 +204,8 @@ class Narrator:
         """One thing, or with probability `sets` several at once, any of them."""
         if self.chance(sets):
             return self.several("any")
-        if self.last is not None and self.chance(0.15):
-            return self.last[0], self.say("[it|it|it|that|that one|the same one|this one]")
+        if self.last is not None and self.chance(0.2):
+            return self.last[0], self.say("[it|it|it|it|it|that|that one|the same one|this one]")
         item = self._fresh_item()
         kind, color, words = self._description(item)
         meant = Name("object", item.name).node if kind is None else node("the", kind, color)

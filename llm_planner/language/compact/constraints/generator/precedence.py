@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from llm_planner.language.compact.constraints.generator import acts as forms
 from llm_planner.language.compact.constraints.generator.acts import Act
-from llm_planner.language.compact.constraints.generator.avoidance import NOT, alike, choice, holding
+from llm_planner.language.compact.constraints.generator.avoidance import NOT, PASSIVE, alike, choice, holding
+from llm_planner.language.compact.constraints.generator.endings import never_again, no_return
 from llm_planner.language.compact.constraints.generator.itineraries import Said, enumerated
 from llm_planner.language.compact.constraints.generator.narrator import Narrator
 from llm_planner.language.compact.constraints.generator.phrasing import Phrase, joined, listed, node
@@ -15,10 +16,10 @@ from llm_planner.language.compact.constraints.generator.responses import (
 
 def not_before(who: Narrator) -> Said:
     """None of the first before the second."""
-    if who.world == "table" and who.items and who.chance(0.45):
+    if who.world != "bare" and who.items and who.chance(0.45 if who.world == "table" else 0.15):
         step, kinds = who.pick((("moved", forms.MOVED), ("holding", forms.HOLDING)))
         thing, words = who.several("any")
-        first = who.moved() if who.chance(0.7) else who.placed()
+        first = who.condition() if who.world == "rooms" else who.moved() if who.chance(0.5) else who.placed()
         late = Act(holding(step, thing), kinds, words)
         acts, before, what = [late], first.node, None
     else:
@@ -36,6 +37,8 @@ def not_before(who: Narrator) -> Said:
         first = Act(node("moved", thing), forms.MOVED, words)
         before, what = first.node, None
     one = acts[0]
+    if who.world != "bare" and one.node.children[:1] == before.children[:1] and one.node.children:
+        return not_before(who)  # "do not touch it before you touch it" is nothing that people say
     some = enumerated(who, acts, who.pick(("or", "and"))) if len(acts) > 1 else one.thing
     late = Act(one.node, one.forms, some, one.extra)
     early = Act(before, first.forms, what, first.extra) if what else first
@@ -55,7 +58,71 @@ def _precedence(who: Narrator, late: Act, early: Act) -> Phrase:
         "un": early.say(r, "unseen"),
         "y": early.noun,
         "ln": late.say(r, "done"),
+        "be": who.say(late.forms["be"], y=late.extra),
+        "l": late.thing,
     }
+    if who.world != "bare" and early.forms is forms.HOLDING:  # "unless you hold it" is another rule
+        return who.say(
+            "[{n} {do} [until|before|till] {dn}|{n} {do} before {eg}|{n} {do} without [first|having first] {eg}|only "
+            "{do} [after"
+            "|once] {dn}|{do} only [after|once] {dn}|[until|before|till] {dn} [,|] {n} {do}|{x} [is|are] [off limits"
+            "|forbidden|"
+            "taboo] [until|before] {dn}|wait [until|till] {dn} before {g}|no {g} [until|before|till] {dn}|you [can"
+            "|may] only {do}"
+            " [after|once] {dn}|first {ed} , until then {n} {do}|[make sure|ensure] {dn} before {g}|leave {l} [alone"
+            "|where it is]"
+            " until {dn}|do not {do} [before|until] {eg}|{dn} before you {do}]"
+            if late.forms in (forms.HOLDING, forms.MOVED)
+            else "[{n} {do} [until|before|till] {dn}|{n} {do} [until|before|till] {dn}|{n} {do} before {eg}|{n} {do} "
+            "without first"
+            " {eg}|only {do} [after|once] {dn}|{do} only [after|once] {dn}|[until|before|till] {dn} [,|] {n} {do}"
+            "|{x} [is|are] "
+            "[off limits|forbidden|taboo] [until|before] {dn}|wait [until|till] {dn} before {g}|no {g} [until|before"
+            "|till] {dn}|"
+            "you [can|may] only {do} [after|once] {dn}|first {ed} , until then {n} {do}|[make sure|ensure] {dn} "
+            "before {g}]",
+            n=who.say(NOT),
+            **slots,
+        )
+    if who.world != "bare" and late.forms in (forms.HOLDING, forms.MOVED) and who.chance(0.3):
+        return who.say(
+            "[leave {l} [alone|where it is|where they are|be|in place|untouched|as it is] [until|till|unless|before"
+            "|until] {dn}"
+            "|{l} [stays|stay|must stay|should stay|remains] [where it is|put|where they are|untouched|in place] "
+            "[until|till] "
+            "{dn}|hands off {l} [until|till|before|unless] {dn}|keep your hands off {l} [until|till] {dn}|[until"
+            "|before|till] "
+            "{dn} [,|] [leave {l} [alone|where it is|be]|hands off {l}|{l} [stays|stay] [put|where it is|where they "
+            "are]]|let {l}"
+            " [be|stay where it is] [until|till] {dn}|don't [mess|bother] with {l} [until|till|before] {dn}]",
+            **slots,
+        )
+    if who.world != "bare" and late.forms is not forms.HANDED and who.chance(0.25):
+        return who.say(
+            f"[{{l}} {PASSIVE} be {{be}} [until|before|unless|till] {{dn}}|{{l}} {PASSIVE} be {{be}} [until|before] "
+            f"{{dn}}|{{l}} "
+            "[may|can] [only|] be {be} [only|] [after|once|when|as soon as|only after|only once] {dn}|[until|before"
+            "|unless] "
+            f"{{dn}} [,|] {{l}} {PASSIVE} be {{be}}|only [after|once|when] {{dn}} [may|can] {{l}} be {{be}}|only "
+            f"[after|once|when]"
+            " {dn} [are you allowed to|may you|can you] {do}|no {g} without [first|] {eg} [first|]|no {g} [until"
+            "|before|unless] "
+            "{dn}|not {be} before {dn}|{dn} comes first , [only then|then] {do}]",
+            **slots,
+        )
+    if who.world != "bare" and who.chance(0.12):
+        return who.say(
+            "[before you {do} [,|] you [must|have to|need to|should] {ed} [first|]|before {g} [,|] you [must|have to"
+            "|should] {ed}|"
+            "you [must|have to|need to] {ed} [first|] before you {do}|{ed} [first|] , until then [do not|never"
+            "|don't] {do}|{y} "
+            "comes first [;|,|:|.] [until then|until {dn}|before that] [you do not|do not|don't] {do}|{y} first [!|:"
+            "|,|.] [do "
+            "not|don't] {do} [before|until] [{dn}|that]|[if|unless|as long as] {un} , [no|stay away from|do not go "
+            "to] {x}|"
+            "first {ed} , [before that|until then] {x} is [off limits|forbidden|taboo]]",
+            **slots,
+        )
     if late.forms is forms.MOVED and early.forms in (forms.MOVED, forms.HOLDING) and who.chance(0.3):
         return who.say(
             "[[make sure|ensure|see] [that|] {dn} before {ln}|{y} [must|should|has to|needs to] [come|go|be moved|be "
@@ -142,6 +209,10 @@ def stay_until(who: Narrator) -> Said:
 
 
 def never_after(who: Narrator) -> Said:
+    if who.world == "rooms" and who.chance(0.2):
+        return no_return(who)
+    if who.world != "bare" and who.items and who.chance(0.35):
+        return never_again(who)
     why, cause = trigger(who)
     acts = alike(who, choice(who, (0.75, 0.18, 0.07)))
     one = acts[0]

@@ -120,6 +120,9 @@ class _Letters:
         assert isinstance(node.step, Pointer)
         return atom(self.names[node.step.index - 1])
 
+    def rooms(self, node: Node) -> list[Formula]:
+        return [self.state(node)]
+
     def started(self, node: Node, before: Node) -> Formula:
         return self.state(node)
 
