@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
+from llm_planner.temporal.words import read_back
 
 MARKS = {
     StepStatus.PENDING: ("·", "dim"),
@@ -44,7 +45,7 @@ class ProgressView:
     def __init__(self, command: str, console: Console | None = None) -> None:
         self.console = console or Console(highlight=False)
         self._command = command
-        self._program = ""
+        self._plan: Plan | None = None
         self._lines: set[str] = set()
         self._live = Live(console=self.console, refresh_per_second=8) if self.console.is_terminal else None
 
@@ -63,7 +64,7 @@ class ProgressView:
     def update(self, progress: Shown) -> None:
         """Show how far it is now."""
         if progress.plan is not None:
-            self._program = progress.plan.program.strip()
+            self._plan = progress.plan
         if self._live is not None:
             self._live.update(self._display(progress))
         else:
@@ -71,8 +72,8 @@ class ProgressView:
 
     def _display(self, progress: Shown) -> RenderableType:
         parts: list[RenderableType] = []
-        if self._program:
-            parts += [program_panel(self._program), steps_table(progress.steps)]
+        if self._plan is not None:
+            parts += [*understood(self._plan), program_panel(self._plan.program), steps_table(progress.steps)]
             over = sum(step.status in _OVER for step in progress.steps)
             parts.append(ProgressBar(total=max(1, len(progress.steps)), completed=over, width=50))
         if not progress.steps or progress.message:
@@ -81,8 +82,9 @@ class ProgressView:
 
     def _print_new(self, progress: Shown) -> None:
         lines = [] if progress.steps else [progress.message]
-        if self._program:
-            lines.append("program:\n" + "\n".join(f"  {line}" for line in self._program.splitlines()))
+        if self._plan is not None:
+            lines += [line.plain for line in understood(self._plan)]
+            lines.append("program:\n" + "\n".join(f"  {line}" for line in self._plan.program.strip().splitlines()))
         total = len(progress.steps)
         for number, step in enumerate(progress.steps, start=1):
             if step.status is not StepStatus.PENDING:
@@ -93,6 +95,12 @@ class ProgressView:
             if line and line not in self._lines:
                 self._lines.add(line)
                 self.console.print(Text(line))
+
+
+def understood(plan: Plan) -> list[Text]:
+    """What the robot has understood besides the program, in plain words."""
+    words = {True: "to be done: ", False: "rule: "}
+    return [Text.assemble((words[one.goal], "bold"), read_back(one.formula)) for one in plan.constraints]
 
 
 def program_panel(program: str) -> Panel:

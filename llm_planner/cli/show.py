@@ -5,10 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from llm_planner.cli.progress_view import program_panel, steps_table
+from llm_planner.cli.progress_view import program_panel, steps_table, understood
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.report import Report
-from llm_planner.temporal.words import read_back
 
 _STYLES = {Outcome.DONE: "bold green", Outcome.QUESTION: "bold yellow"}
 
@@ -18,9 +17,8 @@ def show_report(report: Report, console: Console, done: str = "done") -> None:
     if report.plan is not None:
         console.print(program_panel(report.plan.program))
         console.print(steps_table(report.plan.steps))
-        for constraint in report.plan.constraints:
-            word = "to be done" if constraint.goal else "rule"
-            console.print(Text(f"{word}: ", "bold") + Text(read_back(constraint.formula)), soft_wrap=True)
+        for line in understood(report.plan):
+            console.print(line, soft_wrap=True)
         if not report.plan.complete:
             console.print(Text("… the rest depends on what the scene shows then", "dim"))
     word = done if report.outcome is Outcome.DONE else report.outcome.value

@@ -9,6 +9,8 @@ from rich.console import Console
 
 from llm_planner.cli.progress_view import ProgressView
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.parser import parse
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,8 @@ class Shown:
     steps: tuple[PlanStep, ...]
 
 
-PLAN = Plan("tidy", 'pick("mug")\ngo_home()\n')
+RULES = (Constraint(parse("G !near(robot, vase)"), "not near it"), Constraint(parse("F clear(mug)"), "", goal=True))
+PLAN = Plan("tidy", 'pick("mug")\ngo_home()\n', constraints=RULES)
 
 
 def steps(*statuses: StepStatus) -> tuple[PlanStep, ...]:
@@ -42,6 +45,8 @@ def test_in_a_log_each_change_is_one_line():
     assert show(terminal=False).splitlines() == [
         "You: tidy",
         "planning",
+        "rule: the robot never comes near the vase",
+        "to be done: the mug is clear at some point",
         "program:",
         '  pick("mug")',
         "  go_home()",
@@ -53,6 +58,7 @@ def test_in_a_log_each_change_is_one_line():
 
 def test_a_terminal_shows_program_steps_and_a_bar():
     shown = show(terminal=True)
+    assert "rule: " in shown
     assert "program" in shown
     assert "✓" in shown
     assert "━" in shown
