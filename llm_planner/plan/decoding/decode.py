@@ -15,6 +15,7 @@ from llm_planner.plan.choices import Call, Menu
 from llm_planner.plan.decoding.conflict import because, contradiction, smallest_conflict
 from llm_planner.plan.decoding.prior import StepPrior, Uniform
 from llm_planner.plan.decoding.search import Found, Limits, search
+from llm_planner.plan.decoding.stops import rooms_asked_for, with_stops
 from llm_planner.plan.decoding.task import Demand, History, Task, menu_for, problem_for
 from llm_planner.plan.plan import Goal
 from llm_planner.program.signatures import Signature
@@ -145,9 +146,13 @@ def _find(task: Task, prior: StepPrior, limits: Limits, clock: Clock) -> Found:
         *([(exact, menu)] if task.keeps_distances else []),
         *([_widest(task)] if menu.drops else []),
     ]
+    rooms = rooms_asked_for(task.judged, task.scene)
     for attempt in attempts:
-        found = search(problem_for(*attempt, prior), limits, clock)
-        if found.calls is not None or not found.exhausted:
+        problem = problem_for(*attempt, prior)
+        found = search(problem, limits, clock)
+        if found.calls is not None:
+            return with_stops(problem, found, rooms)
+        if not found.exhausted:
             break
     return found
 
