@@ -123,6 +123,10 @@ class Reading:
     question: str = ""
     log_probability: float | None = None
 
+    def __str__(self) -> str:
+        """The task and the formulas, a line each: what an `Attempt` at reading shows."""
+        return "\n".join(filter(None, (self.task, *(constraint.formula for constraint in self.constraints))))
+
 
 @dataclass(frozen=True)
 class ReadingReply:

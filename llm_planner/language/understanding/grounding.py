@@ -57,5 +57,4 @@ def _check_bare(formula: Formula, propositions: tuple[str, ...]) -> None:
 
 def as_attempt(reading: Reading, problem: InputError) -> Attempt:
     """What a model is shown of a reading that could not be used."""
-    lines = [reading.task, *(constraint.formula for constraint in reading.constraints)]
-    return Attempt("\n".join(line for line in lines if line), (str(problem),))
+    return Attempt(str(reading), (str(problem),))

@@ -61,7 +61,7 @@ class CommandReader:
     def _best(self, readings: list[tuple[Reading, float]], request: ReadingRequest) -> Reading:
         """The reading that is trusted most; those that come to the same task and formula count together."""
         refused = {attempt.program for attempt in request.attempts}
-        left = [(r, trust) for r, trust in readings if not refused & {c.formula for c in r.constraints}]
+        left = [(reading, trust) for reading, trust in readings if str(reading) not in refused]
         trusted: dict[tuple[str, Formula, str], float] = {}
         for reading, trust in left:
             trusted[_sense(reading)] = trusted.get(_sense(reading), 0.0) + trust
