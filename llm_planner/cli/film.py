@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import dist
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import SimulationError
-from llm_planner.world.scene import Scene
+from llm_planner.world.scene import Scene, Vector3
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 FPS = 12.5
 MOVING = 0.01  # [rad/s] from which a joint counts as moving, [m/s] a base
 STILLS = 8  # frames that the last picture stays
+WAY_HEIGHT, WAY_STEP = 0.03, 0.1  # [m] of the line that shows the way of a mobile robot
 
 
 @dataclass(frozen=True)
@@ -74,13 +76,26 @@ def write_film(frames: Sequence[Frame], video: Path | None, picture: Path | None
         if video is not None:
             write_video(video, _pictures(frames, renderer), FPS)
         if picture is not None:
-            write_picture(picture, _draw(frames[-1], renderer))
+            write_picture(picture, _draw(frames, renderer))
 
 
 def _pictures(frames: Sequence[Frame], renderer: Renderer) -> Iterator[NDArray[np.uint8]]:
-    for frame in [*frames, *[frames[-1]] * STILLS]:
-        yield _draw(frame, renderer)
+    for count in [*range(1, len(frames) + 1), *[len(frames)] * STILLS]:
+        yield _draw(frames[:count], renderer)
 
 
-def _draw(frame: Frame, renderer: Renderer) -> NDArray[np.uint8]:
-    return renderer.render(frame.qpos, frame.width, frame.scene)
+def _draw(frames: Sequence[Frame], renderer: Renderer) -> NDArray[np.uint8]:
+    """The last frame, with the way that a mobile robot has come."""
+    last = frames[-1]
+    return renderer.render(last.qpos, last.width, last.scene, _way(frames))
+
+
+def _way(frames: Sequence[Frame]) -> list[Vector3]:
+    """Where a mobile robot has been, a little above the floor, at points that are some way apart."""
+    way: list[Vector3] = []
+    for frame in frames:
+        if frame.scene.building is not None and frame.scene.robot is not None:
+            x, y, _ = frame.scene.robot.position
+            if not way or dist(way[-1], (x, y, WAY_HEIGHT)) > WAY_STEP:
+                way.append((x, y, WAY_HEIGHT))
+    return way

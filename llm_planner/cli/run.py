@@ -74,7 +74,7 @@ def _single(args: argparse.Namespace) -> Report:
         library = load_skills()
         make_plan = planner(args, library, viewpoint)
         filmed = FilmedWorld(world)
-        workcell = Workcell(filmed if args.video else world, library)
+        workcell = Workcell(filmed if args.video or args.picture else world, library)
         report = run_command(command, workcell, lambda scene: make_plan(command, scene), viewpoint)
     except LlmPlannerError as error:
         return _failed(command, error)

@@ -12,7 +12,7 @@ from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.offscreen import Image, OffscreenRenderer
 from llm_planner.simulation.panda import ARM_JOINTS
 from llm_planner.simulation.tabletop import tabletop_spec
-from llm_planner.world.scene import Scene
+from llm_planner.world.scene import Scene, Vector3
 
 NQ = len(ARM_JOINTS)
 CAMERA = "overview"
@@ -28,13 +28,19 @@ class SceneRenderer(OffscreenRenderer):
         super().__init__(spec, CAMERA, width, height)
         self._dress_bare_links()
 
-    def render(self, qpos: Sequence[float] | NDArray[np.float64], gripper_width: float, scene: Scene) -> Image:
+    def render(
+        self,
+        qpos: Sequence[float] | NDArray[np.float64],
+        gripper_width: float,
+        scene: Scene,
+        way: Sequence[Vector3] = (),
+    ) -> Image:
         """The picture (height, width, 3) of the arm at `qpos` (7,) [rad] and the objects as in `scene`.
 
         Objects of the scene that the renderer was not told of are left out; those it lacks are hidden.
         """
         self._pose(qpos, gripper_width, scene)
-        return self.draw()
+        return self.draw(way=way)
 
     def _dress_bare_links(self) -> None:
         """Without the robot's meshes its collision shapes are drawn."""

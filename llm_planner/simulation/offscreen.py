@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import mujoco
 
 Image = NDArray[np.uint8]
+WAY_WIDTH, WAY_COLOR = 0.04, (0.95, 0.35, 0.1)  # [m] of a line that shows where a robot has been
 Renderer = TypeVar("Renderer", bound="OffscreenRenderer")
 
 
@@ -52,8 +54,8 @@ class OffscreenRenderer:
         self._camera.fixedcamid = self._model.camera(camera).id
         self._open(width, height)
 
-    def draw(self, labels: Iterable[Label] = ()) -> Image:
-        """The picture (height, width, 3) of the data as they are."""
+    def draw(self, labels: Iterable[Label] = (), way: Sequence[Vector3] = ()) -> Image:
+        """The picture (height, width, 3) of the data as they are, with a line along `way` [m]."""
         mujoco, rectangle = self._mujoco, self._mujoco.MjrRect(0, 0, self.width, self.height)
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)
@@ -62,7 +64,9 @@ class OffscreenRenderer:
             self._model, self._data, self._option, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene
         )
         for label in labels:
-            self._add(label)
+            self._write(label)
+        for begin, end in pairwise(way):
+            self._connect(begin, end)
         mujoco.mjr_render(rectangle, self._scene, self._context)
         image = np.empty((self.height, self.width, 3), dtype=np.uint8)
         mujoco.mjr_readPixels(image, None, rectangle, self._context)
@@ -86,20 +90,32 @@ class OffscreenRenderer:
     def _open(self, width: int, height: int) -> None:
         mujoco = self._mujoco
         self._gl = open_gl_context(width, height)
-        self._scene = mujoco.MjvScene(self._model, maxgeom=600)
+        self._scene = mujoco.MjvScene(self._model, maxgeom=1000)
         for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION, mujoco.mjtRndFlag.mjRND_HAZE):
             self._scene.flags[flag] = 0
         self._context = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         atexit.register(self.close)
 
-    def _add(self, label: Label) -> None:
-        mujoco, scene = self._mujoco, self._scene
+    def _write(self, label: Label) -> None:
+        geom = self._geom(self._mujoco.mjtGeom.mjGEOM_LABEL, 0.1, label.color)
+        if geom is not None:
+            geom.pos = label.position
+            geom.label = label.text
+
+    def _connect(self, begin: Vector3, end: Vector3) -> None:
+        kind = self._mujoco.mjtGeom.mjGEOM_CAPSULE
+        geom = self._geom(kind, WAY_WIDTH, WAY_COLOR)
+        if geom is not None:
+            self._mujoco.mjv_connector(geom, kind, WAY_WIDTH, np.array(begin), np.array(end))
+
+    def _geom(self, kind: int, size: float, color: Vector3) -> Any:
+        """One more thing in the picture; None where it is full."""
+        scene = self._scene
         if scene.ngeom == scene.maxgeom:
-            return
+            return None
         geom = scene.geoms[scene.ngeom]
-        color = np.array([*label.color, 1.0], dtype=np.float32)
-        size, turned = np.full(3, 0.1), np.eye(3).ravel()
-        mujoco.mjv_initGeom(geom, mujoco.mjtGeom.mjGEOM_LABEL, size, np.array(label.position), turned, color)
-        geom.label = label.text
+        rgba = np.array([*color, 1.0], dtype=np.float32)
+        self._mujoco.mjv_initGeom(geom, kind, np.full(3, size), np.zeros(3), np.eye(3).ravel(), rgba)
         scene.ngeom += 1
+        return geom

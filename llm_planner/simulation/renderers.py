@@ -14,7 +14,7 @@ from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.offscreen import Image
 from llm_planner.simulation.rooms.camera import RoomsRenderer
 from llm_planner.world.building import Building
-from llm_planner.world.scene import Scene
+from llm_planner.world.scene import Scene, Vector3
 
 TABLE_SIZE, BUILDING_SIZE = (640, 480), (800, 600)  # a building has more to read
 Drawn = tuple[Building | None, tuple[ObjectSpec, ...]]  # what a renderer is made for
@@ -23,7 +23,15 @@ Drawn = tuple[Building | None, tuple[ObjectSpec, ...]]  # what a renderer is mad
 class Renderer(Protocol):
     """Draws scenes with the things it was made for. Close it after use."""
 
-    def render(self, qpos: Sequence[float] | NDArray[np.float64], gripper_width: float, scene: Scene) -> Image: ...
+    def render(
+        self,
+        qpos: Sequence[float] | NDArray[np.float64],
+        gripper_width: float,
+        scene: Scene,
+        way: Sequence[Vector3] = (),
+    ) -> Image:
+        """The picture (height, width, 3), with a line along `way` [m]."""
+        ...
 
     def close(self) -> None: ...
 

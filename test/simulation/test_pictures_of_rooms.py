@@ -86,3 +86,10 @@ def test_a_film_of_a_mobile_robot_needs_no_joint_states(scene, tmp_path):
     write_film(recorder.frames, tmp_path / "film.mp4", tmp_path / "last.png")
     assert (tmp_path / "film.mp4").stat().st_size > 1000
     assert (tmp_path / "last.png").stat().st_size > 1000
+
+
+def test_the_way_that_the_robot_has_come_is_a_line(renderer, scene):
+    hall, lobby = ((*scene.building.find(room).area.center, 0.03) for room in ("hall", "lobby"))
+    without, with_way = (renderer.render((), 0.0, scene, way) for way in ((), (hall, lobby)))
+    _, columns = np.nonzero((without != with_way).any(axis=2))
+    assert np.ptp(columns) > 100

@@ -13,7 +13,7 @@ from llm_planner.simulation.rooms.base import BASE_HEIGHT, yaw_of
 from llm_planner.simulation.rooms.looks import CAMERA, dress_rooms
 from llm_planner.simulation.rooms.model import rooms_spec
 from llm_planner.world.building import Building
-from llm_planner.world.scene import Scene
+from llm_planner.world.scene import Scene, Vector3
 
 LABEL_RAISE = 0.15  # [m] of a name above its thing
 NAME_COLOR = (1.0, 1.0, 1.0)
@@ -31,7 +31,13 @@ class RoomsRenderer(OffscreenRenderer):
         self._building = building
         self._mocap = {item.name: int(self._model.body(item.name).mocapid[0]) for item in things}
 
-    def render(self, qpos: Sequence[float] | NDArray[np.float64], gripper_width: float, scene: Scene) -> Image:
+    def render(
+        self,
+        qpos: Sequence[float] | NDArray[np.float64],
+        gripper_width: float,
+        scene: Scene,
+        way: Sequence[Vector3] = (),
+    ) -> Image:
         """The picture (height, width, 3) of the scene; the joints of a mobile robot are in it already."""
         self._data.mocap_pos[:, 2] = -100.0  # below the floor until the scene says where
         for item in scene.objects:
@@ -41,7 +47,7 @@ class RoomsRenderer(OffscreenRenderer):
                 self._data.mocap_quat[self._mocap[item.name]] = (w, x, y, z)
         if scene.robot is not None:
             self._data.qpos[:] = (*scene.robot.position[:2], yaw_of(scene.robot))
-        return self.draw(self._labels(scene))
+        return self.draw(self._labels(scene), way)
 
     def _labels(self, scene: Scene) -> Iterator[Label]:
         for room in self._building.rooms:
