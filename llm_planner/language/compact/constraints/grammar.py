@@ -76,7 +76,7 @@ _RULES: dict[str, dict[str, tuple[str, ...]]] = {
     "THING": {"the": ("KIND", "COLOR"), "each": ("SET",), "any": ("SET",), "anyone": ()},
     "PLACE": {"this": ("KIND", "COLOR")},
     "SET": {"these": ("KIND", "COLOR"), "others": ("KIND", "COLOR")},  # others: than those named in the command
-    "ROOM": {"every_room": (), "other_rooms": ()},  # other: than those named in the command
+    "ROOM": {"every_room": (), "other_rooms": (), "rooms_of": ("SET",)},  # "any aisle": of aisle 1, aisle 2, ...
     "KIND": {"any_kind": ()},
     "COLOR": {"any_color": ()},
     "REGION": {

@@ -18,6 +18,7 @@ ROOM_WORDS = {
     "canteen": ("canteen", "cafeteria"),
 }
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_LABEL = 2  # letters or digits that tell rooms of one family apart
 _ENDINGS = ("ing", "ed", "es", "s", "d", "e")
 
 
@@ -50,6 +51,15 @@ def proposition_phrases(names: Sequence[str]) -> tuple[Phrase, ...]:
     )
 
 
+def families(rooms: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Rooms that share a name but for its last word, a number or a letter: aisle 1 and aisle 2 are aisles."""
+    numbered = [
+        (name.rsplit(" ", 1)[0], name) for name in rooms if " " in name and len(name.rsplit(" ", 1)[1]) <= _LABEL
+    ]
+    found = {family: tuple(name for stem, name in numbered if stem == family) for family, _ in numbered}
+    return {family: names for family, names in found.items() if len(names) > 1}
+
+
 def scene_phrases(scene: Scene) -> tuple[Phrase, ...]:
     """For a scene: its rooms, people and objects by name, and their kinds and colours."""
     found: list[Phrase] = []
@@ -58,6 +68,7 @@ def scene_phrases(scene: Scene) -> tuple[Phrase, ...]:
         found.append(Phrase("room", room, parts))
         if len(parts) > 1 and parts[-1] == ("room",):
             found.append(Phrase("room", room, parts[:-1]))
+    found += [Phrase("kind", name, _single(name)) for name in families(scene.building.names if scene.building else ())]
     for item in scene.objects:
         entry = "person" if item.kind in PEOPLE else "object"
         found.append(Phrase(entry, item.name, _parts(item.name, item.kind, item.color)))

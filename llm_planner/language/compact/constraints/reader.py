@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from llm_planner.errors import LanguageModelError, QuestionError
-from llm_planner.language.compact.constraints.doubts import DOUBT, doubt, unknown
+from llm_planner.language.compact.constraints.doubts import DOUBT, doubt, unknown, unknown_thing
 from llm_planner.language.compact.constraints.formulas import specification
 from llm_planner.language.compact.constraints.grammar import GOALS, MAX_READ, READING
 from llm_planner.language.compact.constraints.lifting import Lifted, Sentence, lift
@@ -105,6 +105,8 @@ class _Meaning:
                     tasks.append(said)
                     continue
                 spec = part.children[1]
+                if thing := self.known and unknown_thing(words, self.known):
+                    raise QuestionError(f'I do not know what "{thing}" is here. What do you mean by "{said}"?')
                 trust *= doubt(spec, words, self.sentence) * (DOUBT if unknown(words, self.known) and self.known else 1)
                 formula = str(specification(spec, self.states))
                 constraints.append(ReadConstraint(formula, said, spec.step in GOALS))

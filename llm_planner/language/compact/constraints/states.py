@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.compact.constraints.lifting import Sentence
-from llm_planner.language.compact.constraints.naming import PEOPLE
+from llm_planner.language.compact.constraints.naming import PEOPLE, families
 from llm_planner.language.compact.grammar import Node, Pointer
 from llm_planner.temporal.formula import Formula, atom, conj, disj
 from llm_planner.world.places import REGIONS
@@ -79,11 +79,18 @@ class SceneStates:
         which = node.children[0]
         if isinstance(which.step, Pointer):
             return [atom(written.format(self._entry(which)))]
-        spoken = self.sentence.named.get("room", ()) if which.step == "other_rooms" else ()
-        found = [name for name in (self.scene.building.names if self.scene.building else ()) if name not in spoken]
+        others = which.step == "other_rooms" or (which.children and which.children[0].step == "others")
+        spoken = self.sentence.named.get("room", ()) if others else ()
+        found = [name for name in self._rooms_of(which) if name not in spoken]
         if not found:
             raise QuestionError("There are no such rooms here. Which do you mean?")
         return [atom(written.format(name)) for name in found]
+
+    def _rooms_of(self, which: Node) -> tuple[str, ...]:
+        """All rooms, or those of the family that is named."""
+        names = self.scene.building.names if self.scene.building else ()
+        kind = which.children[0].children[0] if which.children else which
+        return families(names).get(self._entry(kind), ()) if isinstance(kind.step, Pointer) else tuple(names)
 
     def started(self, node: Node, before: Node) -> Formula:
         """To move a thing begins with taking it in hand; several things are those that must not come first."""

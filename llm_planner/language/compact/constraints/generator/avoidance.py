@@ -175,7 +175,8 @@ def _never(who: Narrator, acts: list[Act]) -> Phrase:
             "|reached|entered]"
             "|keep your distance from {l}|no {l}|{l} [is|are] [taboo|a no - go|a no go|closed|off - limits|restricted"
             "|not for you]"
-            "|not a step [into|in] {l}|[stay|keep] [well|far] away from {l}|[stay|keep] out of {l}|[stay|keep] off "
+            "|not a step [into|in] {l}|[nobody|no one] [enters|goes into|goes near|visits] {l}|[stay|keep] [well"
+            "|far] away from {l}|[stay|keep] out of {l}|[stay|keep] off "
             "{l}|do not "
             "[come|get|go] [too|] close to {l}|[never|do not] [get|come] near {l}|[make sure|ensure] [you|to] [stay "
             "away from|avoid|keep clear of] {l}]",
@@ -183,7 +184,10 @@ def _never(who: Narrator, acts: list[Act]) -> Phrase:
         )
     if first.forms in (forms.MOVED, forms.HOLDING) and draw < 0.25:
         return who.say(
-            "[leave {l} [alone|where it is|be|alone]|hands off {l}|{l} [stays|stay|remains] [put|where it is|where "
+            "[you [can|may] [touch|move|use|play with|take|do what you like with] [everything|anything|all things] "
+            "[but|except"
+            "|other than] {l}|no touching {l}|no touch {l}|leave {l} [alone|where it is|be|alone]|hands off {l}|{l} "
+            "[stays|stay|remains] [put|where it is|where "
             "they are|in "
             "place]|that is my {l} . [don't|do not|never] [touch|move] it|don't you [dare|] touch {l}|{l} is not to "
             "be touched|"

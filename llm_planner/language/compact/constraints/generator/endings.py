@@ -31,7 +31,7 @@ def finish(who: Narrator) -> Said:
         act = who.room(forms.PLACE, "in_room")
         words = who.say("[in|at|inside|in|in] {x}", x=act.thing)
     return node("finish", act.node), who.say(
-        "[[finish|end|end up|finish up|end up|stop|park|conclude|wrap up] {w}|[finish|end|conclude] {w}|[finish|end] "
+        "[[finish|end|end up|finish up|end up|park|conclude|wrap up] {w}|[finish|end|conclude] {w}|[finish|end] "
         "[up|]"
         f" {{w}}|[finish|end|conclude] {_TOUR} {{w}}|ending [up|] {{w}}|finishing [up|] {{w}}|stopping {{w}}|[be"
         f"|stay|stand|"

@@ -12,6 +12,7 @@ from numpy.random import Generator
 from llm_planner.language.compact.constraints.generator import (
     avoidance,
     carrying,
+    counts,
     endings,
     exceptions,
     itineraries,
@@ -19,6 +20,7 @@ from llm_planner.language.compact.constraints.generator import (
     orders,
     precedence,
     responses,
+    stories,
 )
 from llm_planner.language.compact.constraints.generator.chatter import chatted
 from llm_planner.language.compact.constraints.generator.itineraries import Said
@@ -39,22 +41,22 @@ Weighted = tuple[tuple[float, Pattern], ...]
 
 BARE: Weighted = (
     (0.11, itineraries.visit), (0.11, itineraries.sequence), (0.12, orders.ordered), (0.13, orders.strictly),
-    (0.08, itineraries.patrol), (0.12, itineraries.counted), (0.07, avoidance.never), (0.07, precedence.not_before),
+    (0.08, itineraries.patrol), (0.12, counts.counted), (0.07, avoidance.never), (0.07, precedence.not_before),
     (0.05, precedence.stay_until), (0.05, responses.responds), (0.05, responses.at_once), (0.05, responses.just_then),
     (0.05, precedence.never_after), (0.03, responses.whenever), (0.03, limits.always), (0.13, formula),
     (0.02, limits.timed),
 )  # fmt: skip
 GOALS: Weighted = (
     (0.19, itineraries.visit), (0.18, itineraries.sequence), (0.03, orders.ordered), (0.01, orders.strictly),
-    (0.02, itineraries.patrol), (0.04, itineraries.counted), (0.09, endings.finish), (0.08, endings.one_before_another),
+    (0.02, itineraries.patrol), (0.04, counts.counted), (0.09, endings.finish), (0.08, endings.one_before_another),
     (0.25, lambda who: itineraries.visit_one(who, who.errand())), (0.03, limits.timed), (0.03, exceptions.everywhere),
-    (0.09, endings.fetch),
+    (0.09, endings.fetch), (0.05, itineraries.inspections),
 )  # fmt: skip
 PEOPLES_GOALS: Weighted = (*GOALS, (0.03, endings.handed_round))
 ROOM_RULES: Weighted = (
     (0.29, avoidance.never), (0.23, precedence.not_before), (0.05, responses.whenever), (0.08, precedence.never_after),
     (0.08, responses.responds), (0.03, responses.at_once), (0.06, limits.distance), (0.03, limits.speed),
-    (0.05, itineraries.counted), (0.03, precedence.stay_until), (0.01, limits.always), (0.02, limits.timed),
+    (0.05, counts.counted), (0.03, precedence.stay_until), (0.01, limits.always), (0.02, limits.timed),
     (0.03, exceptions.nowhere_else), (0.03, carrying.empty_handed), (0.12, carrying.carrying),
     (0.04, carrying.only_with), (0.04, carrying.slowly), (0.03, exceptions.nothing_else), (0.02, exceptions.only),
 )  # fmt: skip
@@ -62,7 +64,7 @@ TABLE_RULES: Weighted = (
     (0.32, avoidance.never), (0.23, precedence.not_before), (0.09, limits.distance), (0.03, limits.speed),
     (0.04, limits.height), (0.04, responses.whenever), (0.05, precedence.never_after), (0.01, limits.always),
     (0.06, responses.responds), (0.11, exceptions.nothing_else), (0.05, exceptions.only), (0.06, carrying.carrying),
-    (0.03, carrying.slowly), (0.03, itineraries.counted), (0.02, endings.finish), (0.01, limits.timed),
+    (0.03, carrying.slowly), (0.03, counts.counted), (0.02, endings.finish), (0.01, limits.timed),
 )  # fmt: skip
 
 _AND_RULE = (  # the usual links, most of the time, then the others
@@ -122,7 +124,9 @@ def rooms(rng: Generator) -> tuple[str, list[Part]]:
     ]
     sizes = [0.24, 0.42, 0.19, 0.1, 0.04, 0.01] if goals else [0.0, 0.72, 0.19, 0.07, 0.02, 0.0]
     rules = [pick(who, ROOM_RULES) for _ in range(int(rng.choice(6, p=sizes)))]
-    return "rooms", _strung(who, _mixed(who, goals, rules))
+    told = who.pick((stories.delivery, stories.delivery, stories.tour))(who) if who.chance(0.12) else []
+    said = _mixed(who, goals, rules)
+    return "rooms", _strung(who, [*told, *said] if who.chance(0.6) else [*said, *told])
 
 
 def _mixed(who: Narrator, goals: list[Said], rules: list[Said]) -> list[Said]:

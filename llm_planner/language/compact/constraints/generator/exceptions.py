@@ -114,6 +114,14 @@ def _named(who: Narrator) -> tuple[Node, Phrase]:
 
 def everywhere(who: Narrator) -> Said:
     """To every room, or every other."""
+    if who.chance(0.2):
+        act, name = who.family()
+        many = (Name("kind", name.number, plural=True),)
+        return node("visit", listed([act.node])), who.say(
+            "[visit|go to|go into|stop in|check in at|pass through] [every {o}|each {o}|all [the|] {m}|all of the "
+            "{m}|each of"
+            " the {m}|both {m}|the {m}]", o=(name,), m=many,
+        )  # fmt: skip
     step, verbs = who.pick(
         (
             ("in_room", "[visit|visit|go to|go into|pass through|stop in|drive through|tour|see|enter]"),
@@ -140,6 +148,18 @@ def everywhere(who: Narrator) -> Said:
 
 def nowhere_else(who: Narrator) -> Said:
     """No room but those that were named."""
+    if who.chance(0.15):
+        act, name = who.family(others=True)
+        one, many = (name,), (Name("kind", name.number, plural=True),)
+        return node("never", listed([act.node])), who.say(
+            "[of [all|] the {m} [,|] only {x} may be [entered|visited]|[do not|don't|never] [enter|go into|go to"
+            "|visit] any"
+            " [other|] {o} {b} {x}|[stay out of|avoid|keep out of] [all|] [the|] [other|] {m} {b} {x}|[do not|don't"
+            "|never]"
+            " [enter|go into|visit] any other {o}|the only {o} you may [enter|visit] is {x}|[enter|visit] no {o} {b} "
+            "{x}]",
+            o=one, m=many, b=who.say(_BUT), x=who.room(forms.PLACE, "in_room").thing,
+        )  # fmt: skip
     spec = node("never", listed([node("in_room", node("other_rooms"))]))
     if who.chance(0.5):
         return spec, who.say(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from llm_planner.language.compact.constraints.generator import acts as forms
 from llm_planner.language.compact.constraints.generator.acts import Act
 from llm_planner.language.compact.constraints.generator.narrator import Narrator
 from llm_planner.language.compact.constraints.generator.phrasing import Name, Phrase, joined, listed, node
@@ -213,7 +214,57 @@ def _each_after(who: Narrator, acts: list[Act]) -> Phrase:
 
 def visit_one(who: Narrator, act: Act) -> Said:
     """One errand."""
+    if who.chance(0.25) and (words := _wanted(who, act)):
+        return node("visit", listed([act.node])), words
     return node("visit", listed([act.node])), who.say(f"{_MUST} {{do}}", do=act.say(who.rng, "do"))
+
+
+_WANTED = {
+    id(forms.BROUGHT): (
+        "[{x} [to|into] {y}|{x} [goes|belongs|should go] [to|in|into] {y}|{x} [has|needs|must] [to|] [go|get"
+        "|be brought]"
+        " to {y}|{x} [has to|must|should|needs to] [be|end up] in {y}|i [want|need|would like|'d like] {x} in {y}|[make"
+        " sure|see to it] [that|] {x} [ends up|gets|is] [in|to] {y}|{x} is [needed|wanted] in {y}|{y} needs {x}]"
+    ),
+    id(forms.HANDED): (
+        "[{y} [gets|needs|wants|should get|should have|must have|has to get|would like|is waiting for] [his|her"
+        "|] {x}|{x}"
+        " [goes|is] [to|for] {y}|i want {y} to [have|get] {x}|[make sure|see to it] [that|] {y} [gets|has] {x}]"
+    ),
+    id(forms.PLACE): (
+        "[i [need|want] you in {x}|your next stop is {x}|{x} is [your next stop|where you should go|next]"
+        "|you [are needed"
+        "|are wanted] in {x}|off to {x}|{x} [please|next]|come [over|] to {x}|get yourself to {x}|show up in {x}]"
+    ),
+    id(forms.LOOKED): (
+        "[see [if|whether] [everything is fine|all is well] in {x}|have a look [in|at] {x}"
+        "|i need {x} [inspected|checked"
+        "|searched]|{x} needs [checking|an inspection]|go and [check|inspect] {x}|take a look [in|at] {x}]"
+    ),
+}
+
+
+def _wanted(who: Narrator, act: Act) -> Phrase:
+    """What the person wants to be so; nothing where there are no other words for it."""
+    template = _WANTED.get(id(act.forms), "")
+    return who.say(template, x=act.thing, y=act.extra) if template and who.world == "rooms" else ()
+
+
+def inspections(who: Narrator) -> Said:
+    """Several rooms to look around in."""
+    acts = [who.room(forms.LOOKED, "looked") for _ in range(who.pick((2, 2, 2, 3)))]
+    if len({act.node for act in acts}) < len(acts):
+        return visit_one(who, acts[0])
+    verb = who.say(
+        "[look around in|inspect|check|search|scan|look into|check on|take a look around in|survey|have a look in]"
+    )
+    if who.chance(0.5):
+        return node("visit", listed([act.node for act in acts])), (*verb, *enumerated(who, acts))
+    words = [*verb, *acts[0].thing]
+    for act in acts[1:]:
+        words += who.say("[then|and then|and after that|, then|after that|and afterwards|followed by|next] [in|]")
+        words += act.thing
+    return node("sequence", listed([act.node for act in acts])), tuple(words)
 
 
 def patrol(who: Narrator) -> Said:
@@ -249,115 +300,6 @@ def patrol(who: Narrator) -> Said:
         v=_verb(who, acts[0]),
         vg=_gerund(who, acts[0]),
         l=enumerated(who, acts),
-    )
-
-
-def counted(who: Narrator) -> Said:
-    """At least, at most, or exactly so many times."""
-    if who.world == "table":
-        act, kind = who.holding(), "at_most"
-    else:
-        act = who.spot() if who.world == "bare" or who.chance(0.75) else who.deed()
-        kind = who.pick(("at_least", "at_most", "exactly"))
-    if kind == "at_most" and who.world != "bare" and who.chance(0.2):
-        return _once(who, act)
-    do, doing, x = act.say(who.rng, "do"), act.say(who.rng, "doing"), act.thing
-    say = {"at_least": _at_least, "at_most": _at_most, "exactly": _exactly}[kind]
-    low = 2 if kind == "at_least" else 1
-    count, times, value = count_words(who, low)
-    shift, template = say(who)
-    if shift == "below" and value == 1:
-        shift, template = "", "never {do} more than {t}" if kind == "at_most" else template
-        return node("at_most", count, act.node), who.say("{do} at most {t}", do=do, t=times)
-    if shift:
-        count = node(shift, count)
-    return node(kind, count, act.node), who.say(
-        template, do=do, doing=doing, x=x, t=times, m=who.say(_MUST), be=who.say(act.forms["be"], y=act.extra)
-    )
-
-
-def _once(who: Narrator, act: Act) -> Said:
-    """At most once."""
-    return node("at_most", node("n1"), act.node), who.say(
-        "[do not {do} a second time|don't {do} a second time|never {do} twice|you [may|can] {do} once , [only once"
-        "|not more"
-        "|and only once|but not twice]|you [get|have] [one|only one|a single] [try|go|attempt] with {x} [: don't "
-        "pick it up "
-        "more than once|]|[do not|don't|never] {do} more than [once|one time|a single time]|{x} [must|may] not be "
-        "{be} [twice"
-        "|more than once|a second time]|{do} [only once|once at most|no more than once|once , no more]|you may {do} "
-        "[only|just]"
-        " once]",
-        do=act.say(who.rng, "do"),
-        x=act.thing,
-        be=who.say(act.forms["be"], y=act.extra),
-    )
-
-
-def count_words(who: Narrator, low: int = 1) -> tuple[Node, Phrase, int]:
-    """A count, the words for so many times, and its value (2 stands for what is above)."""
-    draw = who.rng.random()
-    if draw < 0.25 and low <= 1:
-        return node("n1"), who.say("[once|once|once|one time|one time|a single time|one single time]"), 1
-    if draw < 0.5:
-        return node("n2"), who.say("[twice|twice|twice|two times]"), 2
-    if draw < 0.53:
-        return node("n3"), ("thrice",), 2
-    mark = who.mark("number")
-    return mark.node, who.say("{n} [times|times|times|times|different times|separate times|times]", n=(mark,)), 2
-
-
-def _at_least(who: Narrator) -> tuple[str, str]:
-    if who.chance(0.12):
-        return "above", who.pick(("{do} more [often|] than {t}", "{m} {do} more than {t}", "{do} over {t}"))
-    return "", (
-        "[{m} {do} [at least|no less than|not less than|a minimum of|no fewer than|at the very least|minimum] {t} "
-        "[or more|]|[{do}"
-        " {t} or more|{do} {t} at [least|minimum]]|you [cannot|can not|must not|should not|may not] {do} [less"
-        "|fewer] than {t}"
-        "|never {do} [less|fewer] than {t}|[{doing}] [less|fewer] than {t} is not [allowed|enough|permitted]|{x} "
-        "[must|should|has"
-        " to|needs to] be {be} [at least|no less than] {t}|[make sure|ensure] [that|] {x} is [visited"
-        "|reached] at"
-        " least {t}|at least {t} [you must|you have to|] {do}|you [need|have] to {do} {t} or more]"
-    )
-
-
-def _at_most(who: Narrator) -> tuple[str, str]:
-    if who.chance(0.15):
-        return "below", (
-            "[{m} {do} [less|fewer] than {t}|you [can|may] {do} [less|fewer] than {t}|{x} must be {be} [less"
-            "|fewer] than {t}"
-            "|never {do} {t} or more]"
-        )
-    return "", (
-        "[{m} {do} [at most|no more than|not more than|a maximum of|maximum|up to|at the very most] {t}|{do} {t} at "
-        "[most|the"
-        " most|maximum]|[never|do not [ever|]|don't|you [cannot|can not|must not|should not|may not|can never] [ever"
-        "|]] {do}"
-        " more [often|] than {t}|you [can|may|are allowed to] [only|] {do} [at most|no more than|up to|but no more "
-        "than|only]"
-        " {t}|[{doing}] more than {t} is [not allowed|prohibited|forbidden|not permitted]|{x} [must|should|can|may] "
-        "[be {be}"
-        "|be {be}] [at most|no more than] {t}|{x} [must|should|may|can] not be {be} more than {t}|do "
-        "not {do}"
-        " again [after|once] you have [been there|done so|done that|visited it|been to it] {t}|avoid {doing} more "
-        "than {t}"
-        "|after {t} do not {do} again|you [can|may] {do} but [only|] {t} at most]"
-    )
-
-
-def _exactly(who: Narrator) -> tuple[str, str]:
-    return "", (
-        "[{m} {do} [exactly|precisely|just|only|exactly|strictly] {t} [, no more and no less|no more no less|not "
-        "more and not"
-        " less|]|{do} {t} [exactly|and no more|only|, no more no less|and only {t}|, not more , not less]|[exactly"
-        "|precisely]"
-        " {t} {do}|{x} [must|should|has to|needs to] be {be} [exactly|precisely|just] {t}|[make sure"
-        "|ensure]"
-        " [that|] {x} is [visited|reached] [exactly|precisely] {t}|[{doing}] [exactly|precisely] {t} is [required"
-        "|needed]|the"
-        " number of [visits to|times you visit] {x} must be [exactly|] {t}|{do} {t} , neither more nor less]"
     )
 
 

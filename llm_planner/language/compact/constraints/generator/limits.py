@@ -166,7 +166,9 @@ def _for_now(who: Narrator, time: Name) -> Said:
     while act.node.step == "holding_any" or (act.node.children and act.node.children[0].step == "any"):
         act = who.deed()
     return node("from_now", time.node, node("isnt", act.node)), who.say(
-        "[for [the next|the first|] {t} [,|] {n} {do}|{n} {do} [for|during|in] the [next|first] {t}|{n} {do} before "
+        "[for [the next|the first|] {t} [,|] {n} {do}|[for|during] the next {t} [,|] {x} is [off limits|forbidden]"
+        "|for the next {t} "
+        "[nobody|no one] [enters|goes into|visits] {x}|{n} {do} [for|during|in] the [next|first] {t}|{n} {do} before "
         "{t} [have "
         "passed|are over]|wait {t} before {g}|no {g} [for|during|in] the [next|first] {t}|[during|in] the [next"
         "|first] {t} {n} "
@@ -175,4 +177,5 @@ def _for_now(who: Narrator, time: Name) -> Said:
         n=who.say(NOT),
         do=act.say(who.rng, "do"),
         g=act.say(who.rng, "doing"),
+        x=act.noun,
     )

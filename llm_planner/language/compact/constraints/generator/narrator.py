@@ -16,6 +16,7 @@ from llm_planner.language.compact.grammar import Node
 
 T = TypeVar("T")
 Described = tuple[Node, Phrase]
+_FAMILIES = 30  # numbers of names that rooms share are above those of kinds of things
 ANY_KIND, ANY_COLOR = node("any_kind"), node("any_color")
 ANYONE = (
     "[anyone|anybody|people|any human|any person|everyone|everybody|humans|the people|any of the people|a human|any "
@@ -45,6 +46,7 @@ class Narrator:
     marks: int = 0
     last: Described | None = None  # what "it" would mean
     last_room: Name | None = None  # where "there" would be
+    again: float = 0.2  # how often "it" is said
     places: float = 0.7  # share of bare propositions that are spoken of as places
 
     def chance(self, probability: float) -> bool:
@@ -92,6 +94,14 @@ class Narrator:
         self.last_room = name
         return Act(node(step, name.node), forms, self.say("[the|the|the|the|the|] {x}", x=(name,)))
 
+    def family(self, others: bool = False) -> tuple[Act, Name]:
+        """Any of the rooms that share a name: "any aisle"."""
+        name = Name("kind", _FAMILIES + int(self.rng.integers(2)))
+        chosen = node("rooms_of", node("others" if others else "these", name.node, ANY_COLOR))
+        one, many = (name,), (Name("kind", name.number, plural=True),)
+        words = self.say("[any {o}|any of the {m}|the {m}|a {o}|any {o}|one of the {m}|{m}|either {o}]", o=one, m=many)
+        return Act(node("in_room", chosen), acts.PLACE, words), name
+
     def spot(self) -> Act:
         """A place or, over bare propositions, now and then an event."""
         if self.world == "bare" and not self.chance(self.places):
@@ -123,7 +133,7 @@ class Narrator:
         draw = self.rng.random()
         if self.world == "rooms":
             if draw < 0.55 or not self.items:
-                return self.place()
+                return self.family()[0] if self.chance(0.07) else self.place()
             if draw < 0.7:
                 return self.holding()
             if draw < 0.78:
@@ -204,7 +214,7 @@ class Narrator:
         """One thing, or with probability `sets` several at once, any of them."""
         if self.chance(sets):
             return self.several("any")
-        if self.last is not None and self.chance(0.2):
+        if self.last is not None and self.chance(self.again):
             return self.last[0], self.say("[it|it|it|it|it|that|that one|the same one|this one]")
         item = self._fresh_item()
         kind, color, words = self._description(item)
@@ -269,7 +279,9 @@ class Narrator:
                 )
             elif every:
                 template = (
-                    "[all [the|of the|] {m}|the {m}|every {o}|each {o}|both {m}|all {m}|each of the {m}|all your {m}]"
+                    "[all [the|of the|] {m}|the {m}|every {o}|each {o}|both {m}|both [of the|the|] {m}|all {m}|each "
+                    "of the {m}|the [two|"
+                    "three|four] {m}|all [two|three|four] {m}]"
                 )
             else:
                 template = "[any {o}|the {m}|any of the {m}|{m}|a {o}|one of the {m}|the {m}|any {m}]"

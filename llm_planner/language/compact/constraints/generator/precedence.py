@@ -19,7 +19,7 @@ def not_before(who: Narrator) -> Said:
     if who.world != "bare" and who.items and who.chance(0.45 if who.world == "table" else 0.15):
         step, kinds = who.pick((("moved", forms.MOVED), ("holding", forms.HOLDING)))
         thing, words = who.several("any")
-        first = who.condition() if who.world == "rooms" else who.moved() if who.chance(0.5) else who.placed()
+        first = who.condition() if who.world == "rooms" else who.moved() if who.chance(0.4) else who.placed()
         late = Act(holding(step, thing), kinds, words)
         acts, before, what = [late], first.node, None
     else:
@@ -32,9 +32,13 @@ def not_before(who: Narrator) -> Said:
                 word, name = who.pick((("and", "both"), ("or", "either")))
                 before = joined(name, [first.node, other.node])
                 what = enumerated(who, [first, other], word)
-    if who.items and who.world == "table" and who.chance(0.12):
+    if who.items and who.world == "table" and who.chance(0.2):
         thing, words = who.several("each")
         first = Act(node("moved", thing), forms.MOVED, words)
+        if who.chance(0.6):
+            base, where = who.base()
+            step, kinds = who.pick((("is_in", forms.INSIDE), ("is_in", forms.INSIDE), ("is_on", forms.UPON)))
+            first = Act(node(step, thing, base), kinds, words, where)
         before, what = first.node, None
     one = acts[0]
     if who.world != "bare" and one.node.children[:1] == before.children[:1] and one.node.children:
