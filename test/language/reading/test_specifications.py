@@ -12,6 +12,8 @@ from llm_planner.language.compact.constraints.naming import proposition_phrases,
 from llm_planner.language.compact.constraints.states import BareStates, SceneStates
 from llm_planner.language.compact.grammar import Node, Pointer
 from llm_planner.temporal.parser import parse, parse_prefix
+from llm_planner.world.building import Building, Room
+from llm_planner.world.places import Rectangle
 from llm_planner.world.scene import Scene
 
 A, B, C = (Node(Pointer("prop", index)) for index in range(3))
@@ -80,6 +82,7 @@ def written(spec: Node, command: str, scene: Scene) -> str:
 
 THE_RED_ONE = node("the", ANY_KIND, entry("color"))
 ANYTHING = node("any", node("these", ANY_KIND, ANY_COLOR))
+ANY_BLOCK = node("any", node("these", entry("kind"), ANY_COLOR))
 
 
 def test_nothing_may_be_picked_up_before_the_red_one_is_done(table: Scene) -> None:
@@ -108,6 +111,10 @@ def test_to_hold_anything_before_a_thing_is_done_spares_that_thing(table: Scene)
          "G distance(robot, vase) > 0.3"),
         (node("always", listed([node("slower", Node(Pointer("quantity", 0)))])), "0.2 m a second",
          "G speed(robot) < 0.2"),
+        (node("always", listed([node("lower", ANY_BLOCK, Node(Pointer("quantity", 3)))])), "any block below 20 cm",
+         "G (height(red block) < 0.2 & height(blue block) < 0.2 & height(green block) < 0.2)"),
+        (node("never", listed([node("near", node("the", ANY_KIND, entry("color")))])), "the blue block, the green one",
+         "G !near(robot, green block)"),
         (node("always", listed([node("is_at", entry("object"), node("top_left_corner"))])), "vase",
          "G at(vase, top left corner)"),
         (node("never", listed([node("is_on", entry("object"), node("this", entry("kind"), entry("color")))])),
@@ -139,10 +146,51 @@ def test_states_of_a_table(spec: Node, command: str, formula: str, table: Scene)
          "F[0,30] in(robot, lab)"),
         (node("lasting", Node(Pointer("seconds", 1)), node("in_room", entry("room"))), "lab 5 seconds",
          "F G[0,5] in(robot, lab)"),
+        (node("from_now", Node(Pointer("seconds", 1)), node("isnt", node("in_room", entry("room")))), "lab 5 seconds",
+         "G[0,5] !in(robot, lab)"),
+        (node("finish", node("in_room", entry("room"))), "end in the lab", "F G in(robot, lab)"),
+        (node("visit", listed([node("looked", node("other_rooms"))])), "all but the lab, the hall and the library",
+         "F did(look, kitchen) & F did(look, office) & F did(look, server room)"),
+        (node("never", listed([node("in_room", node("other_rooms"))])), "only kitchen, lab, office, library, hall",
+         "G !in(robot, server room)"),
+        (node("not_before", listed([node("in_room", node("every_room"))]), node("near", entry("person"))), "Ben",
+         "!(in(robot, kitchen) | in(robot, lab) | in(robot, office) | in(robot, server room) | in(robot, library) "
+         "| in(robot, hall)) W near(robot, Ben)"),
+        (node("never", listed([node("near", node("anyone"))])), "anyone",
+         "G !(near(robot, Anna) | near(robot, Ben))"),
+        (node("always", listed([node("farther", node("anyone"), Node(Pointer("quantity", 0)))])), "1 m from people",
+         "G (distance(robot, Anna) > 1 & distance(robot, Ben) > 1)"),
     ],
 )  # fmt: skip
 def test_states_of_a_building(spec: Node, command: str, formula: str, rooms: Scene) -> None:
     assert parse(written(spec, command, rooms)) is parse(formula)
+
+
+def warehouse(*rooms: str) -> Scene:
+    return Scene(0.0, (), building=Building(tuple(Room(n, Rectangle(i, i + 1, 0, 1)) for i, n in enumerate(rooms)), ()))
+
+
+@pytest.mark.parametrize(
+    ("which", "command", "formula"),
+    [
+        (node("these", entry("kind"), ANY_COLOR), "any aisle", "G !in(robot, aisle 1) & G !in(robot, aisle 2)"),
+        (node("others", entry("kind"), ANY_COLOR), "of the aisles only aisle 1", "G !in(robot, aisle 2)"),
+    ],
+)
+def test_rooms_of_one_name_are_spoken_of_by_it(which: Node, command: str, formula: str) -> None:
+    spec = node("never", listed([node("in_room", node("rooms_of", which))]))
+    assert parse(written(spec, command, warehouse("aisle 1", "aisle 2", "cold store"))) is parse(formula)
+
+
+def test_where_no_room_is_left_it_is_asked_which_is_meant() -> None:
+    spec = node("never", listed([node("in_room", node("other_rooms"))]))
+    with pytest.raises(QuestionError, match="no such rooms here"):
+        written(spec, "no room but the hall", warehouse("hall"))
+
+
+def test_where_there_is_nobody_it_is_asked_who_is_meant(table: Scene) -> None:
+    with pytest.raises(QuestionError, match="I know of nobody here"):
+        written(node("never", listed([node("near", node("anyone"))])), "anyone", table)
 
 
 @pytest.mark.parametrize(
