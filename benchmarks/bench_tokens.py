@@ -25,10 +25,11 @@ from llm_planner.language.model import ProgramRequest, Usage
 from llm_planner.language.server.model import ServerModel
 from llm_planner.language.server.settings import ServerSettings
 from llm_planner.plan.action_tree import Walk
+from llm_planner.plan.branches import next_step
 from llm_planner.plan.choices import Call
 from llm_planner.plan.plan import goals_of
 from llm_planner.plan.prediction import predict
-from llm_planner.plan.sampling import TEMPERATURE, Sampled, next_step, sample_plans
+from llm_planner.plan.sampling import TEMPERATURE, Sampled, sample_plans
 from llm_planner.plan.unroll import lying
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.library import load_skills

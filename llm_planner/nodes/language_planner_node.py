@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from llm_planner_interfaces.action import ExecuteCommand
+from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
 from llm_planner_interfaces.msg import CommandStatus, Plan, PlanStatus
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.srv import StopRobot
@@ -16,7 +16,7 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from std_msgs.msg import String
 
-from llm_planner.errors import LanguageModelError, LlmPlannerError
+from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel, ProgramRequest
 from llm_planner.language.stop_words import is_stop
@@ -26,13 +26,15 @@ from llm_planner.nodes.message_conversions import scene_from_msg
 from llm_planner.nodes.model_thread import Answer, ModelThread
 from llm_planner.nodes.plan_client import EXECUTOR_LOST, PlanClient
 from llm_planner.nodes.plan_executor_node import NO_SCENE
-from llm_planner.nodes.plan_messages import plan_to_msg
+from llm_planner.nodes.plan_messages import plan_to_msg, step_from_msg, trace_from_msg
 from llm_planner.nodes.settings import PRIVILEGES, Setting
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, RELIABLE, WARN, ShellNode, run_node
+from llm_planner.plan.events import EndReason
 from llm_planner.plan.journal import Journal, RecordKind
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import outcome_of, plan_command
 from llm_planner.plan.planning_settings import planning_settings
+from llm_planner.plan.repair import MOST_REPAIRS, plan_remainder, remainder_ahead, unrepaired
 from llm_planner.privileges.decision import PrivilegeError
 from llm_planner.privileges.policy import Verdict
 from llm_planner.skills.library import load_skills
@@ -42,6 +44,7 @@ from llm_planner.world.scene import Scene
 Result = ExecuteCommand.Result
 QUEUE_LENGTH = 8  # commands that may wait
 _OUTCOMES = {Outcome.QUESTION: Result.QUESTION, Outcome.REFUSED: Result.REFUSED, Outcome.FAILED: Result.REFUSED}
+_REASONS = {Result.REPLAN: EndReason.REPLAN, Result.SKILL_FAILED: EndReason.FAILED}  # after which plans may go on
 _MISSING = {Result.NO_SCENE: NO_SCENE, Result.EXECUTOR_LOST: EXECUTOR_LOST}
 
 
@@ -144,7 +147,7 @@ class LanguagePlannerNode(ShellNode):
             self._end(command, Result.STOPPED, "Stopped before it began.")
         self._waiting.clear()
         if self._current is not None and self._current.state == CommandStatus.PLANNING:
-            self._end(self._current, Result.STOPPED, "Stopped before anything moved.")
+            self._end(self._current, Result.STOPPED, self._current.over("Stopped"))
 
     def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
         for command in self._known():
@@ -162,7 +165,7 @@ class LanguagePlannerNode(ShellNode):
         if command in self._waiting:
             self._waiting.remove(command)
         # Ended in a callback of its own: the goal is marked as being canceled only after this one.
-        self.executor.create_task(self._end, command, Result.CANCELED, "Canceled before anything moved.")
+        self.executor.create_task(self._end, command, Result.CANCELED, command.over("Canceled"))
 
     # Planning
 
@@ -186,10 +189,10 @@ class LanguagePlannerNode(ShellNode):
             lambda model: plan_command(
                 command.text, scene, self._library.for_scene(scene).signatures, model, self._viewpoint, settings
             ),
-            lambda answer: self._on_answer(command, answer, status),
+            lambda answer: self._on_answer(command, answer, scene, status),
         )
 
-    def _on_answer(self, command: Command, answer: Answer, status: PlanStatus) -> None:
+    def _on_answer(self, command: Command, answer: Answer, scene: Scene, status: PlanStatus) -> None:
         if command is not self._current:
             return  # stopped or canceled while the model was thinking
         if isinstance(answer, LanguageModelError):
@@ -200,13 +203,17 @@ class LanguagePlannerNode(ShellNode):
                 self._stop.call_async(StopRobot.Request(reason=message))  # which drops what waits, too
             self._end(command, _OUTCOMES[outcome], message)
         else:
-            command.plan = plan_to_msg(answer.plan, command.id, self.now())
-            command.plan.source = command.source
-            command.plan.executor, command.plan.stops = status.executor, status.stops
-            self._plan.publish(command.plan)
-            self._once(self._plans.is_heard, lambda: self._hand_over(command), Result.EXECUTOR_LOST)
+            command.left = remainder_ahead(answer, scene)
+            self._send(command, plan_to_msg(answer.plan, command.id, self.now()), status)
 
     # Execution
+
+    def _send(self, command: Command, plan: Plan, known: PlanStatus | Plan) -> None:
+        """Have the plan carried out by the executor `known` when it was made, unless that has been stopped since."""
+        plan.source, plan.executor, plan.stops = command.source, known.executor, known.stops
+        command.plan = plan
+        self._plan.publish(plan)
+        self._once(self._plans.is_heard, lambda: self._hand_over(command), Result.EXECUTOR_LOST)
 
     def _hand_over(self, command: Command) -> None:
         command.state = CommandStatus.EXECUTING
@@ -214,8 +221,42 @@ class LanguagePlannerNode(ShellNode):
         self._plans.start(
             command.plan,
             lambda status: self._feed_back(command, status.message, status),
-            lambda code, message: self._end(command, code, message),
+            lambda result: self._on_plan_end(command, result),
         )
+
+    def _on_plan_end(self, command: Command, result: ExecutePlan.Result) -> None:
+        if result.may_go_on and command.repairs < MOST_REPAIRS:
+            command.ended, command.repairs, command.state = result, command.repairs + 1, CommandStatus.PLANNING
+            self._tell(command, f"planning anew: {result.error_msg}")
+            self._once(self._sees_scene, lambda: self._plan_anew(command), Result.NO_SCENE)
+        elif result.error_code == Result.REFUSED and command.repairs:
+            self._end_unrepaired(command, InputError(result.error_msg))
+        else:
+            self._end(command, result.error_code, result.error_msg)
+
+    def _plan_anew(self, command: Command) -> None:
+        """What is left is planned in a thread of its own: it may take seconds."""
+        before, ended, scene = command.left, command.ended, self._scene
+        steps, letters = tuple(map(step_from_msg, ended.steps)), trace_from_msg(ended.seen)
+        plan, history = replace(before.plan, steps=steps), replace(before.history, letters=letters)
+        left = replace(before, plan=plan, reason=_REASONS[ended.error_code], history=history)
+        self._model.ask(
+            lambda model: plan_remainder(left, scene, self._library.for_scene(scene).signatures, self._viewpoint),
+            lambda answer: self._on_new_plan(command, answer),
+        )
+
+    def _on_new_plan(self, command: Command, answer: Answer) -> None:
+        if command is not self._current:
+            return  # stopped or canceled meanwhile
+        if isinstance(answer, LlmPlannerError):
+            self._end_unrepaired(command, answer)
+        else:
+            going_on = plan_to_msg(answer.plan, command.id, self.now(), continues=command.id)
+            self._send(command, going_on, command.plan)
+
+    def _end_unrepaired(self, command: Command, error: LlmPlannerError) -> None:
+        code, message = command.ended.error_code, command.ended.error_msg
+        self._end(command, code, unrepaired(_REASONS[code], message, error))
 
     def _end(self, command: Command, code: int, message: str) -> None:
         """The command is over; the next one begins."""

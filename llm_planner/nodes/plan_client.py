@@ -18,10 +18,9 @@ from llm_planner.nodes.silence import Silence
 SILENCE_MAX = 3.0  # wall seconds without a plan status (two a second are sent) after which the executor is lost
 EXECUTOR_LOST = "The plan executor does not answer; the robot stops by itself. Say the command again once it is back."
 _RESTARTED = "The plan executor was restarted under the plan; the robot has stopped. Say the command again."
-_LOST = ExecuteCommand.Result.EXECUTOR_LOST
 
 OnStatus = Callable[[PlanStatus], None]
-OnEnd = Callable[[int, str], None]  # with a code of `ExecuteCommand.action` and a message
+OnEnd = Callable[[ExecutePlan.Result], None]  # whose code may be any of `ExecuteCommand.action`
 
 
 class PlanClient:
@@ -67,14 +66,14 @@ class PlanClient:
         self._silence.look(time.monotonic())
         if self._on_end is not None and self._silence.seconds > SILENCE_MAX:
             self.cancel()  # should it live after all, it does not go on with a plan that nobody waits for
-            self._finish(self._run, _LOST, EXECUTOR_LOST)
+            self._finish(self._run, _lost(EXECUTOR_LOST))
 
     def _on_plan_status(self, status: PlanStatus) -> None:
         before, self.status = self.status, status
         self._silence.heard()
         restarted = before.executor not in (0, status.executor)
         if restarted:
-            self._finish(self._run, _LOST, _RESTARTED)
+            self._finish(self._run, _lost(_RESTARTED))
         elif before.executor and status.stops != before.stops:
             self._on_stop()
         self._on_word()
@@ -82,22 +81,23 @@ class PlanClient:
     def _on_answer(self, run: int, future: Future) -> None:
         handle = future.result()
         if not handle.accepted:
-            self._finish(run, _LOST, EXECUTOR_LOST)
+            self._finish(run, _lost(EXECUTOR_LOST))
             return
         if self._cancel_wanted or run != self._run or self._on_end is None:
             handle.cancel_goal_async()
         if run == self._run:
             self._handle = handle
-        handle.get_result_async().add_done_callback(lambda done: self._on_result(run, done.result().result))
+        handle.get_result_async().add_done_callback(lambda done: self._finish(run, done.result().result))
 
     def _on_feedback(self, run: int, on_status: OnStatus, status: PlanStatus) -> None:
         if run == self._run and self._on_end is not None:
             on_status(status)
 
-    def _on_result(self, run: int, result: ExecutePlan.Result) -> None:
-        self._finish(run, result.error_code, result.error_msg)
-
-    def _finish(self, run: int, code: int, message: str) -> None:
+    def _finish(self, run: int, result: ExecutePlan.Result) -> None:
         if run == self._run and self._on_end is not None:
             on_end, self._on_end, self._handle = self._on_end, None, None
-            on_end(code, message)
+            on_end(result)
+
+
+def _lost(message: str) -> ExecutePlan.Result:
+    return ExecutePlan.Result(error_code=ExecuteCommand.Result.EXECUTOR_LOST, error_msg=message)

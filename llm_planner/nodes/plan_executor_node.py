@@ -17,7 +17,7 @@ from rclpy.task import Future
 from llm_planner.errors import InputError, LlmPlannerError, QuestionError
 from llm_planner.nodes.journal_file import journal_path, note
 from llm_planner.nodes.message_conversions import scene_from_msg
-from llm_planner.nodes.plan_messages import plan_from_msg, step_to_msg, watch_to_msg
+from llm_planner.nodes.plan_messages import plan_from_msg, step_to_msg, trace_to_msg, watch_to_msg
 from llm_planner.nodes.settings import PRIVILEGES, Setting
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.nodes.silence import Silence
@@ -101,7 +101,7 @@ class PlanExecutorNode(ShellNode):
             self.get_logger().warning(f"left unfinished earlier: {left.command!r}, after {done} steps; say it again")
             note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
         self._running: Running | None = None
-        self._unfinished: Running | None = None  # ended for its constraints; a plan may go on from there, once
+        self._unfinished: Running | None = None  # has ended, and another plan may go on from there
         self._commander = Commander(self.setting("planner_timeout"))
         self._listening = Silence()  # its seconds are the commander's clock, which stands while we are held up
         self._listening.heard()
@@ -193,7 +193,9 @@ class PlanExecutorNode(ShellNode):
             running.goal.succeed()
         else:
             running.goal.abort()
-        return Result(error_code=_CODES[end.reason], error_msg=end.message)
+        steps, seen = list(map(step_to_msg, running.state.plan.steps)), trace_to_msg(running.state.watch.trace)
+        code, may_go_on = _CODES[end.reason], self._unfinished is running
+        return Result(error_code=code, error_msg=end.message, may_go_on=may_go_on, steps=steps, seen=seen)
 
     def _scene_silence(self) -> float:
         return time.monotonic() - self._scene_heard
@@ -260,8 +262,7 @@ class PlanExecutorNode(ShellNode):
                     self._running = None
                     by_policy = reason is EndReason.STOPPED and not isinstance(event, StopRequested)
                     self._stops += by_policy  # as if a person had said it: what waits is dropped, too
-                    may_go_on = reason is EndReason.REPLAN and not running.goal.request.plan.continues
-                    self._unfinished = running if may_go_on else None
+                    self._unfinished = running if command.may_go_on else None
         if _verdicts(running.state.watch) != _verdicts(before.watch):
             self._publish_watch(running)
         if running.state.plan is not before.plan or running.state.phase is not before.phase:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llm_planner_interfaces.msg import Constraint as ConstraintMsg
 from llm_planner_interfaces.msg import ConstraintState, ConstraintStatus
 from llm_planner_interfaces.msg import Plan as PlanMsg
@@ -11,6 +13,7 @@ from llm_planner.errors import InputError
 from llm_planner.nodes.message_conversions import arguments_from_msg, arguments_to_msg, header
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.plan.watch import Watch, margin
+from llm_planner.temporal.alphabet import Trace
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.monitor import Verdict
 from llm_planner.temporal.parser import parse
@@ -79,8 +82,19 @@ def watch_to_msg(watch: Watch, plan_id: str, scene: Scene) -> ConstraintStatus:
         )
         for one in watch.watched
     ]
-    trace = ["; ".join(sorted(letter)) for letter in watch.trace]
+    trace = trace_to_msg(watch.trace)
     return ConstraintStatus(header=header(scene.time), plan_id=plan_id, constraints=states, trace=trace)
+
+
+_AND = "; "  # between the propositions of a letter, which never have one
+
+
+def trace_to_msg(trace: Trace) -> list[str]:
+    return [_AND.join(sorted(letter)) for letter in trace]
+
+
+def trace_from_msg(letters: Sequence[str]) -> Trace:
+    return tuple(frozenset(letter.split(_AND)) if letter else frozenset() for letter in letters)
 
 
 def plan_to_msg(plan: Plan, plan_id: str, time: float, continues: str = "") -> PlanMsg:

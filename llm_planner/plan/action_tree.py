@@ -58,6 +58,13 @@ class ActionTree:
         """The first node that makes this call, None where no plan does."""
         return next((k for k, node in enumerate(self.nodes) if node.step is not None and node.step.call == call), None)
 
+    def after(self, number: int, call: Call) -> int:
+        """The node that a call leads to from another. Out of turn, plans go on from where they make that call; one
+        that none makes leads nowhere."""
+        child = self.child(number, call)
+        found = child if child is not None else self.first(call)
+        return number if found is None else found
+
     def branches(self, number: int) -> list[int]:
         """The nodes below one, those of most plans first."""
         return sorted(self.nodes[number].children.values(), key=lambda child: -self.nodes[child].plans)
@@ -89,6 +96,9 @@ def merged(plans: Iterable[Sequence[Step]]) -> ActionTree:
             nodes[number] = replace(nodes[number], plans=nodes[number].plans + 1)
         nodes[ROOT] = replace(nodes[ROOT], plans=nodes[ROOT].plans + 1)
     return ActionTree(tuple(replace(node, children=below) for node, below in zip(nodes, children, strict=True)))
+
+
+NO_PLANS = merged(())
 
 
 @dataclass(frozen=True)

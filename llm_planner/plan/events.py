@@ -98,11 +98,18 @@ class EndReason(str, Enum):
 
 @dataclass(frozen=True)
 class Finish:
-    """The plan has ended; `message` is for a person. Where a constraint is the reason, `trace` shows why."""
+    """The plan has ended; `message` is for a person. Where a constraint is the reason, `trace` shows why; where a step
+    that cannot be made good is, `step_id` is its id."""
 
     reason: EndReason
     message: str
     trace: Trace = ()
+    step_id: str = ""
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether another plan may go on from here: nothing is broken, and nobody has stopped or refused this one."""
+        return self.reason is EndReason.REPLAN or bool(self.step_id)
 
 
 Command = StartSkill | CancelSkill | Finish

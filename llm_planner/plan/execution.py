@@ -63,7 +63,7 @@ def advance(state: Execution, event: Event) -> Transition:
         case SceneLost():
             return _interrupted(state, Finish(EndReason.SCENE_LOST, "Nothing shows me the scene any more; I stopped."))
         case SkillServerLost():
-            message = "What runs my skills is gone; the arm has stopped. Say the command again once it is back."
+            message = "What runs my skills is gone; the robot has stopped. Say the command again once it is back."
             return _interrupted(state, Finish(EndReason.SKILLS_LOST, message))
         case PauseRequested():
             return _paused(state)
@@ -196,7 +196,7 @@ def _not_startable(state: Execution, task: Task, scene: Scene, reason: str) -> T
         again = replace(task, attempt=task.attempt + 1)
         return _next(replace(state, queue=(*recovery, again, *state.queue), phase=Phase.READY), scene)
     state = _shown(state, replace(task.step, status=StepStatus.FAILED, message=reason))
-    return _finish(state, Finish(EndReason.FAILED, f"Step {task.step.id} failed: {reason}."))
+    return _finish(state, Finish(EndReason.FAILED, f"Step {task.step.id} failed: {reason}.", step_id=task.step.id))
 
 
 def _shown(state: Execution, step: PlanStep) -> Execution:
@@ -244,8 +244,9 @@ def _missed(state: Execution, run: Run, scene: Scene, code: SkillErrorCode, reas
         recovery = pick_again(state.goals, again, scene, state.interpreter.program.skills, held)
         return _next(replace(state, queue=(*restored, *recovery, again, *state.queue)), scene)
     state = _shown(state, replace(run.step, status=StepStatus.FAILED, message=reason))
-    still = f" The arm still holds the {scene.held}." if scene.held else ""
-    return _finish(state, Finish(EndReason.FAILED, f"Step {run.step.id}, {run.step}, failed: {reason}.{still}"))
+    still = f" The robot still holds the {scene.held}." if scene.held else ""
+    message = f"Step {run.step.id}, {run.step}, failed: {reason}.{still}"
+    return _finish(state, Finish(EndReason.FAILED, message, step_id=run.step.id))
 
 
 def _restored(state: Execution, scene: Scene, besides: tuple[Goal, ...] = ()) -> tuple[Execution, tuple[Task, ...]]:

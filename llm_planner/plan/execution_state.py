@@ -99,12 +99,12 @@ def start_execution(
 
 
 def continue_execution(state: Execution, plan: Plan, interpreter: Interpreter) -> Execution:
-    """The state in which a new plan goes on where an execution ended with `EndReason.REPLAN`.
+    """The state in which a new plan goes on where an execution ended and may go on (`Finish.may_go_on`).
 
-    Finished steps, what they have achieved and what the constraints have seen stay; the steps of `plan` come after
-    them, numbered on. The constraints are those of the first plan.
+    Steps that have ended, what they have achieved and what the constraints have seen stay; the steps of `plan` come
+    after them, numbered on. The constraints and the privileges are those of the first plan.
     """
-    past = tuple(step for step in state.plan.steps if step.status is StepStatus.DONE)
+    past = tuple(step for step in state.plan.steps if step.status in (StepStatus.DONE, StepStatus.FAILED))
     number = max((int(step.id) for step in past if step.id.isdigit()), default=0)
     ahead = tuple(replace(step, id=str(number + k)) for k, step in enumerate(plan.steps, start=1))
     whole = replace(plan, steps=(*past, *ahead), constraints=state.plan.constraints, command=state.plan.command)

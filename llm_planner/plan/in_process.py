@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from llm_planner.errors import LlmPlannerError, QuestionError
-from llm_planner.plan.events import Command, EndReason, SceneObserved, SkillFinished, StartSkill, StopRequested
+from llm_planner.plan.acceptance import go_on
+from llm_planner.plan.action_tree import ActionTree
+from llm_planner.plan.events import Command, SceneObserved, SkillFinished, StartSkill, StopRequested
 from llm_planner.plan.execution import SETTLE_TIME, Transition, advance
-from llm_planner.plan.execution_state import Execution, Phase, continue_execution, start_execution
+from llm_planner.plan.execution_state import Execution, Phase, start_execution
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import Planned, outcome_of
-from llm_planner.plan.repair import plan_remainder, remainder_of
+from llm_planner.plan.repair import MOST_REPAIRS, plan_remainder, remainder_of, unrepaired
 from llm_planner.plan.report import Report
 from llm_planner.skills.contract import Observation
 from llm_planner.skills.episode import Controller, Episode, EpisodeSettings, EpisodeWorld
@@ -49,8 +51,8 @@ def run_command(
     """Plan for the scene as it is, carry the plan out, and report what the scene shows in the end.
 
     `on_change` hears of every change of the plan; `stop_requested` is asked ten times a simulated second; `repair` is
-    asked once where the plan may not go on for its constraints (`plan_remainder` where it is left out). Raises nothing
-    that `outcome_of` can tell: a command without a plan is a report too.
+    asked up to `MOST_REPAIRS` times where a plan has ended and another may go on (`plan_remainder` where it is left
+    out). Raises nothing that `outcome_of` can tell: a command without a plan is a report too.
     """
     episode = Episode(workcell.world, workcell.controller, EpisodeSettings(settle_time=SETTLE_TIME))
     before = episode.observe().scene
@@ -60,7 +62,7 @@ def run_command(
     except LlmPlannerError as error:
         outcome, message = outcome_of(error)
         return Report(command, outcome, message, scene_before=before, scene_after=before)
-    repair = repair or _remainder(workcell.library, viewpoint)
+    repair = repair or _remainder(workcell.library, viewpoint, planned.tree)
     state = execute(start, episode, workcell.library, on_change, stop_requested, repair)
     after = episode.observe().scene
     outcome = state.end.reason.outcome if state.end else Outcome.FAILED
@@ -69,9 +71,9 @@ def run_command(
     return Report(command, outcome, message, state.plan, before, after, duration, planned.confidence, rehearsal)
 
 
-def _remainder(library: SkillLibrary, viewpoint: Viewpoint) -> Repair:
+def _remainder(library: SkillLibrary, viewpoint: Viewpoint, tree: ActionTree) -> Repair:
     def repair(state: Execution, scene: Scene) -> Planned:
-        return plan_remainder(remainder_of(state), scene, library.for_scene(scene).signatures, viewpoint)
+        return plan_remainder(remainder_of(state, tree), scene, library.for_scene(scene).signatures, viewpoint)
 
     return repair
 
@@ -84,16 +86,20 @@ def execute(
     stop_requested: Callable[[], bool] = lambda: False,
     repair: Repair = no_repair,
 ) -> Execution:
-    """Carry a plan out from its `start` to its end; the state returned is in `Phase.ENDED`."""
+    """Carry a plan out from its `start` to its end, repairs and all; the state returned is in `Phase.ENDED`."""
     run = _Run(episode, library, on_change, stop_requested)
     state = run.to_the_end(start)
-    if state.end is None or state.end.reason is not EndReason.REPLAN:
-        return state
-    try:
-        anew = repair(state, episode.observe().scene)
-    except LlmPlannerError as error:
-        return replace(state, end=replace(state.end, message=f"{state.end.message} {error}"))
-    return run.to_the_end(continue_execution(state, anew.plan, anew.interpreter))
+    for _ in range(MOST_REPAIRS):
+        if state.end is None or not state.end.may_go_on:
+            break
+        scene = episode.observe().scene
+        try:
+            going_on = go_on(state, repair(state, scene), scene)
+        except LlmPlannerError as error:
+            message = unrepaired(state.end.reason, state.end.message, error)
+            return replace(state, end=replace(state.end, message=message))
+        state = run.to_the_end(going_on)
+    return state
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from llm_planner.errors import LanguageModelError, LlmPlannerError, QuestionErro
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import LanguageModel, Usage
 from llm_planner.language.understanding.understand import Understood, understand
-from llm_planner.plan.action_tree import Step, merged
+from llm_planner.plan.action_tree import NO_PLANS, ActionTree, Step, merged
 from llm_planner.plan.decoding.decode import Decoded, Verdict, decode_plan
 from llm_planner.plan.decoding.prior import ModelPrior, StepPrior, TreePrior, Uniform
 from llm_planner.plan.execution_state import Permit, permit_all, start_execution
@@ -36,7 +36,8 @@ class Planned:
     """A plan, the interpreter at the beginning of its program, and what its rehearsal has shown.
 
     `confidence` is the model's, in [0, 1], or None where no model was asked or it gives none; `usage` is what it cost.
-    `permit` is to be asked before each step, with the scene of that moment.
+    `permit` is to be asked before each step, with the scene of that moment. `tree` has this plan and others that come
+    to the same.
     """
 
     plan: Plan
@@ -45,6 +46,7 @@ class Planned:
     rehearsal: Rehearsal = field(default_factory=lambda: Rehearsal(Advice.ALLOW))
     usage: Usage = field(default_factory=Usage)
     permit: Permit = permit_all
+    tree: ActionTree = NO_PLANS
 
 
 def plan_command(
@@ -108,7 +110,7 @@ def permitted(planned: Planned, scene: Scene, viewpoint: Viewpoint, settings: Pl
     rehearsal = planned.rehearsal
     if settings.rehearse_fully is not None and rehearsal.verdict is not Advice.BLOCK:
         rehearsal = settings.rehearse_fully(planned, scene)
-    reasons = "; ".join(rehearsal.reasons)
+    reasons = "; ".join(reason.rstrip(".") for reason in rehearsal.reasons)
     if rehearsal.verdict is Advice.BLOCK:
         raise ImpossibleError(f"This plan may not run: {reasons}. Nothing has moved.")
     if rehearsal.verdict is Advice.ASK and settings.ask:

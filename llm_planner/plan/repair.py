@@ -1,14 +1,19 @@
-"""A new plan for what is left of one that may not go on for its constraints."""
+"""A new plan for what is left of one that has ended and may go on; no model is asked again."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from llm_planner.errors import LlmPlannerError
+from llm_planner.plan.action_tree import NO_PLANS, ActionTree
+from llm_planner.plan.branches import other_branch
+from llm_planner.plan.choices import Call, call_of
 from llm_planner.plan.decoding.decode import Verdict, decode_plan
 from llm_planner.plan.decoding.task import History
+from llm_planner.plan.events import EndReason
 from llm_planner.plan.execution_state import Execution
-from llm_planner.plan.plan import Goal, Plan
+from llm_planner.plan.plan import Goal, Plan, StepStatus
 from llm_planner.plan.planning import ImpossibleError, Planned
 from llm_planner.plan.unroll import make_plan
 from llm_planner.program.checker import check_program
@@ -17,33 +22,69 @@ from llm_planner.program.signatures import Signature
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
+MOST_REPAIRS = 3  # of the plan for one command
+
 
 @dataclass(frozen=True)
 class Remainder:
-    """What is left to do: the plan that could not go on, the effects still wanted of it, what has been seen so far."""
+    """What is left to do: the plan with its steps as they ended and why it did, the effects wanted of it, and what the
+    run has shown so far. `tree` has the programs that were sampled for the same."""
 
     plan: Plan
+    reason: EndReason
     goals: tuple[Goal, ...]
     history: History
+    tree: ActionTree = NO_PLANS
 
 
-def remainder_of(state: Execution) -> Remainder:
-    """What an execution that ended with `EndReason.REPLAN` leaves. Effects of the steps ahead are those foreseen."""
-    return Remainder(state.plan, state.wanted, History(state.watch.trace, state.watch.origins))
+def remainder_of(state: Execution, tree: ActionTree = NO_PLANS) -> Remainder:
+    """What an execution that has ended leaves. Effects of the steps ahead are those foreseen."""
+    assert state.end is not None
+    return Remainder(state.plan, state.end.reason, state.wanted, History(state.watch.trace, state.watch.origins), tree)
+
+
+def remainder_ahead(planned: Planned, scene: Scene) -> Remainder:
+    """What is left of a plan made for `scene` before it has begun: all of it."""
+    origins = {item.name: item.position for item in scene.objects}
+    return Remainder(planned.plan, EndReason.REPLAN, planned.plan.goals, History((), origins), planned.tree)
+
+
+def unrepaired(reason: EndReason, message: str, error: LlmPlannerError) -> str:
+    """What to tell the person where nothing may go on. That there is no other way than the one that failed is no
+    news."""
+    return f"{message} {error}" if reason is EndReason.REPLAN else message
 
 
 def plan_remainder(
     left: Remainder, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint = BEHIND
 ) -> Planned:
-    """The plan for `left` from `scene` on, found by decoding with no model asked; finished steps are not repeated.
+    """The plan for `left` from `scene` on: after a step that failed another branch of the tree, else by decoding.
+    Finished steps are not repeated.
 
     Raises ImpossibleError where there is none, with the reason.
     """
+    text = (_branch if left.reason is EndReason.FAILED else _decoded)(left, scene, skills, viewpoint)
+    interpreter = Interpreter(check_program(text, skills, scene), viewpoint)
+    return Planned(make_plan(left.plan.command, interpreter, scene, viewpoint), interpreter, tree=left.tree)
+
+
+def _decoded(left: Remainder, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint) -> str:
     # Distances are kept as they were asked for, with nothing to spare: what has been seen was judged by these.
     decoded = decode_plan(
         scene, skills, left.plan.constraints, left.goals, viewpoint=viewpoint, caution=0.0, history=left.history
     )
     if decoded.verdict is not Verdict.PLAN:
         raise ImpossibleError(decoded.reason)
-    interpreter = Interpreter(check_program(decoded.program, skills, scene), viewpoint)
-    return Planned(make_plan(left.plan.command, interpreter, scene, viewpoint), interpreter)
+    return decoded.program
+
+
+def _branch(left: Remainder, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint) -> str:
+    table = {skill.name: skill for skill in skills}
+
+    def calls(status: StepStatus) -> list[Call]:
+        return [call_of(step, table[step.skill], viewpoint) for step in left.plan.steps if step.status is status]
+
+    found = other_branch(left.tree, left.goals, calls(StepStatus.DONE), calls(StepStatus.FAILED), scene, skills)
+    if not found:
+        raise ImpossibleError("I know no other way.")
+    return "".join(f"{call.text(table[call.skill], viewpoint)}\n" for call in found)

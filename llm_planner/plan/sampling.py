@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.model import LanguageModel, ProgramRequest, Usage
-from llm_planner.plan.action_tree import ActionTree, Step, Walk, merged
-from llm_planner.plan.choices import Call, call_of, can_start
+from llm_planner.plan.action_tree import ActionTree, Step, merged
+from llm_planner.plan.choices import call_of
 from llm_planner.plan.plan import Goal, PlanStep, goals_of
 from llm_planner.plan.prediction import predict
 from llm_planner.plan.unroll import look_ahead, lying
@@ -89,13 +89,3 @@ def promised_steps(
         scene = predict(scene, promises)
         origins.update(lying(scene))
     return tuple(found)
-
-
-def next_step(walk: Walk, scene: Scene, skills: Sequence[Signature]) -> int | None:
-    """The node of the tree to carry out in the scene as it is; None where a model would have to be asked again."""
-    table = {skill.name: skill for skill in skills}
-
-    def startable(call: Call) -> bool:
-        return call.skill in table and can_start(call, table[call.skill], scene)
-
-    return walk.next(scene, startable)

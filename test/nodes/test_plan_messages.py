@@ -75,3 +75,9 @@ def test_what_the_monitors_say_is_told_with_the_trace():
     assert isnan(margins[0])
     assert margins[2] == pytest.approx(0.1)
     assert status.trace == ["distance(robot, mug) > 0.1", "distance(robot, mug) > 0.1; holding(mug)"]
+
+
+def test_letters_survive_the_way_through_messages():
+    trace = (frozenset(), frozenset({"in(robot, lab)", "did(look, lab)"}), frozenset({"distance(robot, vase) > 0.3"}))
+    assert convert.trace_to_msg(trace)[:2] == ["", "did(look, lab); in(robot, lab)"]
+    assert convert.trace_from_msg(convert.trace_to_msg(trace)) == trace

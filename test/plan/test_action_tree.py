@@ -7,10 +7,11 @@ import pytest
 from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.model import ProgramReply, ProgramRequest, Usage
 from llm_planner.plan.action_tree import PATIENCE, ROOT, Step, Walk, merged
+from llm_planner.plan.branches import next_step
 from llm_planner.plan.choices import Call
 from llm_planner.plan.plan import goals_of
 from llm_planner.plan.prediction import predict
-from llm_planner.plan.sampling import next_step, sample_plans
+from llm_planner.plan.sampling import sample_plans
 from llm_planner.plan.unroll import lying
 from llm_planner.program.problems import ProgramError
 

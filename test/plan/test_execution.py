@@ -101,7 +101,7 @@ def test_a_step_that_fails_twice_ends_the_plan_with_the_reason(play):
     run = play(INTO_THE_BOWL, {1: slips, 2: slips}).to_the_end()
     assert len(run.robot.started) == 2
     assert run.state.end == Finish(
-        EndReason.FAILED, 'Step 1, pick("red block"), failed: the fingers closed on nothing.'
+        EndReason.FAILED, 'Step 1, pick("red block"), failed: the fingers closed on nothing.', step_id="1"
     )
     assert run.statuses == {"1": "failed", "2": "skipped"}
     assert EndReason.FAILED.outcome is Outcome.FAILED
@@ -117,7 +117,7 @@ def test_what_cannot_be_helped_is_not_tried_again(play):
     run = play(INTO_THE_BOWL, {2: full}).to_the_end()
     assert len(run.robot.started) == 2
     assert run.state.end.message == (
-        'Step 2, place_in("red bowl"), failed: the red bowl is full. The arm still holds the red block.'
+        'Step 2, place_in("red bowl"), failed: the red bowl is full. The robot still holds the red block.'
     )
 
 

@@ -69,13 +69,7 @@ class TreePrior:
         return OTHER_ORDER if planned else NEVER_PLANNED
 
     def after(self, position: Hashable, call: Call) -> Hashable:
-        """Out of turn, the plan goes on from where it makes that call."""
-        number = _number(position)
-        child = self.tree.child(number, call)
-        if child is not None:
-            return child
-        elsewhere = self.tree.first(call)
-        return number if elsewhere is None else elsewhere
+        return self.tree.after(_number(position), call)
 
 
 def _number(position: Hashable) -> int:
