@@ -14,12 +14,13 @@ from itertools import pairwise
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.errors import SkillError
-from llm_planner.skills.floor import floor_of
+from llm_planner.skills.floor import Floor, floor_of
 from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.gripper_shape import TIP, Grip
 from llm_planner.skills.reach import into_reach
 from llm_planner.skills.scripts.basic import HOME
 from llm_planner.world.geometry import half_extents, top
+from llm_planner.world.routes import distance
 from llm_planner.world.scene import Scene, SceneObject, Vector3
 
 SETTINGS = ArmSettings()
@@ -48,15 +49,19 @@ class Way:
     metres: float
 
 
-def base_way(before: Scene, promised: Scene) -> Way:
-    """Of a mobile robot, with a point on either side of each door. Raises InputError when no doors lead there."""
+def base_way(before: Scene, promised: Scene, every_point: bool = True) -> Way:
+    """Of a mobile robot, with a point on either side of each door. Raises InputError when no doors lead there.
+
+    Without `every_point` only the rooms are right: what stands in them is not driven around. The length is that of the
+    shortest route: a search for the shortest plan knows a close bound of it.
+    """
     if before.robot is None or before.building is None or promised.robot is None:
         return Way((), 0.0)
     (x, y, z), (gx, gy, _) = before.robot.position, promised.robot.position
-    corners = floor_of(before.building, before).way((x, y), (gx, gy))
+    floor = floor_of(before.building, before) if every_point else Floor(before.building, ())
+    corners = floor.way((x, y), (gx, gy))
     points = [Waypoint((*corner, z), straight=True) for corner in corners]
-    length = sum(math.dist(a, b) for a, b in pairwise(corners))
-    return Way((*points, replace(points[-1], done=True)), length)
+    return Way((*points, replace(points[-1], done=True)), distance(before.building, (x, y), (gx, gy)))
 
 
 def arm_way(skill: Signature, before: Scene, promised: Scene) -> Way:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from llm_planner.plan.plan import Goal
 from llm_planner.simulation.rooms.base import GRIP_REACH
 from llm_planner.skills.errors import SkillError
-from llm_planner.skills.floor import floor_of, visiting_distance
+from llm_planner.skills.floor import floor_of
 from llm_planner.world import predicates
 from llm_planner.world.atoms import HELD, HERE
 from llm_planner.world.building import Building
@@ -56,7 +56,7 @@ def _held(scene: Scene, goal: Goal) -> Scene:
     item = _object(scene, goal, 0)
     x, y, z = item.position
     taken = replace(_moved_to(scene, item, (x, y, z + LIFT)), held=item.name)
-    return _robot_beside(taken, item, GRIP_REACH)
+    return _robot_beside(taken, item)
 
 
 def _reached(scene: Scene, goal: Goal) -> Scene:
@@ -64,15 +64,14 @@ def _reached(scene: Scene, goal: Goal) -> Scene:
     where, building = str(_argument(goal, 0)), scene.building
     if building is not None and where in building.names:
         return _robot_at(scene, middle_of(building, scene, where))
-    item = scene.find(where)
-    return scene if where == scene.held else _robot_beside(scene, item, visiting_distance(item))
+    return scene if where == scene.held else _robot_beside(scene, scene.find(where))
 
 
-def _robot_beside(scene: Scene, item: SceneObject, away: float) -> Scene:
+def _robot_beside(scene: Scene, item: SceneObject) -> Scene:
     """A mobile robot goes to a thing; an arm stays where it is."""
     if scene.building is None or not scene.building.room_at(*item.position[:2]):
         return scene
-    return _robot_at(scene, place_beside(scene.building, scene, item, away))
+    return _robot_at(scene, place_beside(scene.building, scene, item))
 
 
 def middle_of(building: Building, scene: Scene, room: str) -> Point2:
@@ -83,10 +82,10 @@ def middle_of(building: Building, scene: Scene, room: str) -> Point2:
         return building.find(room).area.center
 
 
-def place_beside(building: Building, scene: Scene, item: SceneObject, away: float) -> Point2:
-    """Where a mobile robot stands when it is to be `away` [m] from a thing in a room [m]."""
+def place_beside(building: Building, scene: Scene, item: SceneObject) -> Point2:
+    """Where a mobile robot stands when it has gone to a thing in a room, or takes it [m]."""
     try:
-        return floor_of(building, scene).beside(item, away)
+        return floor_of(building, scene).beside(item)
     except SkillError:  # as above
         return building.find(building.room_at(*item.position[:2])).area.center
 
@@ -115,12 +114,21 @@ def _in(scene: Scene, goal: Goal) -> Scene:
     where = _argument(goal, 1)
     if scene.building is not None and where in scene.building.names:
         item = _object(scene, goal, 0)
-        return _moved_to(scene, item, (*item.position[:2], half_extents(item)[2]))
+        return _moved_to(scene, item, (*_in_front(scene.building, item), half_extents(item)[2]))
     item, container = _object(scene, goal, 0), _object(scene, goal, 1)
     x, y, _ = container.position
     pile = [top(scene.find(name)) for name in predicates.contents(scene, container.name) if name != item.name]
     floor = max(pile, default=bottom(container) + BOWL_FLOOR)
     return _moved_to(scene, item, (x, y, floor + half_extents(item)[2]))
+
+
+def _in_front(building: Building, item: SceneObject) -> Point2:
+    """Where a mobile robot puts down what is on its tray: towards the room's middle, or to one side of that."""
+    x, y, _ = item.position
+    cx, cy = building.find(building.room_at(x, y)).area.center
+    away = distance_in_plane((x, y), (cx, cy))
+    ux, uy = ((cx - x) / away, (cy - y) / away) if away > GRIP_REACH else (1.0, 0.0)
+    return x + GRIP_REACH * ux, y + GRIP_REACH * uy
 
 
 def _at(scene: Scene, goal: Goal) -> Scene:

@@ -83,14 +83,19 @@ class Foreseen:
 
 
 def foresee(
-    skill: Signature, values: Mapping[str, Argument], before: Scene, origins: Mapping[str, Vector3]
+    skill: Signature,
+    values: Mapping[str, Argument],
+    before: Scene,
+    origins: Mapping[str, Vector3],
+    every_point: bool = True,
 ) -> Foreseen:
     """The corners of the way that calling `skill` in `before` should take. `values` are in base words.
 
-    `origins` says where each object last lay on its own [m]. Raises InputError when no way leads there.
+    Without `every_point` a mobile robot's way is right as to rooms only. `origins` says where each object last lay on
+    its own [m]. Raises InputError when no way leads there.
     """
     promised = predict(before, goals_of(skill, "", values, before, origins))
-    way = base_way(before, promised) if before.building else arm_way(skill, before, promised)
+    way = base_way(before, promised, every_point) if before.building else arm_way(skill, before, promised)
     return Foreseen(before, promised, way, _seconds(values, before, promised, way.metres))
 
 
@@ -105,7 +110,7 @@ def pass_through(
 
     Without `every_point` only the corners of the way are given, among them one point in each room.
     """
-    foreseen = foresee(skill, values, before, origins)
+    foreseen = foresee(skill, values, before, origins, every_point)
     if every_point:
         foreseen = replace(foreseen, way=densify(foreseen.way, BASE_SPACING if before.building else ARM_SPACING))
     scenes = _scenes(foreseen)

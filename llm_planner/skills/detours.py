@@ -29,10 +29,6 @@ class Disc:
         share = min(max(share, 0.0), 1.0)
         return hypot(a[0] + share * dx - self.center[0], a[1] + share * dy - self.center[1]) < self.radius
 
-    def reaches(self, area: Rectangle) -> bool:
-        """Whether any of it lies in the area."""
-        return dist(nearest_in(area, self.center), self.center) < self.radius
-
     def corners(self) -> list[Point2]:
         radius = (self.radius + _MARGIN) / cos(pi / CORNERS)
         angles = [2 * pi * k / CORNERS for k in range(CORNERS)]

@@ -11,16 +11,17 @@ from functools import lru_cache
 from itertools import pairwise
 from math import cos, dist, hypot, pi, sin
 
-from llm_planner.simulation.rooms.base import BASE_RADIUS
+from llm_planner.simulation.rooms.base import BASE_RADIUS, GRIP_REACH
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.detours import Disc, nearest_in, way_around
 from llm_planner.skills.errors import SkillError
 from llm_planner.world.building import Building
 from llm_planner.world.places import Point2, Rectangle
-from llm_planner.world.routes import Route, shortest_route
+from llm_planner.world.predicates import is_portable
+from llm_planner.world.routes import shortest_route
 from llm_planner.world.scene import Scene, SceneObject
 
-VISIT_GAP = 0.3  # [m] between the base and the person or thing that it has gone to
+VISIT_GAP = 0.3  # [m] between the base and the person or furniture that it has gone to
 ROOM_TO_PASS = 0.12  # [m] between the base and what it drives past
 WALL_GAP = 0.12  # [m] between the base and a wall that it drives along
 SIDES = 16  # from which a thing is approached
@@ -39,16 +40,15 @@ class Floor:
         area, gap = self.building.find(room).area, BASE_RADIUS + WALL_GAP
         return Rectangle(area.x_min + gap, area.x_max - gap, area.y_min + gap, area.y_max - gap)
 
-    def discs(self, ignore: str = "") -> list[Disc]:
-        """What stands in the way anywhere, with the room that the base needs beside it."""
-        reach = BASE_RADIUS + ROOM_TO_PASS
-        return [
-            Disc(item.position[:2], hypot(*item.size[:2]) / 2 + reach) for item in self.things if item.name != ignore
-        ]
+    def discs(self, room: str, ignore: str = "") -> list[Disc]:
+        """What stands in the way in a room, with the room that the base needs beside it."""
+        area, reach = self.building.find(room).area, BASE_RADIUS + ROOM_TO_PASS
+        here = [item for item in self.things if area.contains(*item.position[:2]) and item.name != ignore]
+        return [Disc(item.position[:2], hypot(*item.size[:2]) / 2 + reach) for item in here]
 
     def middle(self, room: str) -> Point2:
         """The free place nearest to the middle of a room; raises SkillError (NO_FREE_SPACE)."""
-        discs = self.discs()
+        discs = self.discs(room)
         for place in self.places(room, self.building.find(room).area.center):
             if _is_free(place, discs):
                 return place
@@ -62,14 +62,15 @@ class Floor:
         grid = [(area.x_min + i * GRID, area.y_min + j * GRID) for i in range(columns + 1) for j in range(rows + 1)]
         yield from sorted(grid, key=lambda place: dist(place, near))
 
-    def beside(self, item: SceneObject, away: float) -> Point2:
-        """The free place `away` [m] from a thing in a room, on the side of the room's middle.
+    def beside(self, item: SceneObject) -> Point2:
+        """The free place from which the base sees a person or takes a thing, on the side of the room's middle.
 
         The same from wherever the base comes, so that a plan knows it before the base is anywhere. Raises SkillError
         (UNREACHABLE) when there is none.
         """
         x, y, _ = item.position
-        room, discs = self.building.room_at(x, y), self.discs(ignore=item.name)
+        room, away = self.building.room_at(x, y), _distance_to(item)
+        discs = self.discs(room, ignore=item.name)
         area, (cx, cy) = self.area(room), self.building.find(room).area.center
         angles = [2 * pi * k / SIDES for k in range(SIDES)]
         around = [(x + away * cos(angle), y + away * sin(angle)) for angle in angles]
@@ -84,18 +85,10 @@ class Floor:
 
         Raises InputError for a point outside, or when no doors lead there.
         """
-        route, discs = _route(self.building, start, goal), self.discs()
-        corners = [start]
-        for door, (room, beyond) in zip(route.points[1:], pairwise(route.rooms), strict=False):
-            before, behind = (nearest_in(self.area(name), door) for name in (room, beyond))
-            corners += [*self._around(corners[-1], before, discs, room), behind]
-        return (*corners, *self._around(corners[-1], goal, discs, route.rooms[-1]))
-
-    def _around(self, start: Point2, goal: Point2, discs: list[Disc], room: str) -> tuple[Point2, ...]:
-        if not any(disc.blocks(start, goal) for disc in discs):
-            return (goal,)
-        area = self.area(room)
-        return way_around(start, goal, tuple(disc for disc in discs if disc.reaches(area)), area)
+        corners: list[Point2] = []
+        for room, enter, leave in _legs(self.building, start, goal):
+            corners += [enter, *way_around(enter, leave, self.discs(room), self.area(room))]
+        return tuple(corners)
 
 
 def floor_of(building: Building, scene: Scene) -> Floor:
@@ -103,16 +96,22 @@ def floor_of(building: Building, scene: Scene) -> Floor:
     return Floor(building, tuple(item for item in scene.objects if item.name != scene.held))
 
 
-def visiting_distance(item: SceneObject) -> float:
-    """From the middle of a thing to that of a base which has gone to it [m]."""
-    return BASE_RADIUS + hypot(*item.size[:2]) / 2 + VISIT_GAP
+def _distance_to(item: SceneObject) -> float:
+    """From the middle of a thing to that of a base which has gone to it [m]: what can be taken is within its grip."""
+    return GRIP_REACH if is_portable(item) else BASE_RADIUS + hypot(*item.size[:2]) / 2 + VISIT_GAP
 
 
 def _is_free(place: Point2, discs: list[Disc]) -> bool:
     return all(dist(place, disc.center) >= disc.radius for disc in discs)
 
 
-@lru_cache(maxsize=4096)
-def _route(building: Building, start: Point2, goal: Point2) -> Route:
-    """The shortest way: the same few are asked for again and again while a plan is sought."""
-    return shortest_route(building, start, goal)
+@lru_cache(maxsize=4096)  # the same few ways are asked for again and again while a plan is sought
+def _legs(building: Building, start: Point2, goal: Point2) -> tuple[tuple[str, Point2, Point2], ...]:
+    """The rooms of the shortest way, each with where it is entered and left."""
+    route = shortest_route(building, start, goal)
+    floor, here, legs = Floor(building, ()), start, []
+    for door, (room, beyond) in zip(route.points[1:], pairwise(route.rooms), strict=False):
+        before, behind = (nearest_in(floor.area(name), door) for name in (room, beyond))
+        legs.append((room, here, before))
+        here = behind
+    return (*legs, (route.rooms[-1], here, goal))

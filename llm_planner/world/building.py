@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from llm_planner.errors import InputError
 from llm_planner.world.places import Point2, Rectangle
@@ -30,6 +31,14 @@ class Building:
 
     rooms: tuple[Room, ...]
     doors: tuple[Door, ...]
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Worked out once: ways through a building are kept by it."""
+        return hash((self.rooms, self.doors))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import dist
 
@@ -29,6 +30,7 @@ class Route:
         return sum(dist(a, b) for a, b in pairwise(self.points))
 
 
+@lru_cache(maxsize=4096)  # the same few are asked for again and again while a plan is sought
 def shortest_route(building: Building, start: Point2, goal: Point2) -> Route:
     """The shortest way between two points; raises InputError for a point outside, or when no doors lead there."""
     first, last = _room(building, start), _room(building, goal)

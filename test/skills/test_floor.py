@@ -27,12 +27,12 @@ def floor(*things, held=""):
 
 def test_a_thing_is_approached_on_the_side_of_the_middle_of_its_room():
     box = crate("box", 6.0, 1.0)
-    assert floor(box).beside(box, 0.5) == pytest.approx((6.0, 1.5))
+    assert floor(box).beside(box) == pytest.approx((6.0, 1.5))
 
 
 def test_where_that_side_is_taken_it_is_approached_beside_it():
     box, other = crate("box", 6.0, 1.0), crate("other", 6.0, 2.0)
-    x, y = floor(box, other).beside(box, 0.5)
+    x, y = floor(box, other).beside(box)
     assert math.dist((x, y), (6.0, 1.0)) == pytest.approx(0.5)
     assert math.dist((x, y), (6.0, 2.0)) >= math.hypot(0.3, 0.3) / 2 + BASE_RADIUS + ROOM_TO_PASS
 

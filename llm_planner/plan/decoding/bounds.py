@@ -14,8 +14,6 @@ from math import dist, hypot, inf
 from llm_planner.plan.decoding.obligations import Obligations
 from llm_planner.plan.decoding.scene_graph import SceneGraph
 from llm_planner.plan.prediction import middle_of, place_beside
-from llm_planner.simulation.rooms.base import GRIP_REACH
-from llm_planner.skills.floor import visiting_distance
 from llm_planner.temporal.automaton import Automaton, Branch, Transition, reaching
 from llm_planner.world.building import Building
 from llm_planner.world.places import Point2
@@ -145,9 +143,7 @@ def _halts(scene: Scene, room: str) -> tuple[Spot, ...]:
     assert scene.building is not None
     building = scene.building
     things = [item for item in scene.objects if building.room_at(*item.position[:2]) == room]
-    places = [
-        place_beside(building, scene, item, away) for item in things for away in (GRIP_REACH, visiting_distance(item))
-    ]
+    places = [place_beside(building, scene, item) for item in things]
     return tuple(map(Spot, dict.fromkeys([middle_of(building, scene, room), *places])))
 
 
@@ -156,7 +152,7 @@ def _fetch(scene: Scene, name: str) -> tuple[Stop, ...]:
     assert scene.building is not None
     if name not in scene.names:
         return ()
-    return (Stop((Spot(place_beside(scene.building, scene, scene.find(name), GRIP_REACH)),), fetches=True),)
+    return (Stop((Spot(place_beside(scene.building, scene, scene.find(name))),), fetches=True),)
 
 
 class Ways:

@@ -82,7 +82,7 @@ class SceneGraph:
         place, skill = self._places[number], self.menu.skills[call.skill]
         values = call.values(skill)
         try:
-            foreseen = foresee(skill, values, place.scene, place.lay)
+            foreseen = foresee(skill, values, place.scene, place.lay, self._sight.needs_every_point)
         except InputError:
             return None
         after = last_scene(foreseen)

@@ -30,6 +30,7 @@ class Sight:
 
     def __init__(self, propositions: Sequence[Proposition], start: Scene) -> None:
         self._start = start
+        self.needs_every_point = needs_every_point(propositions)
         self._judged: dict[str, list[tuple[int, Proposition]]] = {"robot": [], "event": [], "things": []}
         self._measured: list[tuple[int, bool, Excess]] = []
         for k, item in enumerate(propositions):

@@ -11,7 +11,6 @@ from llm_planner.skills.arm import Script
 from llm_planner.skills.base import Base
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
-from llm_planner.skills.floor import visiting_distance
 from llm_planner.world.places import Point2
 from llm_planner.world.scene import SceneObject
 
@@ -30,14 +29,14 @@ def go_to(base: Base, arguments: Mapping[str, Argument]) -> Script:
     if destination == base.scene.held:
         return
     item = base.find(destination)
-    yield from _approach(base, item, visiting_distance(item))
+    yield from _approach(base, item)
 
 
 def pick_up(base: Base, arguments: Mapping[str, Argument]) -> Script:
     """Leaves `object` on the tray."""
     name = str(arguments["object"])
     yield from base.fingers("open", OPEN_WIDTH)
-    yield from _approach(base, base.find(name), GRIP_REACH)
+    yield from _approach(base, base.find(name))
     yield from base.fingers("load", CLOSED_WIDTH)
     if base.scene.held != name:
         raise SkillError(SkillErrorCode.NO_GRASP, f"the fingers closed without taking hold of the {name}")
@@ -66,10 +65,10 @@ def wait(base: Base, arguments: Mapping[str, Argument]) -> Script:
     yield from base.rest("wait", float(str(arguments["seconds"])))
 
 
-def _approach(base: Base, item: SceneObject, away: float) -> Script:
-    """To a free place `away` [m] from the thing, and turned to it."""
+def _approach(base: Base, item: SceneObject) -> Script:
+    """To a free place beside the thing, and turned to it."""
     x, y, _ = item.position
-    yield from base.drive("approach", base.floor.beside(item, away))
+    yield from base.drive("approach", base.floor.beside(item))
     yield from base.turn("turn", math.atan2(y - base.position[1], x - base.position[0]))
 
 
@@ -78,7 +77,8 @@ def _free_front(base: Base, item: SceneObject) -> tuple[Point2, float]:
 
     As near as possible, and turning as little; raises SkillError (NO_FREE_SPACE).
     """
-    room, discs = base.scene.robot_room, base.floor.discs()
+    room = base.scene.robot_room
+    discs = base.floor.discs(room)
     area, radius = base.building.find(room).area, hypot(*item.size[:2]) / 2
     doors = [door.position for door in base.building.doors if room in door.rooms]
     for place in base.floor.places(room, base.position):
