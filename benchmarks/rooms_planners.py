@@ -1,8 +1,12 @@
-"""Who plans tasks in a building: the planner, the same without decoding and voting, and a reader who knows them."""
+"""Who plans tasks in a building: the planner, the same without decoding and voting, and a reader who knows them.
+
+Searches give up by CPU time: what else the machine does makes no difference.
+"""
 
 from __future__ import annotations
 
 import re
+from time import process_time
 
 from rooms_tasks import RoomsTask
 
@@ -51,12 +55,13 @@ class Truth:
 
 def with_rules(command: str, scene: Scene, library: SkillLibrary, model: LanguageModel) -> Planned:
     """The planner: readings that vote, then a plan that keeps every rule, watched as it runs."""
-    return plan_command(command, scene, library.for_scene(scene).signatures, model)
+    settings = PlanningSettings(clock=process_time)
+    return plan_command(command, scene, library.for_scene(scene).signatures, model, settings=settings)
 
 
 def one_reading(command: str, scene: Scene, library: SkillLibrary, model: LanguageModel) -> Planned:
     """The planner without voting: the model's best reading counts, whatever others would say."""
-    settings = PlanningSettings(samples=1)
+    settings = PlanningSettings(samples=1, clock=process_time)
     return plan_command(command, scene, library.for_scene(scene).signatures, model, settings=settings)
 
 
