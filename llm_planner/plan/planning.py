@@ -172,7 +172,10 @@ class _Planner:
         tree = merged(map(self._steps, refused))
 
         def nearest(prior: StepPrior) -> Decoded:
-            return decode_plan(self.scene, self.skills, constraints, goals, prior, tree.calls, viewpoint=self.viewpoint)
+            clock, viewpoint = self.settings.clock, self.viewpoint
+            return decode_plan(
+                self.scene, self.skills, constraints, goals, prior, tree.calls, viewpoint=viewpoint, clock=clock
+            )
 
         decoded = nearest(Uniform()) if not refused else self._steered(nearest, understood, TreePrior(tree))
         if decoded.verdict is not Verdict.PLAN:

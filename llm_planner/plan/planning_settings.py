@@ -33,7 +33,7 @@ class PlanningSettings:
     Up to `samples` readings vote, drawn at `temperature` from `seed`; as many programs are sampled where there are
     constraints to choose by. Every plan is rehearsed symbolically, and one that would break a constraint is refused.
     `ask`: the person is asked about one that only may. `rehearse_fully` runs the plan in a copy of the simulation
-    besides.
+    besides. `clock` [s] is the one by which a search for a plan gives up.
     """
 
     samples: int = SAMPLES
@@ -43,6 +43,7 @@ class PlanningSettings:
     source: str = "cli"
     ask: bool = True
     rehearse_fully: Callable[[Planned, Scene], Rehearsal] | None = None
+    clock: Callable[[], float] = time.monotonic
 
     def permit(self, call: SkillCall, scene: Scene) -> Decision:
         """Whether the source may have a call done now."""
