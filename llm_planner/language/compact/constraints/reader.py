@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -32,6 +32,8 @@ MIN_CONFIDENCE = 0.3  # below this it asks
 _LINKS = frozenset([
     ",", ".", ";", ":", "-", "and", "but", "also", "however", "though", "oh", "then", "remember", "note",
 ])  # fmt: skip
+_AFTER = re.compile(r"(?:and )?(?:then|after that|after this|afterwards|afterward|subsequently)\b", re.IGNORECASE)
+_ORDER = frozenset(["then"])  # a link that says something
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class CommandReader:
             return ReadingReply((Reading(question=_length_question(len(sentence.words))),))
         item = encode(sentence.words, sentence.flat(), READING)
         states = BareStates(sentence) if bare else SceneStates(sentence, request.scene)
-        meaning = _Meaning(command, sentence, states, self.known)
+        meaning = Meaning(command, sentence, states, self.known)
         found = [self._best([meaning.reading(one) for one in search(self.network, item)], request)]
         if request.samples > 1:
             rng = np.random.default_rng(request.seed)
@@ -81,7 +83,7 @@ def _sense(reading: Reading) -> tuple[str, Formula, str]:
 
 
 @dataclass(frozen=True)
-class _Meaning:
+class Meaning:
     """What derivations of one command come to."""
 
     command: str
@@ -100,7 +102,7 @@ class _Meaning:
         constraints: list[ReadConstraint] = []
         try:
             for part, words in self._parts(tree.children[0]):
-                said = self._text(words)
+                said = self._text(words, _LINKS if part.step == "task" else _LINKS - _ORDER)
                 if part.step == "task":
                     tasks.append(said)
                     continue
@@ -108,31 +110,45 @@ class _Meaning:
                 if thing := self.known and unknown_thing(words, self.known):
                     raise QuestionError(f'I do not know what "{thing}" is here. What do you mean by "{said}"?')
                 trust *= doubt(spec, words, self.sentence) * (DOUBT if unknown(words, self.known) and self.known else 1)
+                goal = spec.step in GOALS
+                if goal and _AFTER.match(said) and any(one.goal for one in constraints):
+                    raise QuestionError(
+                        f'After what should the robot do this: "{said}"? Please say it in one sentence.'
+                    )
                 formula = str(specification(spec, self.states))
-                constraints.append(ReadConstraint(formula, said, spec.step in GOALS))
+                constraints.append(ReadConstraint(formula, said, goal))
         except QuestionError as question:
             return Reading(question=str(question), log_probability=chance), trust
         return Reading(", ".join(filter(None, tasks)), tuple(constraints), "", chance), trust
 
-    def _parts(self, node: Node) -> Iterator[tuple[Node, tuple[Lifted, ...]]]:
-        """Each part with its words; what follows the last belongs to it."""
-        begin = 0
-        while True:
+    def _parts(self, node: Node) -> list[tuple[Node, tuple[Lifted, ...]]]:
+        """Each part with its words; what follows the last belongs to it, what leads to a task to the rule before."""
+        parts: list[Node] = []
+        ends: list[int] = []
+        last = False
+        while not last:
             part, last = node.children[0], node.step == "last_part"
             end_step = part.children[0].step
             assert isinstance(end_step, Pointer)
-            end = len(self.sentence.words) if last else max(begin, end_step.index + 1)
-            yield part, self.sentence.words[begin:end]
-            if last:
-                return
-            begin, node = end, node.children[1]
+            begin = ends[-1] if ends else 0
+            while part.step == "task" and ends and self.sentence.words[begin : begin + 1] and self._links(begin):
+                begin += 1
+            if ends and parts[-1].step == "specify":
+                ends[-1] = begin
+            parts.append(part)
+            ends.append(len(self.sentence.words) if last else max(begin, end_step.index + 1))
+            node = node if last else node.children[1]
+        return [(part, self.sentence.words[b:e]) for part, b, e in zip(parts, [0, *ends], ends, strict=False)]
 
-    def _text(self, words: tuple[Lifted, ...]) -> str:
+    def _links(self, index: int) -> bool:
+        return self.sentence.words[index].text in _LINKS
+
+    def _text(self, words: tuple[Lifted, ...], links: frozenset[str] = _LINKS) -> str:
         """The words as they were typed, without what links them to the others."""
         kept = list(words)
-        while kept and kept[0].text in _LINKS:
+        while kept and kept[0].text in links:
             kept.pop(0)
-        while kept and kept[-1].text in _LINKS:
+        while kept and kept[-1].text in links:
             kept.pop()
         return self.command[kept[0].start : kept[-1].end] if kept else ""
 

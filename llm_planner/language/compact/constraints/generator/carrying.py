@@ -97,7 +97,8 @@ def only_with(who: Narrator) -> Said:
     here = who.room(forms.PLACE, "in_room")
     load, words = who.thing()
     return node("whenever", here.node, node("holding", load)), who.say(
-        f"[[only|you may only|you can only|just] [enter|go into|go to|visit] {{p}} [{_WITH}|if {{h}}|[when|while] "
+        f"[[only|you may only|you can only|just|you may] [enter|go into|go to|visit|be in|stay in] {{p}} [{_WITH}|if "
+        f"{{h}}|[when|while] "
         f"{{h}}]|"
         "[enter|visit|go into] {p} only [if {h}|[when|while] {h}|with {x}]|[never|do not|don't|you may not] [enter|go "
         "into|go to|visit|be in] {p} [without {x}|without [carrying|holding|having] {x} [in your hand|with you|]"
@@ -132,7 +133,10 @@ def slowly(who: Narrator) -> Said:
             p=here.thing,
         )
     return node("whenever", cause, node("slower", length.node)), who.say(
-        "[{h} [,|] {s}|{s} {h}|{h} [,|] {s}]",
+        "[{h} [,|] {s}|{s} {h}|{h} [,|] {s}|{full} {s} [when|while] you carry it]",
+        full=who.say("{x} is [full|fragile|hot|heavy|open|delicate] [,|.|!|! !|, so]", x=words)
+        if cause.step == "holding"
+        else None,
         h=held,
         s=who.say(
             "[[stay|keep|be|go|move|drive] [slower than|below|under|at less than|at most at] {v}|[never|do not|don't"

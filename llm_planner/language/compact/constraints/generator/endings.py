@@ -65,6 +65,10 @@ def fetch(who: Narrator) -> Said:
         "[pick up {x} {s}|pick {x} up {s}|fetch {x} {s}|get {x} {s}|grab {x} {s}|collect {x} {s}|take {x} {s}]",
         x=words, s=start,
     )  # fmt: skip
+    if not start and who.chance(0.2):
+        place = who.room(forms.PLACE, "in_room")
+        states = [place.node, *states]
+        said = (*place.say(who.rng, "do"), *who.say("[and|,|, then|and then|, and] [there|]"), *said)
     draw = who.rng.random()
     link = who.say("[and|and then|, then|then|, and|,|and afterwards|and]")
     if draw < 0.75:
@@ -120,8 +124,43 @@ def handed_round(who: Narrator) -> Said:
     )  # fmt: skip
 
 
+def there_and_back(who: Narrator) -> Said:
+    """To go back is to go after the errand before it."""
+    errands = [who.errand() for _ in range(who.pick((1, 1, 2)))]
+    home = who.room(forms.PLACE, "in_room")
+    if len({act.node for act in (*errands, home)}) <= len(errands):
+        return node("visit", listed([errands[0].node])), errands[0].say(who.rng, "do")
+    words = errands[0].say(who.rng, "do")
+    for act in errands[1:]:
+        words = (*words, *who.say("[, then|then|and then|, and then|and after that]"), *act.say(who.rng, "do"))
+    return node("sequence", listed([*(act.node for act in errands), home.node])), (*who.say(_MUST), *words, *who.say(
+        "[[and|and|and then|, then|then|, and|afterwards|and afterwards] [come back|return|go back|drive back|head "
+        "back|come"
+        " home|get back] [to|to|into] {x}|[return|come back|go back] to {x} [after that|afterwards|when that is done]]",
+        x=home.thing,
+    ))  # fmt: skip
+
+
+def chain(who: Narrator) -> Said:
+    """ "the lab before the office and the office before the hall" """
+    acts = [who.room(forms.PLACE, "in_room") for _ in range(3)]
+    if len({act.node for act in acts}) < len(acts):
+        return there_and_back(who)
+    a, b, c = acts
+    return node("ordered", listed([act.node for act in acts])), who.say(
+        "[[visit|go to|you must visit|you have to go to] {a} before {b} and {b} before {c}|[visit|go to] {a} before "
+        "{b} and {c}"
+        " [after|only after] {b}|{a} [comes|must be visited|goes] before {b} [,|and] {b} [comes|goes|] before {c}"
+        "|[visit|go to]"
+        " {c} after {b} and {b} after {a}]",
+        a=a.thing, b=b.thing, c=c.thing,
+    )  # fmt: skip
+
+
 def one_before_another(who: Narrator) -> Said:
     """An errand and what comes after it."""
+    if who.chance(0.1):
+        return chain(who)
     first = who.errand()
     second = who.errand() if who.chance(0.4) else who.place()
     if first.node == second.node:

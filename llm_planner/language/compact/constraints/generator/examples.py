@@ -29,6 +29,7 @@ from llm_planner.language.compact.constraints.generator.noise import noisy
 from llm_planner.language.compact.constraints.generator.phrasing import Name, Phrase, Piece, node
 from llm_planner.language.compact.constraints.generator.temporal_english import formula
 from llm_planner.language.compact.constraints.grammar import ENTRIES, MAX_READ, READING
+from llm_planner.language.compact.constraints.grammar import GOALS as READ_GOALS
 from llm_planner.language.compact.constraints.lifting import Lifted, Sentence, in_order, lift
 from llm_planner.language.compact.constraints.naming import scene_phrases
 from llm_planner.language.compact.encoding import Sample, encode
@@ -50,7 +51,7 @@ GOALS: Weighted = (
     (0.19, itineraries.visit), (0.18, itineraries.sequence), (0.03, orders.ordered), (0.01, orders.strictly),
     (0.02, itineraries.patrol), (0.04, counts.counted), (0.09, endings.finish), (0.08, endings.one_before_another),
     (0.25, lambda who: itineraries.visit_one(who, who.errand())), (0.03, limits.timed), (0.03, exceptions.everywhere),
-    (0.09, endings.fetch), (0.05, itineraries.inspections),
+    (0.09, endings.fetch), (0.05, itineraries.inspections), (0.05, endings.there_and_back),
 )  # fmt: skip
 PEOPLES_GOALS: Weighted = (*GOALS, (0.03, endings.handed_round))
 ROOM_RULES: Weighted = (
@@ -124,7 +125,7 @@ def rooms(rng: Generator) -> tuple[str, list[Part]]:
     ]
     sizes = [0.24, 0.42, 0.19, 0.1, 0.04, 0.01] if goals else [0.0, 0.72, 0.19, 0.07, 0.02, 0.0]
     rules = [pick(who, ROOM_RULES) for _ in range(int(rng.choice(6, p=sizes)))]
-    told = who.pick((stories.delivery, stories.delivery, stories.tour))(who) if who.chance(0.12) else []
+    told = who.pick((stories.delivery, stories.delivery, stories.tour))(who) if who.chance(0.15) else []
     said = _mixed(who, goals, rules)
     return "rooms", _strung(who, [*told, *said] if who.chance(0.6) else [*said, *told])
 
@@ -193,7 +194,7 @@ def _strung(who: Narrator, said: Iterable[tuple[Node | None, Phrase]]) -> list[P
     parts: list[Part] = []
     goal_before = False
     for spec, words in said:
-        goal = spec is None or spec.step in ("visit", "sequence", "ordered", "strictly", "patrol", "finish")
+        goal = spec is None or spec.step in READ_GOALS
         if spec is not None and who.world != "bare" and who.chance(0.09):
             words = chatted(who.rng, words)
         if parts:

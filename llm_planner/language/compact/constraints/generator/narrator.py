@@ -168,7 +168,7 @@ class Narrator:
 
     def nearby(self) -> Act:
         if self.people and self.chance(0.4):
-            if self.chance(0.15):
+            if self.chance(0.2):
                 return Act(node("near", node("anyone")), acts.NEAR, self.say(ANYONE))
             name = self.name("person", self.people)
             return Act(node("near", name.node), acts.NEAR, (name,))

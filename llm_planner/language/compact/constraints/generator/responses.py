@@ -7,7 +7,7 @@ from llm_planner.language.compact.constraints.generator.acts import Act
 from llm_planner.language.compact.constraints.generator.avoidance import NOT, never
 from llm_planner.language.compact.constraints.generator.itineraries import Said, enumerated
 from llm_planner.language.compact.constraints.generator.narrator import Narrator
-from llm_planner.language.compact.constraints.generator.phrasing import joined, node
+from llm_planner.language.compact.constraints.generator.phrasing import Phrase, joined, node
 from llm_planner.language.compact.grammar import Node
 
 _SOON = (
@@ -56,8 +56,11 @@ def trigger(who: Narrator) -> tuple[Node, Act]:
 
 def responds(who: Narrator) -> Said:
     why, cause = trigger(who)
+    before, who.again = who.again, 0.5
     then, effect = trigger(who) if who.world == "bare" and who.chance(0.3) else single(who)
-    r = who.rng
+    r, who.again = who.rng, before
+    if who.world != "bare" and effect.extra and who.chance(0.45):
+        return node("responds", why, then), _gone_to(who, cause, effect)
     return node("responds", why, then), who.say(
         f"[{_IF} {{c}} [,|] [then|] [you must|you have to|you should|make sure to|make sure you|] {{do}} {_SOON}"
         f"|{_IF} {{c}} [,|]"
@@ -89,6 +92,26 @@ def responds(who: Narrator) -> Said:
         cg=cause.say(r, "doing"),
         cd=cause.say(r, "do"),
     )
+
+
+_GOES_IN = (
+    "|[once|when|if|as soon as|whenever] {c} [,|] {x} [has to|must|should|needs to] go [in|into|to|there|in there] {y}"
+    " [as well|too|afterwards|later|]]"
+)
+
+
+def _gone_to(who: Narrator, cause: Act, effect: Act) -> Phrase:
+    """What a thing has to be done with: "if you pick up the mug, it has to go in the bowl"."""
+    return who.say(
+        f"[{_IF} {{c}} [,|] {{x}} [has to|must|should|needs to] be {{be}} {_SOON}|{_IF} {{c}} [,|] {{x}} [has to"
+        f"|must|should] be"
+        " {be} [as well|too|later|afterwards|]"
+        + (_GOES_IN if effect.node.step == "is_in" else "]"),
+        c=cause.say(who.rng, "now" if who.chance(0.5) else "done"),
+        x=effect.thing,
+        y=effect.extra,
+        be=who.say(effect.forms["be"], y=effect.extra),
+    )  # fmt: skip
 
 
 def at_once(who: Narrator) -> Said:
