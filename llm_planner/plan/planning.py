@@ -159,12 +159,25 @@ class _Planner:
             if not seen:
                 raise
             return self._decoded(understood, tuple(seen.values()))
-        return replace(seen[synthesis.program.text], confidence=synthesis.confidence)
+        chosen, others = seen[synthesis.program.text], [seen[program.text] for program in synthesis.others]
+        return replace(chosen, confidence=synthesis.confidence, tree=self._tree(chosen, others))
 
     def _asking(self, constraints: tuple[Constraint, ...]) -> Asking:
-        if not constraints:
-            return Asking()
-        return Asking(told(constraints), self.settings.samples, self.settings.temperature, self.settings.seed)
+        s = self.settings
+        return Asking(told(constraints), s.samples, s.temperature, s.seed, spare=not constraints)
+
+    def _tree(self, chosen: Planned, others: Sequence[Planned]) -> ActionTree:
+        """The plan and those others that may run, too, and come to the same: a sample that does something else is no
+        other way, it is another reading."""
+        same = [one for one in others if one.plan.complete and _end(one) == _end(chosen) and self._may_run(one)]
+        return merged(map(self._steps, (chosen, *same)))
+
+    def _may_run(self, planned: Planned) -> bool:
+        try:
+            permitted(planned, self.scene, self.viewpoint, replace(self.settings, rehearse_fully=None))
+        except LlmPlannerError:
+            return False
+        return True
 
     def _decoded(self, understood: Understood, refused: tuple[Planned, ...] = ()) -> Planned:
         """`refused` are the plans that do the task but break a constraint: they say what is likely and what counts."""
@@ -195,6 +208,10 @@ class _Planner:
 
     def _steps(self, planned: Planned) -> tuple[Step, ...]:
         return promised_steps(planned.plan.steps, self.skills, self.scene, self.viewpoint)
+
+
+def _end(planned: Planned) -> frozenset[str]:
+    return frozenset(map(str, planned.plan.goals))
 
 
 def told(constraints: Sequence[Constraint]) -> tuple[str, ...]:

@@ -30,10 +30,10 @@ PATIENCE = 30.0  # [s] of wall time for a rehearsal in simulation
 class PlanningSettings:
     """How a command is read, what its `source` may have the robot do, and how its plan is rehearsed.
 
-    Up to `samples` readings vote, drawn at `temperature` from `seed`; as many programs are sampled where there are
-    constraints to choose by. Every plan is rehearsed symbolically, and one that would break a constraint is refused.
-    `ask`: the person is asked about one that only may. `rehearse_fully` runs the plan in a copy of the simulation
-    besides. `clock` [s] is the one by which a search for a plan gives up.
+    Up to `samples` readings vote, drawn at `temperature` from `seed`; as many programs are sampled, to choose among
+    under constraints, and to go on with where a step fails. Every plan is rehearsed symbolically, and one that would
+    break a constraint is refused. `ask`: the person is asked about one that only may. `rehearse_fully` runs the plan in
+    a copy of the simulation besides. `clock` [s] is the one by which a search for a plan gives up.
     """
 
     samples: int = SAMPLES

@@ -27,6 +27,7 @@ class Asking:
     """How a program is asked for: under which `rules` (plain words), and how many `samples` of it, drawn at
     `temperature` from `seed`.
 
+    `spare`: the further samples are other ways only; none takes the place of a best one that may not run.
     `repair_rounds` are how often a refused answer goes back with its problems, None for what suits the model.
     """
 
@@ -34,6 +35,7 @@ class Asking:
     samples: int = 1
     temperature: float = 0.8
     seed: int = 0
+    spare: bool = False
     repair_rounds: int | None = None
 
     def rounds(self, model: LanguageModel) -> int:
@@ -86,9 +88,9 @@ def write_program(
     """The program that `model` writes for `command`, checked against `skills` and `scene`, and passed by `review`.
 
     Functions that it leaves undefined are asked for in turn. Where the best sample may not run, another that may takes
-    its place; where none may, the best goes back with its problems. Raises QuestionError when the model asks, or when
-    only the person can mend what is wrong; ProgramError when the answer to the last repair round may not run either;
-    LanguageModelError and InputError as they come.
+    its place unless it is `spare`; where none may, the best goes back with its problems. Raises QuestionError when the
+    model asks, or when only the person can mend what is wrong; ProgramError when the answer to the last repair round
+    may not run either; LanguageModelError and InputError as they come.
     """
     return _Dialogue(clean_command(command), scene, skills, model, review, asking or Asking()).synthesis()
 
@@ -109,7 +111,7 @@ class _Dialogue:
             command, scene, (), asking.rules, asking.samples, asking.temperature, asking.seed
         )
         self._skills, self._model, self._review = skills, CountedModel(model), review
-        self._rounds = asking.rounds(model)
+        self._rounds, self._spare = asking.rounds(model), asking.spare
         self._hierarchy = Hierarchy(self._define, (skill.name for skill in skills))
 
     def synthesis(self) -> Synthesis:
@@ -117,7 +119,7 @@ class _Dialogue:
         while True:
             reply = self._ask(replace(self._request, attempts=refused))
             passed, failed = self._sift((reply.program, *reply.others))
-            if passed:
+            if passed and not (self._spare and 0 in failed):
                 confidence = None if 0 in failed else reply.confidence
                 return Synthesis(passed[0], confidence, self._model.usage, refused, passed[1:])
             refused = (*refused, Attempt(reply.program, tuple(map(str, failed[0].problems))))

@@ -79,6 +79,7 @@ class System:
 
     def works_again(self) -> bool:
         """Whether a command succeeds, at the latest when whatever was restarted has had its time to come back."""
+        self.client.wait_for_system(TIMEOUT)
         for _ in range(30):
             if self.say("wave").succeeded:
                 return True

@@ -46,6 +46,17 @@ clear away:
       - {formula: "F G !in(blue block, green bowl)", words: no blue block in the bowl in the end}
       - {formula: "G !holding(blue block)", words: hands off the blue block}
       - {formula: "G !moved(green bowl)", words: leave the bowl where it is}
+both at once:
+  - - |
+      pick("red block")
+      place_in("green bowl")
+      pick("blue block")
+      place_at("middle")
+    - |
+      pick("blue block")
+      place_at("middle")
+      pick("red block")
+      place_in("green bowl")
 wave: go_home()
 """
 
@@ -152,3 +163,32 @@ def test_where_nothing_is_left_to_do_the_person_is_told_why_and_the_robot_rests(
     assert result.message.startswith(f"{unmet} No plan can satisfy this, because")
     assert len(pretended.started) == 2
     assert client.execute("wave", lambda progress: None).succeeded
+
+
+def fails(before, promised):
+    return before, ExecuteSkill.Result.UNREACHABLE
+
+
+def test_where_a_step_fails_for_good_another_branch_is_taken(robot):
+    client, pretended = robot
+    pretended.lay_out({1: fails, 2: fails})
+    result = client.execute("both at once", lambda progress: None)
+    assert result.succeeded, result.message
+    assert pretended.started == [
+        ("pick", "red block"),
+        ("pick", "red block"),
+        ("pick", "blue block"),
+        ("place_at", "middle"),
+        ("pick", "red block"),
+        ("place_in", "green bowl"),
+    ]
+
+
+def test_what_fails_again_on_every_branch_ends_the_command_with_the_rest_done(robot):
+    client, pretended = robot
+    pretended.lay_out(dict.fromkeys((1, 2, 5, 6), fails))
+    result = client.execute("both at once", lambda progress: None)
+    assert result.code == Code.SKILL_FAILED
+    assert result.message == 'Step 4, pick("red block"), failed: it did not work.'
+    assert pretended.started[-1] == ("pick", "red block")
+    assert ("place_at", "middle") in pretended.started

@@ -5,13 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from llm_planner.plan.action_tree import merged
 from llm_planner.plan.in_process import Workcell, no_repair, run_command
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import plan_program
 from llm_planner.plan.planning_settings import PlanningSettings
+from llm_planner.plan.sampling import promised_steps
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import open_world
-from llm_planner.skills.library import load_skills
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world import predicates
@@ -136,3 +140,30 @@ def test_what_the_source_may_not_have_done_at_that_moment_ends_the_plan(world, c
     assert report.outcome is Outcome.FAILED
     assert report.message.startswith("Step 2, go_home(), may not start. The policy careful.yaml")
     assert world.scene().held == "red block"
+
+
+class Blocked:
+    """A skill that never finds room."""
+
+    def __init__(self, skill):
+        self.name, self.manifest = skill.name, skill.manifest
+
+    def start(self, arguments, observation):
+        raise SkillError(SkillErrorCode.NO_FREE_SPACE, "there is no room")
+
+
+def test_where_a_step_fails_for_good_another_branch_is_taken(world):
+    def make(scene):
+        first, bowl = planner('pick("red block")\nplace_at("middle")')(scene), planner(INTO_THE_BOWL)(scene)
+        skills = LIBRARY.for_scene(scene).signatures
+        tree = merged(promised_steps(one.plan.steps, skills, scene, BEHIND) for one in (first, bowl))
+        return replace(first, plan=replace(first.plan, goals=bowl.plan.goals), tree=tree)
+
+    library = SkillLibrary({**LIBRARY.skills, "place_at": Blocked(LIBRARY.find("place_at"))})
+    report = run_command("do it", Workcell(world, library), make)
+    assert (report.outcome, report.message) == (Outcome.DONE, "The red block is in the green bowl.")
+    assert [(step.skill, step.status.value) for step in report.plan.steps] == [
+        ("pick", "done"),
+        ("place_at", "failed"),
+        ("place_in", "done"),
+    ]

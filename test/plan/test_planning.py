@@ -9,6 +9,7 @@ from llm_planner.language.model import ProgramReply, ReadConstraint, Reading
 from llm_planner.language.scripted import Script, ScriptedLanguageModel
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import outcome_of, plan_command, plan_program
+from llm_planner.plan.planning_settings import PlanningSettings
 from llm_planner.program.problems import Problem, ProgramError
 from llm_planner.skills.library import load_skills
 
@@ -194,3 +195,42 @@ def test_an_object_in_the_gripper_from_the_start_is_reckoned_with(plan, scene):
 )
 def test_every_reason_for_having_no_plan_has_an_outcome(error, outcome, message):
     assert outcome_of(error) == (outcome, message)
+
+
+RED_THEN_GREEN = 'pick("red block")\nplace_in("red bowl")\npick("green block")\nplace_in("green bowl")\n'
+GREEN_THEN_RED = 'pick("green block")\nplace_in("green bowl")\npick("red block")\nplace_in("red bowl")\n'
+
+
+def sampled(*programs):
+    best, *others = programs
+    return ScriptedLanguageModel({"go": ProgramReply(best, others=tuple(others))})
+
+
+def branches(scene, skills, *programs, **settings):
+    """How many calls begin the plan or another way to the same."""
+    made = plan_command("go", scene, tuple(skills.values()), sampled(*programs), settings=PlanningSettings(**settings))
+    return [str(made.tree.nodes[child].step.call) for child in made.tree.branches(0)]
+
+
+def test_sampled_programs_that_come_to_the_same_are_kept_as_other_ways(scene, skills):
+    assert branches(scene, skills, RED_THEN_GREEN, GREEN_THEN_RED) == ['pick("red block")', 'pick("green block")']
+    assert branches(scene, skills, RED_THEN_GREEN, GREEN_THEN_RED, samples=1) == ['pick("red block")']
+
+
+def test_a_sample_that_does_something_else_is_no_other_way(scene, skills):
+    elsewhere = GREEN_THEN_RED.replace("green bowl", "blue bowl")
+    assert branches(scene, skills, RED_THEN_GREEN, elsewhere) == ['pick("red block")']
+
+
+def test_a_sample_that_the_source_may_not_have_done_is_no_other_way(scene, skills, careful):
+    blue = 'pick("blue block")\nplace_at("middle")\n'
+    assert branches(scene, skills, RED_THEN_GREEN, blue + RED_THEN_GREEN, policy=careful()) == ['pick("red block")']
+
+
+def test_without_rules_a_best_program_that_may_not_run_goes_back_and_no_sample_takes_its_place(scene, skills):
+    replies = [
+        ProgramReply('pick("red block")\nplace_on("red block")', others=("go_home()",)),
+        ProgramReply(RED_THEN_GREEN),
+    ]
+    made = plan_command("go", scene, tuple(skills.values()), ScriptedLanguageModel({"go": replies}))
+    assert made.plan.steps[0].skill == "pick"
