@@ -141,7 +141,9 @@ class Meaning:
         return [(part, self.sentence.words[b:e]) for part, b, e in zip(parts, [0, *ends], ends, strict=False)]
 
     def _links(self, index: int) -> bool:
-        return self.sentence.words[index].text in _LINKS
+        """Whether a task begins only after this word: "and then", "while you"."""
+        text = self.sentence.words[index].text
+        return text in _LINKS or text == "while" or (text == "you" and self.sentence.words[index - 1].text == "while")
 
     def _text(self, words: tuple[Lifted, ...], links: frozenset[str] = _LINKS) -> str:
         """The words as they were typed, without what links them to the others."""

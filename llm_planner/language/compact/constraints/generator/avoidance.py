@@ -67,7 +67,32 @@ def never(who: Narrator) -> Said:
     return node("never", listed([act.node for act in acts])), _never(who, acts)
 
 
+def _nothing_there(who: Narrator) -> Said:
+    """A place where nothing, or nothing of a kind, may be put."""
+    thing, words = who.several("any")
+    if who.world == "rooms":
+        room = who.room(forms.PLACE, "in_room")
+        step, where, base, at = "is_in", room.node.children[0], room.thing, "[in|into]"
+    else:
+        where, base = who.base()
+        step, at = who.pick((("is_in", "[in|into]"), ("is_on", "[on|onto|on top of]")))
+    everything = thing == node("any", node("these", node("any_kind"), node("any_color")))
+    return node("never", listed([node(step, thing, where)])), who.say(
+        f"[nothing [may|must|should|can] be [put|placed|left] {at} {{y}}|[put|place|leave] nothing {at} {{y}}|{NOT} "
+        f"[put|place|"
+        f"leave] {{x}} {at} {{y}}|nothing [goes|belongs] {at} {{y}}|keep {{y}} [empty|free|clear]]"
+        if everything
+        else f"[{NOT} [put|place|leave|drop] {{x}} {at} {{y}}|without [putting|placing] {{x}} {at} {{y}}|no [putting"
+        f"|placing] "
+        f"{{x}} {at} {{y}}]",
+        x=words,
+        y=base,
+    )
+
+
 def _never_any(who: Narrator) -> Said:
+    if who.chance(0.25):
+        return _nothing_there(who)
     step, kinds = who.pick(
         (
             ("moved", forms.MOVED),
@@ -173,7 +198,8 @@ def _never(who: Narrator, acts: list[Act]) -> Phrase:
             "{g}|under no"
             " circumstances [approach|enter|go near] {l}|[make sure|ensure] [that|] {l} [is|are] never [visited"
             "|reached|entered]"
-            "|keep your distance from {l}|no {l}|{l} [is|are] [taboo|a no - go|a no go|closed|off - limits|restricted"
+            "|keep your distance from {l}|no {l}|not {l}|never {l}|{l} [is|are] [taboo|a no - go|a no go|closed|off "
+            "- limits|restricted"
             "|not for you]"
             "|not a step [into|in] {l}|[nobody|no one] [enters|goes into|goes near|visits] {l}|[stay|keep] [well"
             "|far] away from {l}|[stay|keep] out of {l}|[stay|keep] off "
@@ -186,7 +212,8 @@ def _never(who: Narrator, acts: list[Act]) -> Phrase:
         return who.say(
             "[you [can|may] [touch|move|use|play with|take|do what you like with] [everything|anything|all things] "
             "[but|except"
-            "|other than] {l}|no touching {l}|no touch {l}|leave {l} [alone|where it is|be|alone]|hands off {l}|{l} "
+            "|other than] {l}|no touching {l}|no touch {l}|leave {l} [alone|where it is|be|alone]|{l} [has|have] to "
+            "stay [exactly|] where [it is|they are]|hands off {l}|{l} "
             "[stays|stay|remains] [put|where it is|where "
             "they are|in "
             "place]|that is my {l} . [don't|do not|never] [touch|move] it|{l} [is|are] [hot|fragile|wet|full|mine"

@@ -167,7 +167,8 @@ def one_before_another(who: Narrator) -> Said:
         return node("visit", listed([first.node])), first.say(who.rng, "do")
     r = who.rng
     return node("ordered", listed([first.node, second.node])), who.say(
-        "[{a} before {g}|{a} before you {b}|before {g} [,|] {a}|before you {b} [,|] {a}|i want you to {a} before {g}"
+        "[{b} [at some point|] , but not [before|until] {dn}|{b} , but only [after|once] {dn}|{a} before {g}|{a} "
+        "before you {b}|before {g} [,|] {a}|before you {b} [,|] {a}|i want you to {a} before {g}"
         "|{b} [,|] but {a} [first|before that|beforehand]|{b} [,|] but first {a}|{a} first [,|] [and|] [then|only "
         "then] {b}|"
         "{a} and only then {b}|{b} [,|] but only after {h}|[do|] {a} first and {b} [second|later|after that]]",
@@ -175,6 +176,7 @@ def one_before_another(who: Narrator) -> Said:
         b=second.say(r, "do"),
         g=second.say(r, "doing"),
         h=first.say(r, "doing"),
+        dn=first.say(r, "done"),
     )
 
 

@@ -12,6 +12,7 @@ from numpy.random import Generator
 from llm_planner.language.compact.constraints.generator import (
     avoidance,
     carrying,
+    combined,
     counts,
     endings,
     exceptions,
@@ -26,7 +27,7 @@ from llm_planner.language.compact.constraints.generator.chatter import chatted
 from llm_planner.language.compact.constraints.generator.itineraries import Said
 from llm_planner.language.compact.constraints.generator.narrator import Item, Narrator
 from llm_planner.language.compact.constraints.generator.noise import noisy
-from llm_planner.language.compact.constraints.generator.phrasing import Name, Phrase, Piece, node
+from llm_planner.language.compact.constraints.generator.phrasing import Name, Phrase, Piece, canonical, node
 from llm_planner.language.compact.constraints.generator.temporal_english import formula
 from llm_planner.language.compact.constraints.grammar import ENTRIES, MAX_READ, READING
 from llm_planner.language.compact.constraints.grammar import GOALS as READ_GOALS
@@ -52,6 +53,7 @@ GOALS: Weighted = (
     (0.02, itineraries.patrol), (0.04, counts.counted), (0.09, endings.finish), (0.08, endings.one_before_another),
     (0.25, lambda who: itineraries.visit_one(who, who.errand())), (0.03, limits.timed), (0.03, exceptions.everywhere),
     (0.09, endings.fetch), (0.05, itineraries.inspections), (0.05, endings.there_and_back),
+    (0.05, combined.brought_together), (0.02, combined.either_of), (0.04, combined.elided_order),
 )  # fmt: skip
 PEOPLES_GOALS: Weighted = (*GOALS, (0.03, endings.handed_round))
 ROOM_RULES: Weighted = (
@@ -59,13 +61,15 @@ ROOM_RULES: Weighted = (
     (0.08, responses.responds), (0.03, responses.at_once), (0.06, limits.distance), (0.03, limits.speed),
     (0.05, counts.counted), (0.03, precedence.stay_until), (0.01, limits.always), (0.02, limits.timed),
     (0.03, exceptions.nowhere_else), (0.03, carrying.empty_handed), (0.12, carrying.carrying),
-    (0.04, carrying.only_with), (0.04, carrying.slowly), (0.03, exceptions.nothing_else), (0.02, exceptions.only),
+    (0.04, carrying.only_with), (0.04, carrying.slowly), (0.01, combined.first_in),
+    (0.03, exceptions.nothing_else), (0.02, exceptions.only),
 )  # fmt: skip
 TABLE_RULES: Weighted = (
     (0.32, avoidance.never), (0.23, precedence.not_before), (0.09, limits.distance), (0.03, limits.speed),
     (0.04, limits.height), (0.04, responses.whenever), (0.05, precedence.never_after), (0.01, limits.always),
     (0.06, responses.responds), (0.11, exceptions.nothing_else), (0.05, exceptions.only), (0.06, carrying.carrying),
     (0.03, carrying.slowly), (0.03, counts.counted), (0.02, endings.finish), (0.01, limits.timed),
+    (0.03, combined.first_in),
 )  # fmt: skip
 
 _AND_RULE = (  # the usual links, most of the time, then the others
@@ -82,7 +86,7 @@ _AND_GOAL = (
     "[[,|, and|and|.|. then|, then|and|.]|[,|.|;|, and|. now|:|. then|and|, but|. with that in mind ,|. your task :"
     "|. that said ,|, so|. apart from that ,|. under that condition|, please|. ok ,||. with these rules ,"
     "|. given that ,|. next ,|!|. also|, also|. after that ,|. now please|. i want you to|. go and|. what i want :"
-    "|. the job :|. within these limits ,|. that is why you should]]"
+    "|. the job :|. within these limits ,|. that is why you should|while you|while you|, when you]]"
 )
 _MOSTLY_NEGATIVE = re.compile(
     r"\b(don'?t|never|without|avoid|nothing else|leave|stays?|alone|others|rest|not|only that|just that|that's all"
@@ -194,6 +198,8 @@ def _strung(who: Narrator, said: Iterable[tuple[Node | None, Phrase]]) -> list[P
     parts: list[Part] = []
     goal_before = False
     for spec, words in said:
+        if spec is not None and who.world != "bare":
+            spec = canonical(spec)
         goal = spec is None or spec.step in READ_GOALS
         if spec is not None and who.world != "bare" and who.chance(0.09):
             words = chatted(who.rng, words)

@@ -309,7 +309,7 @@ def _verb(who: Narrator, act: Act) -> Phrase:
         return who.say("[see|observe|visit|do|reach|achieve|have]")
     return who.say(
         "[visit|visit|visit|visit|go to|go to|go to|reach|head to|move to|travel to|make your way to|stop "
-        "by|walk"
+        "by|make a round through|take a tour of|do a round of|walk"
         " to|stop at|explore|navigate to|proceed to|enter|see|drive to|get to|find|drop by|tour]"
     )
 

@@ -162,6 +162,16 @@ def timed(who: Narrator) -> Said:
 
 def _for_now(who: Narrator, time: Name) -> Said:
     """What does not hold yet, or holds only for a while."""
+    if who.world == "rooms" and who.chance(0.35):
+        place = who.room(forms.PLACE, "in_room")
+        return node("from_now", time.node, place.node), who.say(
+            "[[stay|remain|wait|be] in {x} [for|during] the [first|next] {t}|[for|during] the [first|next] {t} [,|] "
+            "[stay|remain"
+            "|wait] in {x}|do not leave {x} [for|during|in] the [first|next] {t}|do not leave {x} before {t} have "
+            "passed]",
+            x=place.thing,
+            t=(time,),
+        )
     act = who.deed()
     while act.node.step == "holding_any" or (act.node.children and act.node.children[0].step == "any"):
         act = who.deed()

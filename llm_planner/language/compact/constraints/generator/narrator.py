@@ -120,7 +120,9 @@ class Narrator:
             draw = self.rng.random()
             if draw < 0.5 or not self.items:
                 return self.place()
-            return self.holding() if draw < 0.75 else self.brought()
+            if draw < 0.56:
+                return self.room(acts.LOOKED, "looked")
+            return self.holding() if draw < 0.77 else self.brought()
         draw = self.rng.random()
         if draw < 0.35:
             return self.holding()

@@ -95,3 +95,15 @@ def listed(nodes: list[Node]) -> Node:
 def joined(name: str, nodes: list[Node]) -> Node:
     """States joined by `both` or `either`, to the right."""
     return nodes[0] if len(nodes) == 1 else node(name, nodes[0], joined(name, nodes[1:]))
+
+
+def canonical(spec: Node) -> Node:
+    """One tree for what is said in two ways: never both is never the one while the other, and what is held comes first."""
+    if spec.step == "never" and spec.children[0].step == "one" and spec.children[0].children[0].step == "both":
+        a, b = spec.children[0].children[0].children
+        spec = node("whenever", a, b.children[0] if b.step == "isnt" else node("isnt", b))
+    if spec.step == "whenever" and spec.children[1].step == "isnt":
+        a, b = spec.children[0], spec.children[1].children[0]
+        if b.step in ("holding", "holding_any") and a.step not in ("holding", "holding_any", "both", "either", "isnt"):
+            return node("whenever", b, node("isnt", a))
+    return spec

@@ -62,7 +62,9 @@ def responds(who: Narrator) -> Said:
     if who.world != "bare" and effect.extra and who.chance(0.45):
         return node("responds", why, then), _gone_to(who, cause, effect)
     return node("responds", why, then), who.say(
-        f"[{_IF} {{c}} [,|] [then|] [you must|you have to|you should|make sure to|make sure you|] {{do}} {_SOON}"
+        f"[[always|you must always|the robot must always|you have to always] {{do}} after {{cg}}|{_IF} {{c}} [,|] "
+        f"[then|] [you "
+        f"must|you have to|you should|make sure to|make sure you|] {{do}} {_SOON}"
         f"|{_IF} {{c}} [,|]"
         f" [then|] you [must|have to|should|need to|will] {_SOON} {{do}}|you [must|have to] {{do}} {_SOON} [once|if"
         f"|whenever|after|when]"
