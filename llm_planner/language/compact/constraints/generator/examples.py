@@ -22,6 +22,7 @@ from llm_planner.language.compact.constraints.generator import (
     precedence,
     responses,
     stories,
+    written,
 )
 from llm_planner.language.compact.constraints.generator.chatter import chatted
 from llm_planner.language.compact.constraints.generator.itineraries import Said
@@ -49,11 +50,11 @@ BARE: Weighted = (
     (0.02, limits.timed),
 )  # fmt: skip
 GOALS: Weighted = (
-    (0.19, itineraries.visit), (0.18, itineraries.sequence), (0.03, orders.ordered), (0.01, orders.strictly),
+    (0.19, itineraries.visit), (0.18, itineraries.sequence), (0.03, orders.in_that_order),
     (0.02, itineraries.patrol), (0.04, counts.counted), (0.09, endings.finish), (0.08, endings.one_before_another),
     (0.25, lambda who: itineraries.visit_one(who, who.errand())), (0.03, limits.timed), (0.03, exceptions.everywhere),
     (0.09, endings.fetch), (0.05, itineraries.inspections), (0.05, endings.there_and_back),
-    (0.05, combined.brought_together), (0.02, combined.either_of), (0.04, combined.elided_order),
+    (0.35, written.goal), (0.05, combined.brought_together), (0.02, combined.either_of), (0.04, combined.elided_order),
 )  # fmt: skip
 PEOPLES_GOALS: Weighted = (*GOALS, (0.03, endings.handed_round))
 ROOM_RULES: Weighted = (
@@ -62,14 +63,14 @@ ROOM_RULES: Weighted = (
     (0.05, counts.counted), (0.03, precedence.stay_until), (0.01, limits.always), (0.02, limits.timed),
     (0.03, exceptions.nowhere_else), (0.03, carrying.empty_handed), (0.12, carrying.carrying),
     (0.04, carrying.only_with), (0.04, carrying.slowly), (0.01, combined.first_in),
-    (0.03, exceptions.nothing_else), (0.02, exceptions.only),
+    (0.03, exceptions.nothing_else), (0.02, exceptions.only), (0.6, written.rule),
 )  # fmt: skip
 TABLE_RULES: Weighted = (
     (0.32, avoidance.never), (0.23, precedence.not_before), (0.09, limits.distance), (0.03, limits.speed),
     (0.04, limits.height), (0.04, responses.whenever), (0.05, precedence.never_after), (0.01, limits.always),
     (0.06, responses.responds), (0.11, exceptions.nothing_else), (0.05, exceptions.only), (0.06, carrying.carrying),
     (0.03, carrying.slowly), (0.03, counts.counted), (0.02, endings.finish), (0.01, limits.timed),
-    (0.03, combined.first_in),
+    (0.03, combined.first_in), (0.6, written.rule),
 )  # fmt: skip
 
 _AND_RULE = (  # the usual links, most of the time, then the others
@@ -178,7 +179,7 @@ def table(rng: Generator) -> tuple[str, list[Part]]:
             words.append(who.mark(word.segment))
     said = [name for name in named.values() if name.entry == "object"]
     who.used += said
-    if len(said) == 1:
+    if 1 <= len(said) <= 2:  # what is named first is what is moved
         who.last = said[0].node, ()
     count = int(rng.choice(5, p=[0.26, 0.48, 0.17, 0.07, 0.02]))
     ruled = [pick(who, TABLE_RULES) for _ in range(count)]

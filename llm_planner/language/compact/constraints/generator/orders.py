@@ -69,6 +69,20 @@ def ordered(who: Narrator) -> Said:
     return node("ordered", listed([act.node for act in acts])), _in_order(who, acts)
 
 
+def in_that_order(who: Narrator) -> Said:
+    """Places in the order in which they are named, as one asks for it in a building."""
+    acts = places(who, _SOME_SIZES)
+    if len(acts) == 1:
+        return node("visit", listed([acts[0].node])), who.say(f"{_MUST} {{do}}", do=acts[0].say(who.rng, "do"))
+    return node("ordered", listed([act.node for act in acts])), who.say(
+        f"[{_MUST} {{v}} {{l}} {_STRICT_ORDER}|{_MUST} {{v}} {{l}} {_STRICT_ORDER}|{_STRICT_ORDER} [,|] {{v}} {{l}}"
+        f"|{{l}} [,|]"
+        f" {_STRICT_ORDER}|the order is {{l}}|[only|] {_STRICT_ORDER} : {{l}}]",
+        v=_verb(who, acts[0]),
+        l=enumerated(who, acts),
+    )
+
+
 def _in_order(who: Narrator, acts: list[Act]) -> Phrase:
     verb, some, draw = _verb(who, acts[0]), enumerated(who, acts), who.rng.random()
     if draw < 0.2:

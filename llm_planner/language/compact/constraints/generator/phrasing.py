@@ -98,12 +98,23 @@ def joined(name: str, nodes: list[Node]) -> Node:
 
 
 def canonical(spec: Node) -> Node:
-    """One tree for what is said in two ways: never both is never the one while the other, and what is held comes first."""
+    """One tree for what is said in two ways: never both is never one while the other; what is held comes first."""
     if spec.step == "never" and spec.children[0].step == "one" and spec.children[0].children[0].step == "both":
         a, b = spec.children[0].children[0].children
         spec = node("whenever", a, b.children[0] if b.step == "isnt" else node("isnt", b))
     if spec.step == "whenever" and spec.children[1].step == "isnt":
         a, b = spec.children[0], spec.children[1].children[0]
         if b.step in ("holding", "holding_any") and a.step not in ("holding", "holding_any", "both", "either", "isnt"):
-            return node("whenever", b, node("isnt", a))
-    return spec
+            spec = node("whenever", b, node("isnt", a))
+    return _placed(spec)
+
+
+def _placed(spec: Node) -> Node:
+    """The grammar tells "the" thing that is somewhere from "this" place where it is."""
+    named = {"the": "the", "this": "the"}
+    where = {"the": "this", "this": "this"}
+    children = []
+    for index, child in enumerate(spec.children):
+        step = (where if index and spec.step in ("is_in", "is_on", "is_beside") else named).get(str(child.step))
+        children.append(_placed(Node(step, child.children) if step else child))
+    return Node(spec.step, tuple(children))
