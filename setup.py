@@ -44,7 +44,7 @@ setup(
     maintainer_email="llm-planner@example.com",
     python_requires=">=3.10",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={"": ["py.typed", "*.md", "weights/*"]},
+    package_data={"": ["py.typed", "*.md", "weights/*", "written/*.txt"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
