@@ -19,6 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=int, default=10_000, help="optimiser steps (default 10000, some two hours)")
     parser.add_argument("--batch", type=int, default=128, help="commands in a step (default 128)")
     parser.add_argument("--learning-rate", type=float, default=1.2e-3, help="highest learning rate (default 0.0012)")
+    parser.add_argument(
+        "--dropout", type=float, default=0.0, help="share of activations left out in training (default 0)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of weights and data (default 0)")
     parser.add_argument("--start", type=Path, help="continue from this weights.safetensors")
     parser.add_argument("--threads", type=int, default=2, help="CPU threads (default 2)")
@@ -37,13 +40,16 @@ def run(args: argparse.Namespace) -> int:
     for name in ("steps", "batch", "threads"):
         if getattr(args, name) < 1:
             raise InputError(f"--{name} must be at least 1, not {getattr(args, name)}")
+    if not 0 <= args.dropout < 1:
+        raise InputError(f"--dropout must be at least 0 and below 1, not {args.dropout:g}")
     if args.start is not None and not args.start.is_file():
         raise InputError(f"--start: there is no file {args.start}")
     if args.utterances is not None and args.network != "reading":
         raise InputError("--utterances is for the reading network; add --network reading")
     torch.set_num_threads(args.threads)
     lesson = program_lesson() if args.network == "program" else reading_lesson(args.utterances)
-    settings = TrainingSettings(args.steps, args.batch, args.learning_rate, min(400, args.steps // 10), args.seed)
+    warmup = min(400, args.steps // 10)
+    settings = TrainingSettings(args.steps, args.batch, args.learning_rate, warmup, args.seed, args.dropout)
     columns = (
         TextColumn("training"),
         BarColumn(),
