@@ -55,6 +55,22 @@ def test_numbers_times_and_lengths_keep_their_values() -> None:
     assert [word.value for word in sentence.words if word.segment != "word"] == [3.0, 120.0, 0.3]
 
 
+@pytest.mark.parametrize(
+    ("time", "seconds"),
+    [("20 s", 20.0), ("a minute", 60.0), ("half a minute", 30.0), ("a minute and a half", 90.0), ("1.5 min", 90.0),
+     ("one and a half minutes", 90.0), ("two minutes", 120.0)],
+)  # fmt: skip
+def test_a_time_is_one_word(time: str, seconds: float) -> None:
+    sentence = lift(f"go there within {time} please", (), "bare")
+    assert text(sentence) == "go there within #seconds please"
+    assert [word.value for word in sentence.words if word.segment == "seconds"] == [seconds]
+
+
+@pytest.mark.parametrize("words", ["do it a second time", "0.2 m a second", "a second visit"])
+def test_a_second_one_is_no_time(words: str) -> None:
+    assert all(word.segment != "seconds" for word in lift(words, (), "bare").words)
+
+
 def test_words_know_where_they_stand_in_the_command() -> None:
     command = "Go to the  kitchen, please"
     sentence = lift(command, proposition_phrases(("kitchen",)), "bare")

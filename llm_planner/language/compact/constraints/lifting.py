@@ -20,6 +20,10 @@ SECONDS = {
 }
 _PLACEHOLDER = re.compile(r"#([a-z]+)(\d+)s?")
 _BETWEEN = frozenset(["is", "are", "the", "a", "be", "been", "gets", "being", "was", "has", "to"])
+_BEFORE_A_TIME = frozenset(
+    ["for", "within", "in", "after", "than", "least", "most", "wait", "about", "under", "another"]
+)
+_AND_A_HALF = ["and", "a", "half"]
 _LETTERS = 4  # a shorter word is no slip of the finger for another
 _ALIKE = 0.8
 _PLAIN_NUMBERS = {word: value for word, value in NUMBERS.items() if value == int(value) and value > 1}
@@ -131,14 +135,30 @@ def _plain(words: list[Word], index: int) -> tuple[Lifted, int]:
     word = words[index]
     if word.metres:
         return Lifted("#quantity", "quantity", word.metres, word.start, word.end), 1
+    seconds, used = _seconds([one.text for one in words[index : index + 5]])
+    before = words[index - 1].text if index else ""
+    if used and not (words[index + 1].text == "second" and word.text in ("a", "one") and before not in _BEFORE_A_TIME):
+        return Lifted("#seconds", "seconds", seconds, word.start, words[index + used - 1].end), used
     value = _number(word.text)
-    after = words[index + 1] if index + 1 < len(words) else None
-    if after is not None and after.text in SECONDS and (value is not None or word.text in ("a", "one", "half")):
-        seconds = (value if value is not None else 0.5 if word.text == "half" else 1.0) * SECONDS[after.text]
-        return Lifted("#seconds", "seconds", seconds, word.start, after.end), 2
     if value is not None:
         return Lifted("#number", "number", value, word.start, word.end), 1
     return Lifted(word.text, "word", 0.0, word.start, word.end), 1
+
+
+def _seconds(texts: list[str]) -> tuple[float, int]:
+    """A time that begins here, and how many words it takes: "20 s", "half a minute", "one and a half minutes"."""
+    value = 0.5 if texts[0] == "half" else 1.0 if texts[0] in ("a", "one") else _number(texts[0])
+    if value is None:
+        return 0.0, 0
+    used = 1
+    if texts[0] == "half" and texts[1:2] == ["a"]:
+        used = 2
+    elif texts[1:4] == _AND_A_HALF:
+        value, used = value + 0.5, 4
+    if texts[used : used + 1] and texts[used] in SECONDS:
+        more = 0.5 if texts[used + 1 : used + 4] == _AND_A_HALF else 0.0
+        return (value + more) * SECONDS[texts[used]], used + (4 if more else 1)
+    return 0.0, 0
 
 
 def _number(text: str) -> float | None:
