@@ -61,7 +61,8 @@ def test_a_command_without_a_plan_moves_nothing_and_is_a_report_too(world):
     report = run_command("do it", Workcell(world, LIBRARY), planner('pick("mug")'))
     assert report.outcome is Outcome.QUESTION
     assert 'There is no "mug" here' in report.message
-    assert report.scene_before == report.scene_after == world.scene()
+    assert world.time == 0.0
+    assert report.scene_before.objects == report.scene_after.objects == world.scene().objects
 
 
 def test_a_person_facing_the_robot_has_left_and_right_the_other_way_round(world):
