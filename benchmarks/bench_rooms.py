@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -172,12 +173,11 @@ def _spread(values: list[float]) -> dict[str, float]:
     }
 
 
-def show(planner: str, trials: list[Trial]) -> None:
-    """Prints what was not done, and why."""
-    for trial in trials:
-        if trial.kind not in ("done", "refused rightly"):
-            print(f"{planner} {trial.task.seed} {trial.kind.upper()}: {trial.task.command}")
-            print(f"    {trial.message} {trial.judged.broken or ''}")
+def show(planner: str, trial: Trial) -> None:
+    """Prints on stderr what was not done, and why."""
+    if trial.kind not in ("done", "refused rightly"):
+        told = f"{planner} {trial.task.seed} {trial.kind.upper()}: {trial.task.command}\n    {trial.message}"
+        print(told, trial.judged.broken or "", file=sys.stderr, flush=True)
 
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:
@@ -195,10 +195,12 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     settings = [setting_of(seed, library) for seed in range(args.seed, args.seed + args.tasks)]
     figures: dict[str, Any] = {}
     for name in args.planners:
-        trials = [run_task(setting, PLANNERS[name], opened or Truth(setting.task), library) for setting in settings]
+        trials = []
+        for setting in settings:
+            trials.append(run_task(setting, PLANNERS[name], opened or Truth(setting.task), library))
+            if args.show:
+                show(name, trials[-1])
         figures[name] = summary(trials)
-        if args.show:
-            show(name, trials)
     if args.json:
         print(json.dumps(figures))
     else:

@@ -66,12 +66,14 @@ class Watch:
         if not self.watched:
             return self
         events = frozenset([event]) if event else frozenset()
-        origins = self.origins if self.trace else {item.name: item.position for item in scene.objects}
-        return replace(self, origins=origins).read(Moment(scene, origins, events))
+        begun = self if self.trace else replace(self, origins={item.name: item.position for item in scene.objects})
+        return begun.read(Moment(scene, begun.origins, events))
 
     def read(self, moment: Moment) -> Watch:
         """The same after a moment whose origins are those of this watch."""
         seen, time = letter(moment, self.propositions), moment.scene.time
+        if self.trace[-1:] == (seen,) and not any(one.constraint.formula.timed for one in self.watched):
+            return self
         watched = tuple(one.read(seen, time) for one in self.watched)
         trace = self.trace if self.trace[-1:] == (seen,) else (*self.trace[1 - MAX_TRACE :], seen)
         return replace(self, watched=watched, trace=trace)

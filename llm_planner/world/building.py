@@ -40,7 +40,7 @@ class Building:
         """Worked out once: ways through a building are kept by it."""
         return hash((self.rooms, self.doors))
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(room.name for room in self.rooms)
 
@@ -53,7 +53,10 @@ class Building:
 
     def room_at(self, x: float, y: float) -> str:
         """The room around a point of the floor, "" outside the building."""
-        return next((room.name for room in self.rooms if room.area.contains(x, y)), "")
+        for room in self.rooms:  # asked for at every moment of a plan, of everything in it
+            if room.area.contains(x, y):
+                return room.name
+        return ""
 
     def neighbours(self, name: str) -> tuple[str, ...]:
         """Rooms that a door leads to from this one, in the order of the doors."""
