@@ -26,7 +26,7 @@ _BEFORE_A_TIME = frozenset(
 _AND_A_HALF = ["and", "a", "half"]
 _LETTERS = 4  # a shorter word is no slip of the finger for another
 _ALIKE = 0.8
-_PLAIN_NUMBERS = {word: value for word, value in NUMBERS.items() if value == int(value) and value > 1}
+PLAIN_NUMBERS = {word: value for word, value in NUMBERS.items() if value == int(value) and value > 1}
 
 
 @dataclass(frozen=True)
@@ -162,4 +162,4 @@ def _seconds(texts: list[str]) -> tuple[float, int]:
 
 
 def _number(text: str) -> float | None:
-    return float(text.replace(",", ".")) if text[0].isdigit() else _PLAIN_NUMBERS.get(text)
+    return float(text.replace(",", ".")) if text[0].isdigit() else PLAIN_NUMBERS.get(text)

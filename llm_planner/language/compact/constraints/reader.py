@@ -33,6 +33,7 @@ _LINKS = frozenset([
     ",", ".", ";", ":", "-", "and", "but", "also", "however", "though", "oh", "then", "remember", "note",
 ])  # fmt: skip
 _AFTER = re.compile(r"(?:and )?(?:then|after that|after this|afterwards|afterward|subsequently)\b", re.IGNORECASE)
+_WORK = frozenset(["visit", "sequence", "ordered"])
 _ORDER = frozenset(["then"])  # a link that says something
 
 
@@ -103,8 +104,8 @@ class Meaning:
         try:
             for part, words in self._parts(tree.children[0]):
                 said = self._text(words, _LINKS if part.step == "task" else _LINKS - _ORDER)
-                if part.step == "task":
-                    tasks.append(said)
+                if part.step == "task" or self._is_work(part.children[1]):
+                    tasks.append(self._text(words))
                     continue
                 spec = part.children[1]
                 if thing := self.known and unknown_thing(words, self.known):
@@ -120,6 +121,10 @@ class Meaning:
         except QuestionError as question:
             return Reading(question=str(question), log_probability=chance), trust
         return Reading(", ".join(filter(None, tasks)), tuple(constraints), "", chance), trust
+
+    def _is_work(self, spec: Node) -> bool:
+        """What an arm at a table is to bring about is a task for programs, like any other."""
+        return self.sentence.world == "table" and spec.step in _WORK
 
     def _parts(self, node: Node) -> list[tuple[Node, tuple[Lifted, ...]]]:
         """Each part with its words; what follows the last belongs to it, what leads to a task to the rule before."""

@@ -32,7 +32,7 @@ from llm_planner.language.compact.constraints.generator.phrasing import Name, Ph
 from llm_planner.language.compact.constraints.generator.temporal_english import formula
 from llm_planner.language.compact.constraints.grammar import ENTRIES, MAX_READ, READING
 from llm_planner.language.compact.constraints.grammar import GOALS as READ_GOALS
-from llm_planner.language.compact.constraints.lifting import Lifted, Sentence, in_order, lift
+from llm_planner.language.compact.constraints.lifting import PLAIN_NUMBERS, Lifted, Sentence, in_order, lift
 from llm_planner.language.compact.constraints.naming import scene_phrases
 from llm_planner.language.compact.encoding import Sample, encode
 from llm_planner.language.compact.generator.examples import draw_example
@@ -257,7 +257,7 @@ def as_sample(world: str, parts: list[Part]) -> Sample | None:
     for part in parts:
         for piece in part.words:
             if isinstance(piece, str):
-                words.append(Lifted(piece))
+                _append(words, piece)
             elif piece.entry in ENTRIES:
                 group = numbers.setdefault(piece.entry, {})
                 place = group.setdefault(piece.number, len(group) + 1)
@@ -280,6 +280,14 @@ def as_sample(world: str, parts: list[Part]) -> Sample | None:
     named = in_order({entry: tuple(str(n) for n in group) for entry, group in numbers.items()})
     sentence = Sentence(tuple(words), named, world)
     return Sample(encode(sentence.words, sentence.flat(), READING), tuple(steps))
+
+
+def _append(words: list[Lifted], piece: str) -> None:
+    """A word as lifting gives it: "you 've" is one, and two is a number."""
+    if piece.startswith("'") and words and words[-1].segment == "word" and not words[-1].text.startswith("#"):
+        words[-1] = Lifted(words[-1].text + piece)
+    else:
+        words.append(Lifted("#number", "number") if piece in PLAIN_NUMBERS else Lifted(piece))
 
 
 def _is_said(step: Step, numbers: dict[str, dict[int, int]], marks: dict[int, int]) -> bool:

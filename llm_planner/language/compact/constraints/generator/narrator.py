@@ -135,7 +135,7 @@ class Narrator:
         draw = self.rng.random()
         if self.world == "rooms":
             if draw < 0.55 or not self.items:
-                return self.family()[0] if self.chance(0.07) else self.place()
+                return self.family()[0] if self.chance(0.12) else self.place()
             if draw < 0.7:
                 return self.holding()
             if draw < 0.78:
