@@ -111,6 +111,7 @@ SIGNALS: dict[str, tuple[int, Callable[..., float]]] = {  # [m] or [m/s]
     "speed": (1, lambda scene, robot: scene.speed),
     "height": (1, lambda scene, a: bottom(scene.find(a))),
 }
+OF_THE_ROBOT = frozenset(("near", "over", "distance", "speed"))
 _TEXT = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*(?:([<>])\s*(\d+(?:\.\d+)?))?\s*")
 
 
@@ -135,6 +136,11 @@ def check_proposition(item: Proposition, scene: Scene) -> None:
     known = {ROBOT, ANYTHING, *scene.names, *rooms}
     if item.predicate == "at":
         known |= set(REGIONS)
+    if item.predicate in OF_THE_ROBOT and item.arguments[0] != ROBOT:
+        raise InputError(
+            f"{str(item)!r} speaks of {item.arguments[0]!r}, but {item.predicate} is known of the {ROBOT} only: write "
+            f"{item.predicate}({', '.join((ROBOT, *item.arguments[1:]))}), or say it of where things are put"
+        )
     names = item.arguments[1:] if item.predicate == "did" else item.arguments
     for name in names:
         if name not in known:
