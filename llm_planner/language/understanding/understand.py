@@ -13,7 +13,8 @@ from llm_planner.language.understanding import questions
 from llm_planner.language.understanding.clauses import clauses
 from llm_planner.language.understanding.grounding import as_attempt, ground
 from llm_planner.language.understanding.meaning import Meanings
-from llm_planner.language.understanding.vote import Grounded, Vote, count
+from llm_planner.language.understanding.typed import typed
+from llm_planner.language.understanding.vote import Grounded, Group, Vote, count
 from llm_planner.language.understanding.wording import left_over
 from llm_planner.program.synthesis import clean_command
 from llm_planner.temporal.constraint import Constraint
@@ -61,7 +62,11 @@ def understand(
 
 
 def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, samples: int) -> Understood:
-    """The command as a whole, or else by its clauses."""
+    """The command as a whole, or else by its clauses; what is written as a formula is not read but taken."""
+    written = typed(request.command)
+    if written is not None:
+        grounded = ground(written, request.scene, request.propositions)
+        return Understood("", grounded.constraints, Vote(1, (Group(grounded),), sure=True))
     parts = clauses(request.command)
     try:
         return _read_whole(request, model, meanings, samples)

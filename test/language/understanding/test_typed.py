@@ -1,0 +1,50 @@
+"""Formulas typed in place of a sentence."""
+
+import pytest
+
+from llm_planner.language.understanding.typed import typed
+from llm_planner.language.understanding.understand import understand
+from llm_planner.temporal.lexer import FormulaError
+from llm_planner.temporal.parser import parse
+from llm_planner.world.scene import Scene
+
+
+class Nobody:
+    """A model that must not be asked."""
+
+    name = "nobody"
+    chooses = False
+
+
+@pytest.mark.parametrize(
+    ("text", "goal"),
+    [
+        ("F(a & b)", True),
+        ("G(a -> F b)", False),
+        ("G !a | c", False),
+        ("!a W b", False),
+        ("a U b", True),
+        ("F a", True),
+        ("F[0,10] a", True),
+        ("a & b", True),
+    ],
+)
+def test_a_formula_is_taken_at_its_word(text, goal):
+    understood = understand(text, Scene(0.0, ()), Nobody(), propositions=("a", "b", "c"))
+    assert understood.task == ""
+    (constraint,) = understood.constraints
+    assert (constraint.formula, constraint.goal, constraint.words) == (parse(text), goal, text)
+
+
+@pytest.mark.parametrize("text", ["F(a & & b)", "G(a -> )", "!a W", "F[10 a"])
+def test_what_looks_like_a_formula_and_is_none_is_told(text):
+    with pytest.raises(FormulaError):
+        typed(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["put the red & the blue block away", "hands off! put it back", "stop", "go to the lab (and stay there)", "Plan B"],
+)
+def test_sentences_are_no_formulas(text):
+    assert typed(text) is None
