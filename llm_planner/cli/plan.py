@@ -66,7 +66,10 @@ def _report(command: str, scene: Scene, make_plan: Callable[[str, Scene], Planne
     count = len(planned.plan.steps)
     steps = "1 step" if count == 1 else f"{count} steps" if count else "nothing has to be done"
     message = f"The plan may run: {steps}. Nothing has moved."
-    return Report(command, Outcome.DONE, message, planned.plan, scene, scene, confidence=planned.confidence)
+    return Report(
+        command, Outcome.DONE, message, planned.plan, scene, scene,
+        confidence=planned.confidence, rehearsal=planned.rehearsal,
+    )  # fmt: skip
 
 
 def _failed(command: str, error: Exception, scene: Scene | None) -> Report:

@@ -10,7 +10,7 @@ from llm_planner.plan.rehearsal import Rehearsal
 from llm_planner.skills.contract import Argument
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.words import read_back
-from llm_planner.world.scene import Scene
+from llm_planner.world.scene import Pose, Scene, SceneObject
 
 FORMAT_VERSION = 2
 
@@ -86,23 +86,31 @@ def rehearsal_json(rehearsal: Rehearsal | None) -> dict[str, Any] | None:
 
 
 def scene_json(scene: Scene | None) -> dict[str, Any] | None:
-    """A scene as plain values: metres in the base frame, orientations (x, y, z, w)."""
+    """A scene as plain values: metres in the frame of the scene, orientations (x, y, z, w)."""
     if scene is None:
         return None
     return {
         "time": round(scene.time, 3),
         "held": scene.held,
+        "robot": scene.robot and {**_pose(scene.robot), "room": scene.robot_room},
+        "rooms": list(scene.building.names) if scene.building else [],
         "objects": [
             {
                 "name": item.name,
                 "kind": item.kind,
                 "color": item.color,
-                "position": [round(value, 5) for value in item.position],
-                "orientation": [round(value, 6) for value in item.orientation],
+                **_pose(item),
                 "size": [round(value, 5) for value in item.size],
             }
             for item in scene.objects
         ],
+    }
+
+
+def _pose(placed: Pose | SceneObject) -> dict[str, Any]:
+    return {
+        "position": [round(value, 5) for value in placed.position],
+        "orientation": [round(value, 6) for value in placed.orientation],
     }
 
 

@@ -72,6 +72,14 @@ def test_plan_shows_the_steps_and_moves_nothing(call_json):
     assert [step["status"] for step in report["steps"]] == ["pending", "pending"]
     assert report["scene_before"] == report["scene_after"]
     assert report["duration"] == 0.0
+    assert (report["rehearsal"]["verdict"], report["rehearsal"]["seconds"]) == ("allow", 0.0)
+
+
+def test_plan_tells_that_it_ran_the_plan_in_simulation(call_json):
+    _, report = call_json(plan_command, "--rehearsal", "full", "put the red block in the green bowl")
+    assert report["rehearsal"]["verdict"] == "allow"
+    assert report["rehearsal"]["seconds"] > 0.0
+    assert report["scene_before"]["time"] == report["scene_after"]["time"]
 
 
 @pytest.mark.parametrize("command", [plan_command, run_command])

@@ -6,12 +6,13 @@ import pytest
 
 from llm_planner.plan.plan import Goal, Outcome, Plan, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
 from llm_planner.plan.rehearsal import Advice, Finding, Rehearsal
-from llm_planner.plan.report import Report
+from llm_planner.plan.report import Report, scene_json
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.atoms import parse_atom
-from llm_planner.world.places import viewpoint
-from llm_planner.world.scene import Scene
+from llm_planner.world.building import Building, Room
+from llm_planner.world.places import Rectangle, viewpoint
+from llm_planner.world.scene import Pose, Scene
 
 STEP = PlanStep("1", "place_at", {"place": (0.4, 0.1, 0.0)}, 2, StepStatus.DONE)
 
@@ -119,6 +120,22 @@ def test_a_report_is_plain_json(scene):
         "size": [0.04, 0.04, 0.04],
     }
     assert (values["duration"], values["confidence"]) == (1.235, 0.9877)
+
+
+def test_a_scene_tells_where_the_robot_is():
+    building = Building((Room("lab", Rectangle(0.0, 4.0, 0.0, 4.0)), Room("hall", Rectangle(4.0, 8.0, 0.0, 4.0))), ())
+    inside = Scene(0.0, (), robot=Pose((5.0, 1.123456, 0.0)), building=building)
+    told = scene_json(inside)
+    assert told["robot"] == {"position": [5.0, 1.12346, 0.0], "orientation": [0.0, 0.0, 0.0, 1.0], "room": "hall"}
+    assert told["rooms"] == ["lab", "hall"]
+    outside = scene_json(Scene(0.0, (), robot=Pose((9.0, 1.0, 0.0)), building=building))
+    assert outside["robot"]["room"] == ""
+
+
+def test_a_scene_at_a_table_has_no_rooms_and_maybe_no_robot():
+    seen, unseen = scene_json(Scene(0.0, (), robot=Pose((0.4, 0.0, 0.3)))), scene_json(Scene(0.0, ()))
+    assert (seen["robot"]["room"], seen["rooms"]) == ("", [])
+    assert (unseen["robot"], unseen["rooms"]) == (None, [])
 
 
 def test_a_report_tells_what_the_plan_had_to_keep_and_what_its_rehearsal_showed():
