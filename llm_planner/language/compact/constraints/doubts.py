@@ -25,6 +25,7 @@ _DOUBLE = frozenset([
 ])  # fmt: skip
 _BEFORE_NAMES = frozenset(["the", "a", "an", "any", "every", "my", "your", "our", "that", "this"])
 _ALIKE = 0.75  # similarity from which an unknown word is taken for a known one, typed wrongly
+_DOUBLED = frozenset(["without", "unless", "only", "if", "lower", "higher", "faster", "than"])  # or spoken of an amount
 _NEGATIVE_STEPS = frozenset(["isnt", "never", "not_before", "never_after", "f_not", "farther", "stay_until", "f_until"])
 
 
@@ -57,6 +58,7 @@ def _not_where_from(words: Sequence[Lifted]) -> list[Lifted]:
 def _negation_is_lost(spec: Node, steps: Sequence[Step], words: Sequence[Lifted]) -> bool:
     texts = {word.text for word in words}
     plain = spec.step in _AFFIRMATIVE and not _NEGATIVE_STEPS & set(steps)
+    plain |= spec.step == "whenever" and "isnt" not in steps and "slower" not in steps and not texts & _DOUBLED
     return bool(plain and texts & _NEGATIONS and not texts & _DOUBLE)
 
 

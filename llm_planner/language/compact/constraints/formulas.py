@@ -131,7 +131,8 @@ class _Writer:
 
     def _never_after(self, first: Node, later: Node) -> Formula:
         cause = self.state(first)
-        return conj(*(globally(implies(cause, self._from_then(cause, globally(neg(p))))) for p in self.listed(later)))
+        nevers = [globally(neg(self._started(item, first))) for item in items(later)]
+        return conj(*(globally(implies(cause, self._from_then(cause, never))) for never in nevers))
 
     def _from_then(self, cause: Formula, never: Formula) -> Formula:
         """From the next moment where the data says so, or where the cause itself must not come again."""

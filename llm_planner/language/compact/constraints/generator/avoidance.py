@@ -140,6 +140,14 @@ def _never(who: Narrator, acts: list[Act]) -> Phrase:
         )
     some = enumerated(who, acts, who.pick(("or", "or", "and"))) if len(acts) > 1 else first.thing
     whole = Act(first.node, first.forms, some, first.extra)
+    if who.world != "bare" and len(acts) == 1 and who.chance(0.05):
+        again = Act(first.node, first.forms, who.say("[it|it|that]"), first.extra)
+        return who.say(
+            "[careful with|watch|mind|look out for|be careful with|about] {l} [:|,|!|.|! !] {n} {do}",
+            l=first.thing,
+            n=who.say(NOT),
+            do=again.say(who.rng, "do"),
+        )
     slots = {"do": whole.say(who.rng, "do"), "g": whole.say(who.rng, "doing"), "l": some, "v": first.say(who.rng, "do")}
     if len(acts) > 1 and who.world == "bare" and who.chance(0.15):  # in a scene these are several rules
         words: list[object] = []
@@ -192,7 +200,8 @@ def _never(who: Narrator, acts: list[Act]) -> Phrase:
             "not|may not|can"
             " not] be [visited|entered|reached|approached] [at any time|ever|at all|]|{l} [must|should|may|can] "
             "never be"
-            " [visited|entered|reached|approached]|you [can|may] [go|be] anywhere [but|except] {l}|go anywhere but "
+            " [visited|entered|reached|approached]|you [can|may] [go|be] [anywhere|everywhere|wherever you like] "
+            "[but|except|but not] [in|to|into|] {l}|go anywhere but "
             "[not|] {l}"
             "|[while|] [avoiding|staying away from|keeping away from|staying clear of|staying out of] {l}|without "
             "{g}|under no"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llm_planner.language.compact.constraints.generator import acts as forms
 from llm_planner.language.compact.constraints.generator.acts import Act
 from llm_planner.language.compact.constraints.generator.avoidance import NOT, holding
-from llm_planner.language.compact.constraints.generator.itineraries import Said
+from llm_planner.language.compact.constraints.generator.itineraries import Said, enumerated
 from llm_planner.language.compact.constraints.generator.narrator import Narrator
 from llm_planner.language.compact.constraints.generator.phrasing import Phrase, node
 from llm_planner.language.compact.grammar import Node
@@ -27,6 +27,8 @@ def carrying(who: Narrator) -> Said:
     here = who.nearby() if who.world == "table" or who.chance(0.25) else who.room(forms.PLACE, "in_room")
     if who.world == "table" and who.chance(0.5):
         here = who.over()
+    if here.forms in (forms.PLACE, forms.NEAR) and who.chance(0.2):
+        here = _either(who, here)
     if here.forms is forms.PLACE and who.chance(0.5):
         return _rule(load, node("isnt", here.node)), _into(who, words, here)
     held = who.say(_CARRIED, x=words)
@@ -50,6 +52,14 @@ def carrying(who: Narrator) -> Said:
         p=here.thing,
         x=words,
     )
+
+
+def _either(who: Narrator, here: Act) -> Act:
+    """One place or another."""
+    there = who.nearby() if here.forms is forms.NEAR else who.room(forms.PLACE, "in_room")
+    if there.node == here.node:
+        return here
+    return Act(node("either", here.node, there.node), here.forms, enumerated(who, [here, there], "or"))
 
 
 def _into(who: Narrator, words: Phrase, here: Act) -> Phrase:

@@ -188,8 +188,8 @@ def never_again(who: Narrator) -> Said:
     if act.node.step == "holding_any":
         return never_again(who)
     thing = act.node.children[0]
-    kinds, step = who.pick(((forms.HOLDING, "holding"), (forms.HOLDING, "holding"), (forms.MOVED, "moved")))
-    late = Act(node(step, thing), kinds, act.thing)
+    kinds = who.pick((forms.HOLDING, forms.HOLDING, forms.MOVED))  # what may not be touched again is not taken up
+    late = Act(node("holding", thing), kinds, act.thing)
     again = Act(late.node, kinds, who.say("[it|it|it|that]"))
     done, r = Act(act.node, act.forms, who.say("[it|it|that]"), act.extra), who.rng
     return node("never_after", act.node, listed([late.node])), who.say(

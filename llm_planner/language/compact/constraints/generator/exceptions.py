@@ -76,6 +76,9 @@ def only(who: Narrator) -> Said:
     kinds = {"moved": forms.MOVED, "holding": forms.HOLDING, "near": forms.NEAR}[step]
     named = [_named(who) for _ in range(who.pick((1, 1, 2)))]
     words = enumerated(who, [Act(meant, kinds, said) for meant, said in named])
+    if who.chance(0.3):  # "only the blocks"
+        item = who.items[int(who.rng.integers(len(who.items)))]
+        words = who.say("[the|the|the|] {x}", x=(Name("kind", item.kind, plural=True),))
     kind, any_one, no_one = ANY_KIND, who.say(_ANY), who.say("[nothing|nothing|no [thing|object]]")
     if who.chance(0.2):
         name = Name("kind", who.items[0].kind)
@@ -90,7 +93,8 @@ def only(who: Narrator) -> Said:
     return spec, who.say(
         "[{none}|{none}|{n} {some}|{n} {some}|{no} {but} {x} [may|must|should|can|is to] be {be}|leave {all} {but} {x} "
         "[alone|where it is|in place]|{only}|{x} [is|are] the only [thing|things|object|one] [that|] you [may|can|are "
-        "allowed to] {v}|{no} [may|must] be {be} {but} {x}]"
+        "allowed to] {v}|{no} [may|must] be {be} {but} {x}|{all} {but} {x} is [taboo|off limits|not for you]|only "
+        "{x} may be {be}]"
         if kinds is not forms.NEAR
         else "[{n} {some}|{n} {some}|stay away from {all} {but} {x}|avoid {all} {but} {x}|{none}]",
         none=none,

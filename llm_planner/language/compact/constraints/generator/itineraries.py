@@ -214,6 +214,13 @@ def _each_after(who: Narrator, acts: list[Act]) -> Phrase:
 
 def visit_one(who: Narrator, act: Act) -> Said:
     """One errand."""
+    if act.forms is forms.BROUGHT and who.chance(0.12):
+        return node("visit", listed([act.node])), who.say(
+            "[bring|take|get|carry|move|transport] {x} from {z} [to|to|into] {y}",
+            x=act.thing,
+            y=act.extra,
+            z=who.room(forms.PLACE, "in_room").thing,
+        )
     if who.chance(0.25) and (words := _wanted(who, act)):
         return node("visit", listed([act.node])), words
     return node("visit", listed([act.node])), who.say(f"{_MUST} {{do}}", do=act.say(who.rng, "do"))

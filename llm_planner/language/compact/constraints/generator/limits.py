@@ -65,7 +65,10 @@ def distance(who: Narrator) -> Said:
         if other != thing and thing.step != "any":
             things, words = [thing, other], (*words, *who.say("[and|and|and|or|, and]"), *more)
     return node("always", listed([node("farther", one, length.node) for one in things])), who.say(
-        "[[{q} [away|distance|clearance|] from {x}|at least {q} from {x}|stay [further|farther|more] than {q} [away"
+        "[[{x} is [busy|sick|contagious|shy|dangerous|fragile|nervous] [, so|so|, please|:] [keep|stay] [at least|] "
+        "{q} [away|] from "
+        "[him|her|it|them]|{q} [away|distance|clearance|] from {x}|at least {q} from {x}|stay [further|farther|more] "
+        "than {q} [away"
         "|] from "
         "{x}|[keep|stay] more than {q} [away|] from {x}|[hold|keep] a distance of [over|more than|at least|no less "
         "than] {q}"
@@ -119,7 +122,8 @@ def height(who: Narrator) -> Said:
     length = who.mark("quantity")
     thing, words = who.thing(0.2)
     return node("always", listed([node("lower", thing, length.node)])), who.say(
-        "[{x} [must|may|should] not be [lifted|raised|carried] [above|higher than|over|more than] {q}|[do not|don't"
+        "[[do not|don't|never] [go|move|rise|fly] higher than {q} with {x}|{x} [must|may|should] not be [lifted"
+        "|raised|carried] [above|higher than|over|more than] {q}|[do not|don't"
         "|never] [lift"
         "|raise] {x} [above|over] {q}|[never|do not|don't] [lift|raise|carry|hold] {x} [higher|more|further up] than "
         "{q} [above the table|]|keep "

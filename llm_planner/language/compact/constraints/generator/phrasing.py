@@ -106,7 +106,13 @@ def canonical(spec: Node) -> Node:
         a, b = spec.children[0], spec.children[1].children[0]
         if b.step in ("holding", "holding_any") and a.step not in ("holding", "holding_any", "both", "either", "isnt"):
             spec = node("whenever", b, node("isnt", a))
+    if spec.step == "never_after":  # what may not be touched again is not taken up
+        spec = node("never_after", spec.children[0], _taken_up(spec.children[1]))
     return _placed(spec)
+
+
+def _taken_up(spec: Node) -> Node:
+    return Node("holding" if spec.step == "moved" else spec.step, tuple(_taken_up(child) for child in spec.children))
 
 
 def _placed(spec: Node) -> Node:

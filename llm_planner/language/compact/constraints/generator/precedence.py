@@ -116,7 +116,9 @@ def _precedence(who: Narrator, late: Act, early: Act) -> Phrase:
         )
     if who.world != "bare" and who.chance(0.12):
         return who.say(
-            "[before you {do} [,|] you [must|have to|need to|should] {ed} [first|]|before {g} [,|] you [must|have to"
+            "[in order to {do} you [first|] [must|have to|need to] {ed}|[first|] {ed} , [only|] then you may {do}"
+            "|before you {do} "
+            "[,|] you [must|have to|need to|should] {ed} [first|]|before {g} [,|] you [must|have to"
             "|should] {ed}|"
             "you [must|have to|need to] {ed} [first|] before you {do}|{ed} [first|] , until then [do not|never"
             "|don't] {do}|{y} "

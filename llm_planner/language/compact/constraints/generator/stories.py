@@ -51,9 +51,9 @@ def _until_there(who: Narrator, act: Act) -> Said:
 
 def _from_then_on(who: Narrator, act: Act) -> Said:
     """It is left alone once it has arrived."""
-    step, kinds = who.pick((("holding", forms.HOLDING), ("moved", forms.MOVED)))
+    kinds = who.pick((forms.HOLDING, forms.MOVED))
     thing = act.node.children[0] if act.node.step == "is_in" else act.node.children[0].children[0]
-    late = Act(node(step, thing), kinds, who.say("[it|it|{x}]", x=act.thing))
+    late = Act(node("holding", thing), kinds, who.say("[it|it|{x}]", x=act.thing))
     return node("never_after", act.node, listed([late.node])), who.say(
         "[[after that|afterwards|then|from then on|once that is done|once it is there|when that is done] [,|] {n} "
         "{v} [again|"
