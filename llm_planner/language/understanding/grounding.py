@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llm_planner.errors import InputError
 from llm_planner.language.model import Attempt, ReadConstraint, Reading
+from llm_planner.language.understanding.absent import check_here
 from llm_planner.language.understanding.denials import check_negation
 from llm_planner.language.understanding.mentions import check_amounts, check_conditions, check_names, check_people
 from llm_planner.language.understanding.substance import check_present, check_substance
@@ -18,7 +19,7 @@ from llm_planner.world.scene import Scene
 def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = ()) -> Grounded:
     """The reading with its formulas parsed and checked against the scene, or against bare `propositions`.
 
-    Raises InputError that says which formula has no meaning here and why.
+    Raises InputError that says which formula has no meaning here and why, QuestionError for what is not here.
     """
     if reading.question:
         return Grounded(question=reading.question)
@@ -43,6 +44,7 @@ def _constraint(written: ReadConstraint, scene: Scene, propositions: tuple[str, 
 def _check_in_scene(constraint: Constraint, scene: Scene) -> None:
     for name in constraint.formula.propositions:
         check_proposition(parse_proposition(name), scene)
+    check_here(constraint, scene)
     check_names(constraint, scene)
     check_people(constraint, scene)
     check_amounts(constraint)
