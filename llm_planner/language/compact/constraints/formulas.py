@@ -25,7 +25,6 @@ from llm_planner.temporal.formula import (
     next_,
     strong_release,
     until,
-    weak_next,
     weak_until,
 )
 
@@ -131,14 +130,17 @@ class _Writer:
 
     def _never_after(self, first: Node, later: Node) -> Formula:
         cause = self.state(first)
-        nevers = [globally(neg(self._started(item, first))) for item in items(later)]
-        return conj(*(globally(implies(cause, self._from_then(cause, never))) for never in nevers))
+        return conj(*(self._no_more(cause, self._started(item, first)) for item in items(later)))
 
-    def _from_then(self, cause: Formula, never: Formula) -> Formula:
-        """From the next moment where the data says so, or where the cause itself must not come again."""
+    def _no_more(self, cause: Formula, late: Formula) -> Formula:
+        """From the next moment where the data says so; what has a part in the cause may last, but not come again."""
+        never = globally(neg(late))
         if self.states.bare:
-            return next_(never)
-        return weak_next(never) if set(cause.propositions) & set(never.propositions) else never
+            return globally(implies(cause, next_(never)))
+        if cause is late:
+            return neg(_at_least(2, late))
+        lasts = set(cause.propositions) & set(late.propositions)
+        return globally(implies(cause, globally(implies(neg(late), never)) if lasts else never))
 
     def count(self, node: Node) -> int:
         change = {"below": -1, "above": 1}.get(str(node.step), 0)
