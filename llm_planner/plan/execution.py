@@ -37,6 +37,7 @@ from llm_planner.program.interpreter import Finished, SkillCall
 from llm_planner.program.problems import NothingFoundError, ProgramError
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
+from llm_planner.world.names import the
 from llm_planner.world.scene import Scene
 
 SETTLE_TIME = 0.3  # [s] after a skill until things have come to rest: a block let go in a bowl rocks that long
@@ -244,7 +245,7 @@ def _missed(state: Execution, run: Run, scene: Scene, code: SkillErrorCode, reas
         recovery = pick_again(state.goals, again, scene, state.interpreter.program.skills, held)
         return _next(replace(state, queue=(*restored, *recovery, again, *state.queue)), scene)
     state = _shown(state, replace(run.step, status=StepStatus.FAILED, message=reason))
-    still = f" The robot still holds the {scene.held}." if scene.held else ""
+    still = f" The robot still holds {the(scene.held)}." if scene.held else ""
     message = f"Step {run.step.id}, {run.step}, failed: {reason}.{still}"
     return _finish(state, Finish(EndReason.FAILED, message, step_id=run.step.id))
 

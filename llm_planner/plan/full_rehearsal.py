@@ -16,6 +16,7 @@ from llm_planner.plan.watch import check_watchable
 from llm_planner.skills.episode import Episode, EpisodeSettings, EpisodeWorld
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.world.geometry import UPRIGHT, rotation_matrix
+from llm_planner.world.names import the
 from llm_planner.world.places import Viewpoint
 from llm_planner.world.scene import Scene, SceneObject
 
@@ -65,7 +66,7 @@ def _fallen(before: Scene, after: Scene) -> tuple[Finding, ...]:
     """Things that stood and lie now."""
     stood = [item.name for item in before.objects if _is_upright(item)]
     fallen = [item.name for item in after.objects if item.name in stood and not _is_upright(item)]
-    return tuple(Finding(0, f"in simulation the {name} fell over", sure=True) for name in fallen)
+    return tuple(Finding(0, f"in simulation {the(name)} fell over", sure=True) for name in fallen)
 
 
 def _is_upright(item: SceneObject) -> bool:

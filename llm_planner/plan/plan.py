@@ -10,6 +10,7 @@ from llm_planner.program.signatures import Signature
 from llm_planner.skills.contract import Argument
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.world.atoms import HELD, HERE, Atom, Moment, holds
+from llm_planner.world.names import worded
 from llm_planner.world.places import ANY_SIDE, BEHIND, Viewpoint
 from llm_planner.world.scene import Scene, Vector3
 
@@ -93,7 +94,7 @@ class Goal:
         ]
         if self.atom.predicate == "beside" and words[2] == ANY_SIDE:
             template = _BESIDE_ANY
-        return template.format(*words)
+        return worded(template, *words)
 
 
 _SPATIAL = frozenset({"direction", "side", "region", "place"})  # parameters whose words depend on the viewpoint

@@ -47,20 +47,24 @@ def foreseen_trouble(
     ahead = watch.foresee(passage.moments(watch.origins))
     if not ahead.broken:
         return None
-    message = f"Step {step.id}, {step}, may not start: it would break {_quoted(ahead.broken)} ({ahead.last_change})."
+    message = f"Step {step.id}, {step}, may not start: it would break {_quoted(ahead.broken)}{_shown_by(ahead)}."
     return Finish(EndReason.REPLAN, message, ahead.trace)
 
 
 def told_broken(watch: Watch) -> Finish:
     """The end of a plan under which a constraint broke."""
-    return Finish(
-        EndReason.BROKEN, f"I stop here, because this is broken: {_quoted(watch.broken)} ({watch.last_change})."
-    )
+    message = f"I stop here, because this is broken: {_quoted(watch.broken)}{_shown_by(watch)}."
+    return Finish(EndReason.BROKEN, message)
 
 
 def told_unmet(watch: Watch) -> Finish:
     """The end of a plan whose steps are done and that leaves a constraint unmet."""
     return Finish(EndReason.REPLAN, f"After every step this is still not so: {_quoted(watch.unmet)}.", watch.trace)
+
+
+def _shown_by(watch: Watch) -> str:
+    """What came about in brackets; nothing where nothing did: time ran out, or it was so from the start."""
+    return f" ({watch.last_change})" if watch.last_change else ""
 
 
 def _quoted(constraints: Iterable[Constraint]) -> str:

@@ -15,6 +15,7 @@ from llm_planner.plan.plan import PlanStep
 from llm_planner.privileges.conditions import Situation
 from llm_planner.privileges.policy import FALLBACKS, Policy, Possible, Verdict
 from llm_planner.program.interpreter import SkillCall
+from llm_planner.world.names import the
 from llm_planner.world.scene import Scene
 
 MAX_SHOWN = 80  # characters of a name or a call in a sentence for a person
@@ -87,7 +88,7 @@ def _spoken(skill: str, values: Mapping[str, Possible]) -> str:
     """A call in a sentence: "push on the vase"; the call itself where it is not about one object."""
     about = values.get("object", ())
     if len(about) == 1:
-        return _shown(f"{skill} on the {about[0]}")
+        return _shown(f"{skill} on {the(str(about[0]))}")
     given = {name: possible[0] for name, possible in values.items() if len(possible) == 1}
     return _shown(str(PlanStep("", skill, given, 0)) if len(given) == len(values) else skill)
 

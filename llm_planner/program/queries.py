@@ -23,6 +23,7 @@ from llm_planner.program.static_types import (
 from llm_planner.program.values import Found, Point, Value
 from llm_planner.world import free_space, predicates
 from llm_planner.world.geometry import distance_in_plane, half_extents
+from llm_planner.world.names import the
 from llm_planner.world.places import REGIONS, Viewpoint
 from llm_planner.world.scene import Scene, Vector3
 
@@ -58,7 +59,7 @@ def what(candidates: Sequence[Value]) -> str:
 
 def describe(location: Value) -> str:
     """A location in words."""
-    return "that point" if isinstance(location, Point) else f"the {location}"
+    return "that point" if isinstance(location, Point) else the(str(location))
 
 
 def nothing(message: str) -> NothingFoundError:
@@ -119,7 +120,7 @@ def _is_at(view: View, item: str, place: Value) -> bool:
 
 
 def _contents(view: View, item: str) -> Found:
-    return Found(predicates.contents(view.scene, item), f"object in or on the {item}")
+    return Found(predicates.contents(view.scene, item), f"object in or on {the(item)}")
 
 
 def _distance(view: View, a: Value, b: Value) -> float:

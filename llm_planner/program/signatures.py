@@ -10,6 +10,7 @@ from llm_planner.program.problems import Problem, did_you_mean, one_of
 from llm_planner.program.static_types import NONE, Type
 from llm_planner.program.values import Point, Value, is_number, type_name
 from llm_planner.world.atoms import HELD, Atom
+from llm_planner.world.names import worded
 from llm_planner.world.places import DIRECTIONS, REGIONS, SIDES, WORKSPACE
 from llm_planner.world.scene import Scene
 
@@ -49,7 +50,7 @@ class Precondition:
 
     def explain(self, values: Mapping[str, Any], held: str) -> str:
         """`otherwise` for these arguments, with `held` in the gripper ("" for nothing)."""
-        return self.otherwise.format_map({**values, "held": held or "nothing"})
+        return worded(self.otherwise, **{**values, "held": held or "nothing"})
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.tabletop import tabletop_spec
 from llm_planner.simulation.trajectory import sample
 from llm_planner.skills.contract import Observation
+from llm_planner.world.names import the
 from llm_planner.world.scene import Pose, Scene, SceneObject
 
 if TYPE_CHECKING:
@@ -117,7 +118,9 @@ class World:
         Raises InputError for what cannot be copied: an unknown kind, or a thing in the hand.
         """
         if scene.held:
-            raise InputError(f"the {scene.held} is in the hand, and how it is held cannot be copied; put it down first")
+            raise InputError(
+                f"{the(scene.held)} is in the hand, and how it is held cannot be copied; put it down first"
+            )
         wanted = tuple(ObjectSpec(item.name, object_kind(item.kind).name, item.color) for item in scene.objects)
         if wanted != self.objects:
             self._build(wanted)

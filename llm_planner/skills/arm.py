@@ -13,6 +13,7 @@ from llm_planner.skills.gripper_shape import OPENING_MAX, TIP, Grip, grip_of
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.reach import into_reach
 from llm_planner.world.geometry import bottom, top
+from llm_planner.world.names import the
 from llm_planner.world.scene import Pose, Scene, SceneObject
 
 SQUEEZE = 0.012  # [m] the fingers are told to close this much tighter than what they hold is wide
@@ -61,7 +62,7 @@ class Arm:
         try:
             return self.scene.find(name)
         except KeyError as error:
-            raise SkillError(SkillErrorCode.OBJECT_LOST, f"the {name} is no longer in the scene") from error
+            raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} is no longer in the scene") from error
 
     def cruise_height(self, hanging: float = TIP, ignore: str = "") -> float:
         """The height [m] at which a hand, with something `hanging` [m] below its grip point, passes over everything."""
@@ -146,7 +147,7 @@ class Arm:
     def require_held(self, name: str) -> None:
         """Raises SkillError (OBJECT_LOST) unless the fingers hold the object."""
         if self.scene.held != name:
-            raise SkillError(SkillErrorCode.OBJECT_LOST, f"the {name} slipped out of the fingers")
+            raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} slipped out of the fingers")
 
     def _lag(self, poses: tuple[Pose, ...], elapsed: float) -> float:
         index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)

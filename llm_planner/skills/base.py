@@ -17,6 +17,7 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.floor import Floor, floor_of
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.world.building import Building
+from llm_planner.world.names import the
 from llm_planner.world.places import Point2
 from llm_planner.world.scene import Pose, Scene, SceneObject
 
@@ -73,7 +74,7 @@ class Base:
         try:
             return self.scene.find(name)
         except KeyError as error:
-            raise SkillError(SkillErrorCode.OBJECT_LOST, f"the {name} is no longer in the scene") from error
+            raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} is no longer in the scene") from error
 
     @property
     def floor(self) -> Floor:

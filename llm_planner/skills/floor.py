@@ -16,6 +16,7 @@ from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.detours import Disc, nearest_in, way_around
 from llm_planner.skills.errors import SkillError
 from llm_planner.world.building import Building
+from llm_planner.world.names import the
 from llm_planner.world.places import Point2, Rectangle
 from llm_planner.world.predicates import is_portable
 from llm_planner.world.routes import shortest_route
@@ -52,7 +53,7 @@ class Floor:
         for place in self.places(room, self.building.find(room).area.center):
             if _is_free(place, discs):
                 return place
-        raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space to stand in the {room}")
+        raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space to stand in {the(room)}")
 
     def places(self, room: str, near: Point2) -> Iterator[Point2]:
         """`near`, then places all over the floor of the room, nearest first."""
@@ -76,7 +77,7 @@ class Floor:
         around = [(x + away * cos(angle), y + away * sin(angle)) for angle in angles]
         free = [place for place in around if area.contains(*place) and _is_free(place, discs)]
         if not free:
-            raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no space to stand beside the {item.name}")
+            raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no space to stand beside {the(item.name)}")
         return min(free, key=lambda place: dist(place, (cx, cy)))
 
     def way(self, start: Point2, goal: Point2) -> tuple[Point2, ...]:

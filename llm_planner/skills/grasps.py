@@ -13,6 +13,7 @@ from llm_planner.skills.footprints import footprint, is_upright
 from llm_planner.skills.gripper_shape import FLOOR, OPENING_MAX, TIP, Grip, comfortable_yaw, hand_slices, room, wrap
 from llm_planner.skills.reach import REACH_MAX, REACH_MIN, check_reach
 from llm_planner.world.geometry import bottom, half_extents, rotation_matrix, top
+from llm_planner.world.names import the
 from llm_planner.world.predicates import is_container
 from llm_planner.world.scene import Scene, SceneObject
 
@@ -34,19 +35,19 @@ class Grasp:
 
 def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
     """The best grasp of `item`; raises SkillError (UNREACHABLE, NO_GRASP) that says what is in the way."""
-    check_reach(item.position[0], item.position[1], f"the {item.name}")
+    check_reach(item.position[0], item.position[1], the(item.name))
     candidates = list(_candidates(item))
     if not candidates:
         width = min(item.size[:2])
         raise SkillError(
-            SkillErrorCode.NO_GRASP, f"the {item.name} is too wide to grasp: {width:.3f} m of at most {WIDEST:.3f} m"
+            SkillErrorCode.NO_GRASP, f"{the(item.name)} is too wide to grasp: {width:.3f} m of at most {WIDEST:.3f} m"
         )
     rated = [rating for grip, width in candidates if (rating := _rate(scene, item, grip, width)) is not None]
     if not rated:
         _, nearest = room(hand_slices(candidates[0][0], candidates[0][1] + OPENING_ROOMS[-1]), scene, {item.name})
         raise SkillError(
             SkillErrorCode.NO_GRASP,
-            f"the fingers do not fit around the {item.name}: the {nearest} is too close; move that away first",
+            f"the fingers do not fit around {the(item.name)}: {the(nearest)} is too close; move that away first",
         )
     return max(rated, key=lambda rating: rating[0])[1]
 

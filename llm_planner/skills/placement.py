@@ -22,6 +22,7 @@ from llm_planner.skills.gripper_shape import (
 )
 from llm_planner.skills.reach import reachable
 from llm_planner.world.geometry import bottom, half_extents, top
+from llm_planner.world.names import the
 from llm_planner.world.places import Rectangle
 from llm_planner.world.scene import Scene, SceneObject
 
@@ -131,11 +132,12 @@ def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
         if best is None or min(gap, 0.01) > best[0] + 1e-6:
             best = (min(gap, 0.01), release)
     if best is None:
-        what = f"the hand does not reach over the {support.name} with what it holds"
+        what = f"the hand does not reach over {the(support.name)} with what it holds"
         raise SkillError(SkillErrorCode.UNREACHABLE, what)
     if best[0] < 0.001:
         raise SkillError(
-            SkillErrorCode.NO_FREE_SPACE, f"the hand does not fit above the {support.name}: its neighbours are too tall"
+            SkillErrorCode.NO_FREE_SPACE,
+            f"the hand does not fit above {the(support.name)}: its neighbours are too tall",
         )
     return best[1]
 
@@ -144,7 +146,7 @@ def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
     """In the container, as low and as gently as its wall and its contents allow; raises SkillError."""
     radius = inner_radius(container)
     if min(held.shape.half) > radius or not is_upright(container):
-        raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"the {held.item.name} does not fit into the {container.name}")
+        raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"{the(held.item.name)} does not fit into {the(container.name)}")
     best: tuple[float, Release] | None = None
     for center, yaw in _spots_inside(held, container, radius):
         surface = _surface(scene, held, container, held.shape_at(center, yaw))

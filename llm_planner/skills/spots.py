@@ -13,6 +13,7 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import Footprint, footprint, separation
 from llm_planner.skills.placement import TURNS, Held, Point2, Release, on_table, spread, square
 from llm_planner.skills.reach import reachable
+from llm_planner.world.names import the
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, WORKSPACE, direction_vector, region
 from llm_planner.world.scene import Scene, SceneObject
 
@@ -63,7 +64,7 @@ def spot_beside(scene: Scene, held: Held, other: SceneObject, direction: str, di
             if release is not None:
                 return release
     where = "on any side" if direction == ANY_SIDE else "on that side"
-    raise no_space(scene, held, center, f"{distance:g} m beside the {other.name} {where}")
+    raise no_space(scene, held, center, f"{distance:g} m beside {the(other.name)} {where}")
 
 
 def no_space(scene: Scene, held: Held, center: Point2, where: str) -> SkillError:
@@ -73,8 +74,8 @@ def no_space(scene: Scene, held: Held, center: Point2, where: str) -> SkillError
     body = held.shape_at(center, 0.0)
     others = [item for item in scene.objects if item.name != held.item.name]
     nearest = min(others, key=lambda item: separation(body, footprint(item)), default=None)
-    reason = f"; the {nearest.name} is in the way" if nearest is not None else ""
-    return SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no room for the {held.item.name} {where}{reason}")
+    reason = f"; {the(nearest.name)} is in the way" if nearest is not None else ""
+    return SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no room for {the(held.item.name)} {where}{reason}")
 
 
 def _around(point: Point2, nudges: Sequence[float]) -> list[Point2]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from llm_planner.temporal.names import PROPOSITION
+from llm_planner.world.names import the
 
 
 @dataclass(frozen=True)
@@ -54,21 +55,17 @@ def _be(rest: str) -> Verb:
     return Verb("be", "is", "been", rest)
 
 
-def _the(name: str) -> str:
-    return name if name[:1].isupper() or name.startswith("the ") else f"the {name}"
-
-
 def _in(what: str, where: str) -> Phrase:
-    state, place = _be(f"in {_the(where)}"), _the(where)
-    return Phrase(_the(what), state, Verb("enter", "enters", "entered", place) if what == "robot" else state)
+    state, place = _be(f"in {the(where)}"), the(where)
+    return Phrase(the(what), state, Verb("enter", "enters", "entered", place) if what == "robot" else state)
 
 
 def _near(what: str, thing: str) -> Phrase:
-    return Phrase(_the(what), _be(f"near {_the(thing)}"), Verb("come", "comes", "come", f"near {_the(thing)}"))
+    return Phrase(the(what), _be(f"near {the(thing)}"), Verb("come", "comes", "come", f"near {the(thing)}"))
 
 
 def _holding(thing: str) -> Phrase:
-    rest, negated = ("something", "anything") if thing == "anything" else (_the(thing), "")
+    rest, negated = ("something", "anything") if thing == "anything" else (the(thing), "")
     holds = Verb("hold", "holds", "held", rest, negated)
     return Phrase("the robot", holds, holds)
 
@@ -81,8 +78,8 @@ def _did(skill: str, argument: str) -> Phrase:
 
 def _is(word: str) -> Callable[..., Phrase]:
     def phrase(what: str, *where: str) -> Phrase:
-        state = _be(" ".join([word, *map(_the, where)]))
-        return Phrase(_the(what), state, state)
+        state = _be(" ".join([word, *map(the, where)]))
+        return Phrase(the(what), state, state)
 
     return phrase
 
@@ -106,7 +103,7 @@ def default_phrase(name: str) -> Phrase:
     arguments = listed.split(", ") if listed else []
     if match and match["comparison"] and (match["name"], match["comparison"]) in _MEASURED and arguments:
         words, unit = _MEASURED[match["name"], match["comparison"]]
-        rest = " ".join([words, match["bound"], unit, *map(_the, arguments[1:])])
-        return Phrase(_the(arguments[0]), _be(rest), _be(rest))
+        rest = " ".join([words, match["bound"], unit, *map(the, arguments[1:])])
+        return Phrase(the(arguments[0]), _be(rest), _be(rest))
     said = _SAID.get((match["name"], len(arguments))) if match and not match["comparison"] else None
     return said(*arguments) if said else Phrase(name, _be("true"), _be("true"))

@@ -1,7 +1,8 @@
 """Names of things and rooms: what may be one, so that no name reads as an order, as markup, or as another name.
 
 Names come from perception, which may have read them off a sign. Programs, formulas, prompts and policies all speak of
-things by name, so a scene whose names could be taken for something else is not planned in.
+things by name, so a scene whose names could be taken for something else is not planned in. People's names begin with a
+capital letter and take no article.
 """
 
 from __future__ import annotations
@@ -16,9 +17,26 @@ from llm_planner.world.scene import Scene
 MAX_CHARACTERS = 40
 MAX_WORDS = 6
 RESERVED = ("robot", "anything", "held", ANY_SIDE, *REGIONS)  # these mean something already
+_WITH_ARTICLE = re.compile(r"the \{(\w+)\}")
 _NAME = re.compile(r"\w+(?:[ '-]\w+)*")
 _LOOK_ALIKE = str.maketrans("аеорсухіјѕԁѵοανκρτυιεβ", "aeopcyxijsdvoavkptuieb")  # Cyrillic and Greek for Latin
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")  # those whose letters look like each other's
+
+
+def the(name: str) -> str:
+    """The name in a sentence: the red block, the lab, Anna."""
+    return name if name[:1].isupper() or name.startswith("the ") else f"the {name}"
+
+
+def worded(template: str, /, *names: object, **values: object) -> str:
+    """The template with its fields filled; in "the {object}" a name loses the article that it does not take."""
+    known = {**values, **{str(index): name for index, name in enumerate(names)}}
+
+    def fitting(field: re.Match[str]) -> str:
+        name = str(known[field[1]])
+        return field[0] if the(name) != name else f"{{{field[1]}}}"
+
+    return _WITH_ARTICLE.sub(fitting, template).format(*names, **values)
 
 
 def check_names(scene: Scene) -> None:

@@ -14,6 +14,7 @@ from math import dist
 
 from llm_planner.errors import InputError
 from llm_planner.world.building import Building, Door
+from llm_planner.world.names import the
 from llm_planner.world.places import Point2
 
 
@@ -48,7 +49,7 @@ def shortest_route(building: Building, start: Point2, goal: Point2) -> Route:
         for door, beyond in _doors_of(building, rooms[-1]):
             further = length + dist(points[-1], door.position)
             heapq.heappush(frontier, (further, (*points, door.position), (*rooms, beyond)))
-    raise InputError(f"no doors lead from the {first} to the {last}")
+    raise InputError(f"no doors lead from {the(first)} to {the(last)}")
 
 
 def rooms_along(building: Building, start: Point2, room: str) -> tuple[str, ...]:

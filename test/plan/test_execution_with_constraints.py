@@ -50,6 +50,12 @@ def test_a_step_foreseen_to_break_a_constraint_is_not_started(obeying):
     assert EndReason.REPLAN.outcome is Outcome.FAILED
 
 
+def test_what_is_broken_from_the_start_is_told_without_a_change(obeying):
+    run = obeying(INTO_THE_BOWL, {"G holding(red bowl)": "keep hold of the bowl"})
+    (finish,) = run.tell(SceneObserved(run.robot.scene))
+    assert finish.message == "I stop here, because this is broken: “keep hold of the bowl”."
+
+
 def test_a_step_that_turns_out_to_break_a_constraint_is_cancelled_at_once(obeying):
     run = obeying(INTO_THE_BOWL, {"G !moved(blue bowl)": "leave the blue bowl alone"})
     run.observe()

@@ -38,6 +38,8 @@ SENTENCES = {
     "the red block is 0.1 m to the left of where it was": goal(
         "moved(held, direction, distance)", direction="left", distance=0.1
     ),
+    "the robot is at the lab": goal("reached(destination)", destination="lab"),
+    "the robot is at Anna": goal("reached(destination)", destination="Anna"),
     "not held(mug)": goal("not held(object)", object="mug"),
 }
 

@@ -108,6 +108,7 @@ def test_a_program_can_visit_everybody(world):
             'there is no "kitchin" here .*the rooms are: .*hall.*; in them are: red parcel, mug, Anna',
         ),
         ('pick_up("mug")', "the mug is in another room; go there first"),
+        ('pick_up("Ben")', "start: Ben is in another room; go there first"),
         ('go_to("Anna")\npick_up("Anna")', "Anna is nothing that can be picked up"),
         ("drop_off()", "nothing is in the gripper here"),
         ("go_to(3)", "destination must be a room, a person or an object, not 3"),

@@ -6,9 +6,19 @@ import pytest
 
 from llm_planner.errors import InputError
 from llm_planner.world.building import Building, Room
-from llm_planner.world.names import check_names
+from llm_planner.world.names import check_names, the, worded
 from llm_planner.world.places import Rectangle
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("red block", "the red block"), ("server room", "the server room"), ("Anna", "Anna"), ("Ann's mug", "Ann's mug")],
+)
+def test_a_name_with_a_capital_letter_takes_no_article(name, said):
+    assert the(name) == said
+    assert worded("put the {object} down at {hour:.1f}", object=name, hour=9.0) == f"put {said} down at 9.0"
+    assert worded("the {0} is on the {1}", "mug", name) == f"the mug is on {said}"
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from llm_planner.errors import QuestionError
 from llm_planner.language.compact.entries import Entries
 from llm_planner.language.compact.grammar import Node, Pointer
 from llm_planner.language.compact.words import Word, similarity
+from llm_planner.world.names import the
 from llm_planner.world.scene import Scene, SceneObject
 
 
@@ -29,7 +30,7 @@ class Grounding:
         described = self._described(kind, color)
         if not found:
             raise QuestionError(self._absent(f"no {described}"))
-        listed = ", ".join(f"the {item.name}" for item in found[:-1]) + f" or the {found[-1].name}"
+        listed = ", ".join(the(item.name) for item in found[:-1]) + f" or {the(found[-1].name)}"
         raise QuestionError(f"Which {described} do you mean: {listed}?")
 
     def any(self, kind: Node, color: Node) -> None:

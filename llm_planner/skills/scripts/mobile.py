@@ -11,6 +11,7 @@ from llm_planner.skills.arm import Script
 from llm_planner.skills.base import Base
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
+from llm_planner.world.names import the
 from llm_planner.world.places import Point2
 from llm_planner.world.scene import SceneObject
 
@@ -39,7 +40,7 @@ def pick_up(base: Base, arguments: Mapping[str, Argument]) -> Script:
     yield from _approach(base, base.find(name))
     yield from base.fingers("load", CLOSED_WIDTH)
     if base.scene.held != name:
-        raise SkillError(SkillErrorCode.NO_GRASP, f"the fingers closed without taking hold of the {name}")
+        raise SkillError(SkillErrorCode.NO_GRASP, f"the fingers closed without taking hold of {the(name)}")
 
 
 def drop_off(base: Base, arguments: Mapping[str, Argument]) -> Script:
@@ -50,7 +51,7 @@ def drop_off(base: Base, arguments: Mapping[str, Argument]) -> Script:
     yield from base.turn("turn", yaw)
     yield from base.fingers("unload", OPEN_WIDTH)
     if base.scene.held:
-        raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there was no space to put the {name} down")
+        raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there was no space to put {the(name)} down")
 
 
 def look(base: Base, arguments: Mapping[str, Argument]) -> Script:
@@ -91,4 +92,4 @@ def _free_front(base: Base, item: SceneObject) -> tuple[Point2, float]:
             apart = all(dist(front, disc.center) > disc.radius + radius for disc in discs)
             if off_doors and apart and area.contains(*front, -radius - WALL_GAP):
                 return place, yaw
-    raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space in the {room} to put the {item.name} down")
+    raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space in {the(room)} to put {the(item.name)} down")

@@ -9,6 +9,7 @@ from llm_planner.skills.arm import SQUEEZE, Arm, Script, hanging
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.grasps import Grasp, choose_grasp
+from llm_planner.world.names import the
 
 MOVED = 0.006  # [m] an object that has moved this much since the grasp was chosen is looked at again
 ATTEMPTS = 2
@@ -25,7 +26,7 @@ def pick(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
             break
         yield from arm.fingers("open", grasp.opening)
         if attempt == ATTEMPTS - 1:
-            raise SkillError(SkillErrorCode.NO_GRASP, f"the fingers closed without taking hold of the {name}")
+            raise SkillError(SkillErrorCode.NO_GRASP, f"the fingers closed without taking hold of {the(name)}")
         yield from arm.retreat()
     yield from _lift(arm, name)
 
@@ -35,7 +36,7 @@ def _go_around(arm: Arm, name: str, grasp: Grasp) -> Script:
     position = arm.find(name).position
     yield from arm.move("approach", arm.travel(grasp.grip, arm.cruise_height()))
     if math.dist(arm.find(name).position, position) > MOVED:
-        raise SkillError(SkillErrorCode.OBJECT_LOST, f"the {name} moved while the hand was on its way; try again")
+        raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} moved while the hand was on its way; try again")
 
 
 def _lift(arm: Arm, name: str) -> Script:
@@ -44,4 +45,4 @@ def _lift(arm: Arm, name: str) -> Script:
     yield from arm.move("lift", [arm.rise(max(height, arm.grip.z + 0.03))])
     arm.require_held(name)
     if arm.find(name).position[2] < before + 0.02:
-        raise SkillError(SkillErrorCode.OBJECT_LOST, f"the {name} stayed behind when the hand rose")
+        raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} stayed behind when the hand rose")

@@ -10,6 +10,7 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import grip_of
 from llm_planner.skills.placement import Held, Release, held_in, inside, on_top
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
+from llm_planner.world.names import the
 from llm_planner.world.places import direction_vector
 from llm_planner.world.predicates import at, beside, contents, displaced, in_, is_container, on
 from llm_planner.world.scene import Scene
@@ -26,7 +27,7 @@ def place_on(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         if standing:
             raise SkillError(
                 SkillErrorCode.PRECONDITION_FAILED,
-                f"the {standing[0]} already stands on the {target.name}; put it on that, or move that away first",
+                f"{the(standing[0])} already stands on {the(target.name)}; put it on that, or move that away first",
             )
         release = on_top(arm.scene, held, target)
     yield from _put_down(arm, held, release, lambda scene: on(scene, held.item.name, target.name))
@@ -72,7 +73,7 @@ def place_offset(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     if origin is None:
         raise SkillError(
             SkillErrorCode.PRECONDITION_FAILED,
-            f"nobody saw where the {held.item.name} was picked up; put it at a place instead",
+            f"nobody saw where {the(held.item.name)} was picked up; put it at a place instead",
         )
     name, direction, distance = held.item.name, str(arguments["direction"]), _number(arguments["distance"])
     ux, uy = direction_vector(direction)
@@ -90,11 +91,11 @@ def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene]
     clear_of = max(arm.grip.z + 0.08, arm.grip.z - held.below + held.item.size[2] + 0.03)
     yield from arm.move("retreat", [arm.rise(min(clear_of, arm.settings.cruise_max))])
     if arm.scene.held == name:
-        raise SkillError(SkillErrorCode.EFFECT_MISSING, f"the {name} did not leave the fingers")
+        raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} did not leave the fingers")
     if not achieved(arm.scene):
         x, y, _ = arm.find(name).position
         raise SkillError(
-            SkillErrorCode.EFFECT_MISSING, f"the {name} did not stay where it was put; it lies at ({x:.2f}, {y:.2f})"
+            SkillErrorCode.EFFECT_MISSING, f"{the(name)} did not stay where it was put; it lies at ({x:.2f}, {y:.2f})"
         )
 
 

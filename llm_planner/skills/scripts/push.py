@@ -14,6 +14,7 @@ from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, hand_sl
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.reach import check_reach, into_reach
 from llm_planner.world.geometry import bottom, top
+from llm_planner.world.names import the
 from llm_planner.world.places import direction_vector
 from llm_planner.world.scene import SceneObject
 
@@ -54,7 +55,7 @@ def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     done = _progress(arm, item, ux, uy)
     if abs(done - distance) > MISSED:
         raise SkillError(
-            SkillErrorCode.EFFECT_MISSING, f"the {name} moved {done * 100:.1f} cm instead of {distance * 100:.1f} cm"
+            SkillErrorCode.EFFECT_MISSING, f"{the(name)} moved {done * 100:.1f} cm instead of {distance * 100:.1f} cm"
         )
 
 
@@ -86,13 +87,13 @@ def _extent(item: SceneObject, direction: float) -> float:
 
 
 def _check_way(arm: Arm, item: SceneObject, start: Grip, end: Grip, shift: tuple[float, float]) -> None:
-    check_reach(start.x, start.y, f"the place behind the {item.name}")
-    check_reach(end.x, end.y, f"the end of the way of the {item.name}")
+    check_reach(start.x, start.y, f"the place behind {the(item.name)}")
+    check_reach(end.x, end.y, f"the end of the way of {the(item.name)}")
     gap, nearest = room(hand_slices(start, 0.0), arm.scene, {item.name})
     if gap < 0.001:
         raise SkillError(
             SkillErrorCode.NO_FREE_SPACE,
-            f"the fingers do not fit behind the {item.name} to push it that way: the {nearest} is in the way",
+            f"the fingers do not fit behind {the(item.name)} to push it that way: {the(nearest)} is in the way",
         )
     shape = footprint(item)
     steps = max(1, math.ceil(math.hypot(*shift) / 0.01))
@@ -105,5 +106,5 @@ def _check_way(arm: Arm, item: SceneObject, start: Grip, end: Grip, shift: tuple
         if other.name != item.name and min(separation(body, footprint(other)) for body in way) < 0.0:
             raise SkillError(
                 SkillErrorCode.NO_FREE_SPACE,
-                f"the {other.name} stands in the way of the {item.name}; move it away or push another way",
+                f"{the(other.name)} stands in the way of {the(item.name)}; move it away or push another way",
             )

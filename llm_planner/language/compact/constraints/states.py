@@ -10,6 +10,7 @@ from llm_planner.language.compact.constraints.lifting import Sentence
 from llm_planner.language.compact.constraints.naming import PEOPLE, families
 from llm_planner.language.compact.grammar import Node, Pointer
 from llm_planner.temporal.formula import Formula, atom, conj, disj
+from llm_planner.world.names import the
 from llm_planner.world.places import REGIONS
 from llm_planner.world.propositions import ANYTHING, ROBOT
 from llm_planner.world.scene import Scene, SceneObject
@@ -175,7 +176,7 @@ class SceneStates:
         described = self._described(kind, color)
         if not found:
             raise QuestionError(self._absent(described))
-        listed = ", ".join(f"the {item.name}" for item in found[:-1]) + f" or the {found[-1].name}"
+        listed = ", ".join(the(item.name) for item in found[:-1]) + f" or {the(found[-1].name)}"
         raise QuestionError(f"Which {described} do you mean: {listed}?")
 
     def _spoken_kinds(self) -> tuple[str, ...]:
