@@ -20,7 +20,7 @@ COMMANDS = {
     "demo": "carry a sentence out in the simulator, and film it",
     "up": "start the nodes and keep them running until interrupted",
     "say": "send a command to a running system and follow it to its result",
-    "stop": "stop the arm of a running system, now",
+    "stop": "stop the robot of a running system, now",
     "plan": "check a command and show its plan; nothing moves",
     "run": "plan and carry a command out in this process, faster than real time",
     "constraint": "show what a sentence means as a rule that the robot keeps: formula, words, examples, picture",
