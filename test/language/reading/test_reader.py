@@ -9,7 +9,7 @@ import pytest
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.compact.constraints.lifting import lift
 from llm_planner.language.compact.constraints.naming import scene_phrases
-from llm_planner.language.compact.constraints.reader import Meaning, load_reader
+from llm_planner.language.compact.constraints.reader import CommandReader, Meaning, load_reader
 from llm_planner.language.compact.constraints.states import SceneStates
 from llm_planner.language.compact.grammar import Pointer, Step
 from llm_planner.language.compact.search import Reading as Derivation
@@ -110,3 +110,41 @@ def test_what_leads_to_a_task_belongs_to_the_rule_before_it(table: Scene) -> Non
     reading = meaning("stay away from the vase, then stack the blocks", table, "reading", *rule, *task)
     assert reading.task == "stack the blocks"
     assert reading.constraints[0].words == "stay away from the vase, then"
+
+
+@pytest.mark.parametrize(
+    ("command", "task"),
+    [
+        ("pick up the vase , but only after the red block is done", "pick up the vase"),
+        ("only pick up the vase after the red block is done today", ""),
+    ],
+)
+def test_work_that_has_to_wait_is_work_and_a_rule(command: str, task: str, table: Scene) -> None:
+    block, vase = (Pointer("object", index) for index in (1, 0))
+    rule = ("last_part", "specify", Pointer("word", 11), "not_before", "one", "holding", vase, "moved", block)
+    reading = meaning(command, table, "reading", *rule)
+    assert reading.task == task
+    assert formula_of(reading) is parse("!holding(vase) W moved(red block)")
+
+
+def test_what_an_arm_is_to_bring_about_is_its_task(table: Scene) -> None:
+    work = (
+        "last_part",
+        "specify",
+        Pointer("word", 6),
+        "visit",
+        "one",
+        "is_in",
+        Pointer("object", 0),
+        Pointer("object", 1),
+    )
+    reading = meaning("put the red block in the red bowl", table, "reading", *work)
+    assert (reading.task, reading.constraints) == ("put the red block in the red bowl", ())
+
+
+def test_a_drawn_reading_that_leaves_something_out_is_a_question(rooms: Scene) -> None:
+    known = load_reader().known - {"visit"}
+    reader = CommandReader(load_reader().network, known, min_confidence=0.0)
+    readings = reader.read(ReadingRequest("visit the lab", rooms, samples=4)).readings
+    assert readings[0].constraints
+    assert all("I am not sure" in reading.question for reading in readings[1:])

@@ -28,12 +28,17 @@ from llm_planner.temporal.parser import parse
 
 WEIGHTS = Path(__file__).parent / "weights"
 VOCABULARY = "vocabulary.txt"
-MIN_CONFIDENCE = 0.3  # below this it asks
+MIN_CONFIDENCE = 0.4  # below this it asks
 _LINKS = frozenset([
     ",", ".", ";", ":", "-", "and", "but", "also", "however", "though", "oh", "then", "remember", "note",
 ])  # fmt: skip
 _AFTER = re.compile(r"(?:and )?(?:then|after that|after this|afterwards|afterward|subsequently)\b", re.IGNORECASE)
 _WORK = frozenset(["visit", "sequence", "ordered"])
+_WORK_FIRST = re.compile(  # "pick up the mug, but only after ..." is work and a rule
+    r"(?P<work>(?:please )?(?:put|place|pick|take|grab|move|stack|bring|carry|lift|set|push|drop|lay|get)\b.*?)"
+    r"\s*,?\s+(?:but )?(?:only (?:after|once|when|if|as soon as)|not before|not until)\b",
+    re.IGNORECASE,
+)
 _ORDER = frozenset(["then"])  # a link that says something
 
 
@@ -58,7 +63,7 @@ class CommandReader:
         if request.samples > 1:
             rng = np.random.default_rng(request.seed)
             drawn = sample(self.network, item, request.samples - 1, request.temperature, rng)
-            found += [meaning.reading(derivation)[0] for derivation in drawn]
+            found += [_doubted(derivation, *meaning.reading(derivation), command) for derivation in drawn]
         return ReadingReply(tuple(found))
 
     def _best(self, readings: list[tuple[Reading, float]], request: ReadingRequest) -> Reading:
@@ -76,6 +81,13 @@ class CommandReader:
         if not best.question and trusted[sense] < self.min_confidence:
             return Reading(question=_unsure_question(request.command), log_probability=trust)
         return Reading(best.task, best.constraints, best.question, trust)
+
+
+def _doubted(derivation: Derivation, reading: Reading, trust: float, command: str) -> Reading:
+    """A drawn reading, or a question where it leaves out something that was said."""
+    if reading.question or trust >= derivation.probability:
+        return reading
+    return Reading(question=_unsure_question(command), log_probability=reading.log_probability)
 
 
 def _sense(reading: Reading) -> tuple[str, Formula, str]:
@@ -116,6 +128,8 @@ class Meaning:
                     raise QuestionError(
                         f'After what should the robot do this: "{said}"? Please say it in one sentence.'
                     )
+                if spec.step == "not_before" and self._at_table and (work := _WORK_FIRST.match(said)):
+                    tasks.append(work["work"])
                 formula = str(specification(spec, self.states))
                 constraints.append(ReadConstraint(formula, said, goal))
         except QuestionError as question:
@@ -124,7 +138,11 @@ class Meaning:
 
     def _is_work(self, spec: Node) -> bool:
         """What an arm at a table is to bring about is a task for programs, like any other."""
-        return self.sentence.world == "table" and spec.step in _WORK
+        return self._at_table and spec.step in _WORK
+
+    @property
+    def _at_table(self) -> bool:
+        return self.sentence.world == "table"
 
     def _parts(self, node: Node) -> list[tuple[Node, tuple[Lifted, ...]]]:
         """Each part with its words; what follows the last belongs to it, what leads to a task to the rule before."""
