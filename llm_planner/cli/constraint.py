@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import re
 import sys
 from collections.abc import Callable
@@ -13,7 +12,12 @@ from typing import TYPE_CHECKING
 from llm_planner.cli.answer import tell
 from llm_planner.cli.batch import add_batch_argument, answer_batch, check_alone, told
 from llm_planner.cli.files import check_output
-from llm_planner.cli.planning_options import add_model_arguments, add_world_arguments, open_requested_world
+from llm_planner.cli.planning_options import (
+    add_model_arguments,
+    add_world_arguments,
+    open_requested_world,
+    requested_model,
+)
 from llm_planner.errors import InputError, LlmPlannerError
 
 if TYPE_CHECKING:
@@ -65,7 +69,6 @@ def _single(args: argparse.Namespace, sentence: str) -> ConstraintReport:
 def _reader(args: argparse.Namespace) -> Callable[[str], ConstraintReport]:
     """What reads one sentence after another; the model is opened once, when the first one is read."""
     from llm_planner.cli.constraint_report import report_of
-    from llm_planner.language.factory import open_model
     from llm_planner.language.understanding.understand import understand
     from llm_planner.program.synthesis import clean_command
     from llm_planner.world.occurring import alphabet_of
@@ -74,7 +77,7 @@ def _reader(args: argparse.Namespace) -> Callable[[str], ConstraintReport]:
         raise InputError(f"--samples must be 1 to {MAX_SAMPLES}, not {args.samples}")
     propositions = requested_propositions(args.propositions)
     scene = _scene(args)
-    opened = functools.cache(lambda: open_model(args.model, args.model_script))
+    opened = requested_model(args)
 
     def read(sentence: str) -> ConstraintReport:
         words = clean_command(sentence)  # before a model is opened

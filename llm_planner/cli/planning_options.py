@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from llm_planner.language.model import LanguageModel
     from llm_planner.plan.planning import Planned
     from llm_planner.simulation.rooms.world import RoomsWorld
     from llm_planner.simulation.world import World
@@ -77,10 +78,17 @@ def requested_viewpoint(args: argparse.Namespace) -> Viewpoint:
     return viewpoint(args.viewpoint)
 
 
+def requested_model(args: argparse.Namespace) -> Callable[[], LanguageModel]:
+    """What gives the model, opened when it is first needed; raises InputError now for one that cannot be."""
+    from llm_planner.language.factory import check_model, open_model
+
+    check_model(args.model, args.model_script)
+    return functools.cache(lambda: open_model(args.model, args.model_script))
+
+
 def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[str, Scene], Planned]:
     """What makes the plan for a command in a scene: the program given, or the model, opened once, when needed."""
     from llm_planner.cli.files import read_program
-    from llm_planner.language.factory import open_model
     from llm_planner.plan.planning import plan_command, plan_program
     from llm_planner.plan.planning_settings import planning_settings
     from llm_planner.program.synthesis import clean_command
@@ -91,7 +99,7 @@ def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoin
         return lambda command, scene: plan_program(
             command, text, scene, library.for_scene(scene).signatures, viewpoint, settings
         )
-    opened = functools.cache(lambda: open_model(args.model, args.model_script))
+    opened = requested_model(args)
 
     def ask(command: str, scene: Scene) -> Planned:
         words = clean_command(command)  # before a model is opened

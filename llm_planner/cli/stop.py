@@ -1,4 +1,4 @@
-"""`llm-planner stop`: stop the arm of a running system. No language model is asked."""
+"""`llm-planner stop`: stop the robot of a running system. No language model is asked."""
 
 from __future__ import annotations
 

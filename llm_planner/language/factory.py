@@ -10,12 +10,23 @@ from llm_planner.language.model import LanguageModel
 MODEL_NAMES = ("compact", "openai", "scripted")
 
 
+def check_model(name: str, script: Path | None = None) -> None:
+    """Raises `InputError` for an unknown name, and for the scripted model without its file; opens nothing."""
+    if name not in MODEL_NAMES:
+        raise InputError(f"there is no language model {name!r}; choose one of: {', '.join(MODEL_NAMES)}")
+    if name == "scripted" and script is None:
+        raise InputError("the scripted model needs a file of replies: give its path as the model script")
+    if name == "scripted" and script is not None and not script.exists():
+        raise InputError(f"cannot read the model script {script}: there is no such file")
+
+
 def open_model(name: str = "compact", script: Path | None = None) -> LanguageModel:
     """The model called `name`; `script` is the reply file of the scripted one.
 
     `openai` reads `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `LLM_PLANNER_OPENAI_MODEL` from the environment.
-    Raises `InputError` for an unknown name or a missing script.
+    Raises `InputError` as `check_model`, and for a script that is wrong.
     """
+    check_model(name, script)
     if name == "compact":
         from llm_planner.language.compact.model import load_compact_model
 
@@ -25,10 +36,7 @@ def open_model(name: str = "compact", script: Path | None = None) -> LanguageMod
         from llm_planner.language.server.settings import settings_from_environment
 
         return ServerModel(settings_from_environment())
-    if name == "scripted":
-        if script is None:
-            raise InputError("the scripted model needs a file of replies: give its path as the model script")
-        from llm_planner.language.scripted import read_script
+    from llm_planner.language.scripted import read_script
 
-        return read_script(script)
-    raise InputError(f"there is no language model {name!r}; choose one of: {', '.join(MODEL_NAMES)}")
+    assert script is not None
+    return read_script(script)

@@ -114,6 +114,12 @@ def test_a_question_is_an_answer_in_plain_text(constraint):
     assert "question: Which vase?" in constraint("which one")[1]
 
 
+@pytest.mark.parametrize("sentence", ["?", VISIT])
+def test_a_wrong_model_is_told_before_the_sentence_is_read(sentence, capsys):
+    assert main(["constraint", sentence, "--model", "gpt"]) == 1
+    assert "there is no language model 'gpt'" in capsys.readouterr().out
+
+
 def test_what_the_model_does_not_know_is_a_failure(constraint):
     status, out, _ = constraint("fly", "--json")
     assert (status, json.loads(out)["outcome"]) == (1, "failed")
