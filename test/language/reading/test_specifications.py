@@ -115,6 +115,8 @@ def test_to_hold_anything_before_a_thing_is_done_spares_that_thing(table: Scene)
          "G (height(red block) < 0.2 & height(blue block) < 0.2 & height(green block) < 0.2)"),
         (node("never", listed([node("near", node("the", ANY_KIND, entry("color")))])), "the blue block, the green one",
          "G !near(robot, green block)"),
+        (node("never", listed([node("is_in", THE_RED_ONE, node("this", entry("kind", 1), entry("color")))])),
+         "the blocks, the red one in the red bowls", "G !in(red block, red bowl)"),
         (node("always", listed([node("is_at", entry("object"), node("top_left_corner"))])), "vase",
          "G at(vase, top left corner)"),
         (node("never", listed([node("is_on", entry("object"), node("this", entry("kind"), entry("color")))])),
@@ -183,6 +185,12 @@ def warehouse(*rooms: str) -> Scene:
 def test_rooms_of_one_name_are_spoken_of_by_it(which: Node, command: str, formula: str) -> None:
     spec = node("never", listed([node("in_room", node("rooms_of", which))]))
     assert parse(written(spec, command, warehouse("aisle 1", "aisle 2", "cold store"))) is parse(formula)
+
+
+def test_to_touch_rooms_of_one_name_is_to_be_there() -> None:
+    spec = node("never", listed([node("near", node("any", node("these", entry("kind"), ANY_COLOR)))]))
+    formula = parse("G !(in(robot, aisle 1) | in(robot, aisle 2))")
+    assert parse(written(spec, "no aisle", warehouse("aisle 1", "aisle 2", "cold store"))) is formula
 
 
 def test_where_no_room_is_left_it_is_asked_which_is_meant() -> None:

@@ -68,8 +68,12 @@ class SceneStates:
             "farther": "distance(robot, {x}) > {y}",
             "lower": "height({x}) < {y}",
         }[step]
+        if step in ("near", "moved", "over") and self._is_family(children[0]):
+            return self.state(
+                Node("in_room", (Node("rooms_of", children[0].children),))
+            )  # to touch an aisle is to be there
         other = self._second(step, children[1]) if len(children) > 1 else ""
-        names = [name for name in self.things(children[0], step) if name != other]
+        names = [name for name in self.things(children[0], step, other) if name != other]
         return self._joined(children[0], [atom(written.format(x=name, y=other)) for name in names])
 
     def rooms(self, node: Node) -> list[Formula]:
@@ -109,14 +113,25 @@ class SceneStates:
     def number(self, pointer: Pointer) -> float:
         return self.sentence.words[pointer.index].value
 
-    def things(self, node: Node, step: str) -> list[str]:
-        """Names that a THING or a PLACE stands for; raises `QuestionError` for none, or several where one is meant."""
+    def _is_family(self, thing: Node) -> bool:
+        """Whether several rooms are meant: "any aisle"."""
+        kind = thing.children[0].children[0] if thing.step in ("any", "each") else thing
+        names = self.scene.building.names if self.scene.building else ()
+        return isinstance(kind.step, Pointer) and kind.step.kind == "kind" and self._entry(kind) in families(names)
+
+    def things(self, node: Node, step: str, without: str = "") -> list[str]:
+        """Names that a THING or a PLACE stands for; raises `QuestionError` for none, or several where one is meant.
+
+        One thing is not the one that it is put in or on, `without`.
+        """
         if isinstance(node.step, Pointer):
             return [self._entry(node)]
         if node.step == "anyone":
             return self._people()
         if node.step in ("the", "this"):
-            return [self._the(self._matching(*node.children), step in ("moved", "holding"), *node.children).name]
+            found = self._matching(*node.children)
+            found = [item for item in found if item.name != without] if len(found) > 1 else found
+            return [self._the(found, step in ("moved", "holding"), *node.children).name]
         chosen = node.children[0]
         found = self._matching(*chosen.children)
         if chosen.step == "others":
