@@ -181,12 +181,19 @@ def parse_objects(text: str) -> tuple[ObjectSpec, ...]:
     """Reads "red block, green bowl, mug"; a second red block is called "red block 2".
 
     Quotes and articles (a "red block", 'mug') are passed over. Raises InputError, listing the kinds or colours, for
-    anything else.
+    anything else, and for a number that is not the one in the order.
     """
     pieces = [piece.split() for piece in re.split(r"[,;\n]", _unquoted(text.lower())) if piece.strip()]
     if not pieces:
         raise InputError(f"no object is named in {text!r}; name some, for instance: red block, green bowl, mug")
-    return named([_parse_words(words) for words in pieces])
+    specs = named([_parse_words(words) for words in pieces])
+    for words, spec in zip(pieces, specs, strict=True):
+        if words[-1].isdigit() and not spec.name.endswith(f" {words[-1]}"):
+            raise InputError(
+                f"{' '.join(words)!r} would be called {spec.name!r}: things that look alike are numbered in their "
+                "order; leave the number out"
+            )
+    return specs
 
 
 def _unquoted(text: str) -> str:

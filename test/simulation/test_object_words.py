@@ -34,6 +34,19 @@ def test_a_second_red_block_is_numbered():
     assert names == ["red block", "red block 2", "red block 3", "blue block"]
 
 
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("red block, red block 2, red block 22", "'red block 22' would be called 'red block 3'"),
+        ("red block 2", "'red block 2' would be called 'red block'"),
+        ("red block 1, red block 2", "'red block 1' would be called 'red block'"),
+    ],
+)
+def test_a_number_that_does_not_follow_from_the_order_is_refused(text: str, refused: str):
+    with pytest.raises(InputError, match=f"{refused}: .* numbered in their order; leave the number out"):
+        parse_objects(text)
+
+
 @pytest.mark.parametrize("color", COLORS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_comes_in_all_ten_colours(kind: str, color: str):
