@@ -15,7 +15,7 @@ from llm_planner.plan.choices import Call, Menu
 from llm_planner.plan.decoding.conflict import because, contradiction, smallest_conflict
 from llm_planner.plan.decoding.prior import StepPrior, Uniform
 from llm_planner.plan.decoding.search import Found, Limits, search
-from llm_planner.plan.decoding.stops import rooms_asked_for, with_stops
+from llm_planner.plan.decoding.stops import awaited_rooms
 from llm_planner.plan.decoding.task import Demand, History, Task, menu_for, problem_for
 from llm_planner.plan.plan import Goal
 from llm_planner.program.signatures import Signature
@@ -81,7 +81,9 @@ def decode_plan(
     Raises InputError for constraints that no scene can show or that are too large to decide, `LanguageModelError` as
     the prior does.
     """
-    task = Task(scene, tuple(skills), tuple(constraints), tuple(goals), tuple(calls), caution, history or History())
+    waits = any(one.goal and awaited_rooms(one.formula, scene) for one in constraints)
+    given = (tuple(skills), tuple(constraints), tuple(goals), tuple(calls))
+    task = Task(scene, *given, caution, history or History(), stops=waits)
     decoded = _Decoder(task, prior or Uniform(), limits or Limits(), viewpoint, clock).decode()
     return replace(decoded, unjudged=tuple(one for one in constraints if one not in task.judged))
 
@@ -119,7 +121,7 @@ class _Decoder:
 
         def impossible(part: Task) -> bool:
             limits = Limits(PROOF_STATES, deadline - self.clock())
-            answer = _find(replace(part, caution=0.0), Uniform(), limits, self.clock)
+            answer = _find(replace(part, caution=0.0, stops=False), Uniform(), limits, self.clock)
             return answer.calls is None and answer.exhausted
 
         conflict = contradiction(self.task) or smallest_conflict(
@@ -138,21 +140,19 @@ class _Decoder:
 
 
 def _find(task: Task, prior: StepPrior, limits: Limits, clock: Clock) -> Found:
-    """First with distances to spare and things put down only where a demand names; what that rules out is tried
-    without the one, and then without the other."""
-    exact, menu = replace(task, caution=0.0), menu_for(task)
+    """First with rooms visited, distances to spare and things put down only where a demand names; what that rules out
+    is tried without the first, the second, and the third."""
+    passing = replace(task, stops=False)
+    exact, menu = replace(passing, caution=0.0), menu_for(task)
     attempts = [
-        (task, menu),
+        *([(task, menu)] if task.stops else []),
+        (passing, menu),
         *([(exact, menu)] if task.keeps_distances else []),
-        *([_widest(task)] if menu.drops else []),
+        *([_widest(passing)] if menu.drops else []),
     ]
-    rooms = rooms_asked_for(task.judged, task.scene)
     for attempt in attempts:
-        problem = problem_for(*attempt, prior)
-        found = search(problem, limits, clock)
-        if found.calls is not None:
-            return with_stops(problem, found, rooms)
-        if not found.exhausted:
+        found = search(problem_for(*attempt, prior), limits, clock)
+        if found.calls is not None or not found.exhausted:
             break
     return found
 

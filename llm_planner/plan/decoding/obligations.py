@@ -15,11 +15,17 @@ _Part = tuple[int, int]  # an automaton's state, and its last letter as a mask
 class Obligations:
     """States are numbers, of which `initial` is the one after the letters `read`.
 
-    A letter that an automaton has just read is no change to it and is not read again.
+    A letter that an automaton has just read is no change to it and is not read again. `stops` has a mask for each
+    formula: what it sees in the last letter of a call only, () where all see everything.
     """
 
     def __init__(
-        self, formulas: Sequence[Formula], alphabet: Alphabet, order: Sequence[str], read: Sequence[int]
+        self,
+        formulas: Sequence[Formula],
+        alphabet: Alphabet,
+        order: Sequence[str],
+        read: Sequence[int],
+        stops: Sequence[int] = (),
     ) -> None:
         self.automata = tuple(automaton(formula, alphabet) for formula in formulas)
         self._order = tuple(order)
@@ -29,8 +35,12 @@ class Obligations:
         self._read: dict[tuple[int, int, int], int] = {}  # (automaton, state, mask) -> state
         self._steps: dict[tuple[int, tuple[int, ...]], int] = {}
         self._accepting: list[bool] = []
+        self._passing = self._masks
         before = tuple((item.initial, -1) for item in self.automata)
         self.initial = self._along(before, tuple(read))
+        self._passing = tuple(
+            mask & ~stop for mask, stop in zip(self._masks, stops or (0,) * len(formulas), strict=True)
+        )
 
     def along(self, state: int, letters: tuple[int, ...]) -> int:
         """The state after the letters, DEAD as soon as some constraint can no longer be kept."""
@@ -58,10 +68,10 @@ class Obligations:
         return self._number(tuple(after))
 
     def _part(self, index: int, part: _Part, letters: tuple[int, ...]) -> _Part | None:
-        (state, last), mask = part, self._masks[index]
-        live = self.automata[index].live
-        for letter in letters:
-            own = letter & mask
+        state, last = part
+        live, passing, end = self.automata[index].live, self._passing[index], len(letters) - 1
+        for k, letter in enumerate(letters):
+            own = letter & (self._masks[index] if k == end else passing)
             if own == last:
                 continue
             state, last = self._step(index, state, own), own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
@@ -13,6 +13,7 @@ from llm_planner.plan.decoding.obligations import DEAD, Obligations
 from llm_planner.plan.decoding.prior import StepPrior
 from llm_planner.plan.decoding.scene_graph import Edge, SceneGraph
 from llm_planner.plan.decoding.search import Problem, Weights
+from llm_planner.plan.decoding.stops import awaited_rooms
 from llm_planner.plan.plan import Goal
 from llm_planner.program.signatures import Signature
 from llm_planner.temporal.alphabet import Trace
@@ -47,6 +48,7 @@ class Task:
     """`constraints` (goals and rules) and `goals` (effects that must hold in the end), for a robot with `skills`.
 
     `calls` are the model's own: they are options too, whatever their arguments. `history` is what came before `scene`.
+    `stops`: rooms that a goal waits for are to be visited, not passed.
     """
 
     scene: Scene
@@ -56,6 +58,7 @@ class Task:
     calls: tuple[Call, ...] = ()
     caution: float = 1.0  # share of the robot's margin by which distances are kept
     history: History = field(default_factory=lambda: History())
+    stops: bool = False
 
     @property
     def judged(self) -> tuple[Constraint, ...]:
@@ -157,13 +160,23 @@ def problem_for(task: Task, menu: Menu, prior: StepPrior) -> Problem:
     names = tuple(sorted({name for formula in strict for name in formula.propositions}))
     graph = SceneGraph(task.scene, menu, tuple(map(parse_proposition, names)), task.history.origins)
     alphabet = alphabet_of(names, task.scene)
-    read = [sum(1 << k for k, name in enumerate(names) if name in letter) for letter in task.history.letters]
-    obligations = Obligations([untimed(formula) for formula in strict], alphabet, names, (*read, graph.first_letter))
+    read = [_bits(letter, names) for letter in task.history.letters]
+    stops = [_bits(awaited_rooms(one.formula, task.scene), names) if _visits(one, task) else 0 for one in task.judged]
+    formulas = [untimed(formula) for formula in strict]
+    obligations = Obligations(formulas, alphabet, names, (*read, graph.first_letter), stops)
     bound = DrivingBound(graph, obligations) if obligations.initial != DEAD else lambda scene, state: 0.0
     weights = Weights() if task.scene.building else ARM_WEIGHTS
     timed = [formula for formula in strict if formula.timed]
     horizon = sum(max(_bounds(formula)) for formula in timed)
     return Problem(graph, obligations, prior, task.goals, weights, bound, _in_time(timed, graph), horizon)
+
+
+def _bits(letter: Collection[str], names: Sequence[str]) -> int:
+    return sum(1 << k for k, name in enumerate(names) if name in letter)
+
+
+def _visits(constraint: Constraint, task: Task) -> bool:
+    return task.stops and constraint.goal
 
 
 def _in_time(timed: Sequence[Formula], graph: SceneGraph) -> Callable[[Sequence[Edge]], bool]:

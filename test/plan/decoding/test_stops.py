@@ -1,8 +1,9 @@
-"""Rooms that a goal asks for are stops of the plan where that costs little, and never where it breaks a rule."""
+"""Rooms that a goal waits for are stops of the plan, but where that breaks a rule."""
 
 import pytest
 
 from llm_planner.plan.decoding.decode import decode_plan
+from llm_planner.plan.decoding.stops import awaited_rooms
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.building import Building, Door, Room
@@ -40,7 +41,7 @@ def test_a_stop_that_would_break_a_rule_is_left_out(corridor, driving):
     assert program(corridor, driving, "F in(robot, kitchen) & F in(robot, lab)", rules=[rule]) == ['go_to("lab")']
 
 
-def test_a_stop_far_from_the_way_is_left_out(driving):
+def test_the_order_that_takes_least_is_found_with_the_stops(driving):
     rooms = (
         Room("hall", Rectangle(0.0, 2.0, 0.0, 2.0)),
         Room("kitchen", Rectangle(2.0, 4.0, 0.0, 20.0)),
@@ -48,4 +49,20 @@ def test_a_stop_far_from_the_way_is_left_out(driving):
     )
     doors = (Door(("hall", "kitchen"), (2.0, 1.0)), Door(("kitchen", "lab"), (4.0, 1.0)))
     scene = Scene(0.0, (), robot=Pose((1.0, 1.0, 0.0)), building=Building(rooms, doors))
-    assert program(scene, driving, "F in(robot, kitchen) & F in(robot, lab)") == ['go_to("lab")']
+    assert program(scene, driving, "F in(robot, kitchen) & F in(robot, lab)") == ['go_to("lab")', 'go_to("kitchen")']
+
+
+@pytest.mark.parametrize(
+    ("goal", "rooms"),
+    [
+        ("F in(robot, kitchen)", ["kitchen"]),
+        ("F (in(robot, hall) & F in(robot, lab))", ["hall", "lab"]),
+        ("F in(robot, lab) & !in(robot, lab) U in(robot, kitchen)", ["kitchen"]),  # the lab is forbidden on the way
+        ("G F in(robot, lab)", ["lab"]),
+        ("F G in(robot, lab)", []),
+        ("G (in(robot, lab) -> F in(robot, hall))", []),
+        ("F[0,30] in(robot, lab) & F holding(mug)", ["lab"]),
+    ],
+)
+def test_rooms_that_are_only_waited_for_are_stops(corridor, goal, rooms):
+    assert awaited_rooms(parse(goal), corridor) == {f"in(robot, {room})" for room in rooms}
