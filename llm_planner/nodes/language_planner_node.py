@@ -67,7 +67,12 @@ class LanguagePlannerNode(ShellNode):
         Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
         Setting("scene_timeout", 1.0, "wall time without a scene after which nothing is planned [s]", 0.2, 10.0),
         Setting("patience", 3.0, "wall time that a command waits for the scene and the executor [s]", 0.0, 60.0),
-        Setting("rehearsal", "symbolic", "off, symbolic, or full: plans are run in a copy of the simulation first"),
+        Setting(
+            "rehearsal",
+            "symbolic",
+            "off, symbolic, or full: plans are run in a copy of the simulation first",
+            may_be_off=True,
+        ),
         PRIVILEGES,
         Setting("journal", "", "file that records commands; empty: llm_planner/journal.jsonl in ROS's folder"),
     )
@@ -76,7 +81,8 @@ class LanguagePlannerNode(ShellNode):
         self._viewpoint = viewpoint(self.setting("viewpoint"))
         self._library = load_skills()
         policy = Path(self.setting("privileges")) if self.setting("privileges") else None
-        self._settings = planning_settings(self.setting("rehearsal"), policy, "topic", self._library, self._viewpoint)
+        rehearsal = "off" if self.setting("rehearsal") is False else str(self.setting("rehearsal"))
+        self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal")))
         self._scene: Scene | None = None
         self._scene_heard = 0.0

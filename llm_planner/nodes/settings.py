@@ -17,16 +17,22 @@ Value = bool | int | float | str | list[str]
 
 @dataclass(frozen=True)
 class Setting:
-    """One parameter: its default gives its type; `minimum` and `maximum` bound a number."""
+    """One parameter: its default gives its type; `minimum` and `maximum` bound a number.
+
+    `may_be_off`: a word that may be "off", which ROS reads as False where it is not quoted.
+    """
 
     name: str
     default: Value
     description: str
     minimum: float | None = None
     maximum: float | None = None
+    may_be_off: bool = False
 
     def descriptor(self) -> ParameterDescriptor:
-        described = ParameterDescriptor(name=self.name, description=self.description, read_only=True)
+        described = ParameterDescriptor(
+            name=self.name, description=self.description, read_only=True, dynamic_typing=self.may_be_off
+        )
         if self.minimum is None or self.maximum is None:
             return described
         if isinstance(self.default, float):

@@ -193,6 +193,9 @@ class _Planner:
         decoded = nearest(Uniform()) if not refused else self._steered(nearest, understood, TreePrior(tree))
         if decoded.verdict is not Verdict.PLAN:
             raise ImpossibleError(decoded.reason)
+        if not decoded.calls:
+            words = ", ".join(one.words for one in constraints if one.goal) or understood.task
+            raise QuestionError(f"What you ask for is so already: “{words}”. What else should I do?")
         program = check_program(decoded.program, self.skills, self.scene)
         planned = rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
         return replace(planned, plan=replace(planned.plan, goals=goals))

@@ -144,7 +144,9 @@ def _not_foreseen(state: Execution) -> Finding | None:
     ]
     if not speeds:
         return None
-    message = f"how fast the robot will be is not foreseen, which matters to {', '.join(speeds)}"
+    message = (
+        f"how fast the robot will be is not foreseen, which matters to {', '.join(speeds)}: only a full rehearsal tells"
+    )
     return Finding(0, message, sure=False, settled_by_physics=True)
 
 

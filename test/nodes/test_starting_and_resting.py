@@ -52,6 +52,7 @@ def script(tmp_path: Path) -> str:
         ("mpc_controller", "rate:=1.0", "rate"),
         ("mpc_controller", "robot:=boat", "the parameter robot is 'boat'; choose one of: arm, mobile"),
         ("skill_server", "robot:=boat", "the parameter robot is 'boat'; choose one of: arm, mobile"),
+        ("language_planner", "rehearsal:=loud", "'loud'"),
         ("plan_executor", "viewpoint:=above", "'above' is no viewpoint"),
         ("plan_executor", "privileges:=/none/policy.yaml", "/none/policy.yaml cannot be read"),
         ("plan_executor", f"privileges:={__file__}", "test_starting_and_resting.py"),
@@ -64,6 +65,13 @@ def test_a_node_with_a_wrong_parameter_ends_and_says_which(node, parameter, word
     assert done.returncode == 1
     assert words in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_off_is_a_word_though_ros_reads_it_as_a_truth_value(environment):
+    command = [sys.executable, "-m", "llm_planner.nodes.language_planner_node", "--ros-args", "-p", "rehearsal:=off"]
+    command += ["-p", "journal:=/proc/none/journal"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert "the journal /proc/none/journal cannot be written" in done.stdout + done.stderr
 
 
 def change(system, node: str, transition: int) -> bool:

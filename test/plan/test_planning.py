@@ -176,6 +176,14 @@ def test_a_model_that_makes_no_choice_is_done_without(scene, table_skills):
     ]  # fmt: skip
 
 
+def test_what_is_so_already_is_told(scene, table_skills):
+    goal = ReadConstraint("F clear(red block)", "clear the red block", goal=True)
+    readings = (Reading(constraints=(goal,), log_probability=0.0),)
+    asked = ScriptedLanguageModel({"clear the red block": Script(readings=(readings,))})
+    with pytest.raises(QuestionError, match=r"What you ask for is so already: “clear the red block”. What else should"):
+        plan_command("clear the red block", scene, table_skills, asked)
+
+
 def test_an_object_in_the_gripper_from_the_start_is_reckoned_with(plan, scene):
     assert shown(plan('place_at("middle")', replace(scene, held="red block"))) == ['1 place_at("middle") line 1']
 
