@@ -20,48 +20,82 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default="compact", help="language model: compact (default), openai or scripted")
     parser.add_argument("--model-script", type=Path, help="YAML file of the scripted model: command to program")
     parser.add_argument("--viewpoint", default="behind", help="where you stand: behind (default), facing, left, right")
+    parser.add_argument("--rehearsal", help="off, symbolic or full: also run plans in a copy of the simulation first")
+    parser.add_argument("--privileges", type=Path, metavar="FILE", help="policy file: who may have what done (YAML)")
     parser.add_argument("--params-file", type=Path, help="parameters of the nodes (default: config/bringup.yaml)")
     parser.add_argument("--log-level", default="info", choices=("debug", "info", "warn", "error", "fatal"))
 
 
 def node_options(args: argparse.Namespace, journal: Path | None = None, namespace: str = "") -> NodeOptions:
     """The nodes' options; raises InputError for what can be seen to be wrong before anything starts."""
+    _check_model(args)
+    robot = _robot(args)
+    _check_world(args)
+    _check_safety(args)
+    return NodeOptions(
+        parameters=_parameters(args, robot, journal),
+        params_file=args.params_file or share_folder("config") / "bringup.yaml",
+        namespace=namespace,
+        log_level=args.log_level,
+    )
+
+
+def _check_model(args: argparse.Namespace) -> None:
     from llm_planner.language.factory import MODEL_NAMES
-    from llm_planner.simulation.gl import check_gl_setting
-    from llm_planner.simulation.world import WORLDS, read_objects
-    from llm_planner.world.places import viewpoint
 
     if args.model not in MODEL_NAMES:
         raise InputError(f"--model: there is no model {args.model!r}; choose one of: {', '.join(MODEL_NAMES)}")
+
+
+def _robot(args: argparse.Namespace) -> str:
+    """The robot of the world."""
+    from llm_planner.simulation.world import WORLDS
+
     if args.world not in WORLDS:
         raise InputError(f"--world: there is no world {args.world!r}; the worlds are: {', '.join(WORLDS)}")
     robot = ROBOT_OF_WORLD[args.world]
     if args.robot not in (None, robot):
         raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {robot}")
+    return robot
+
+
+def _check_world(args: argparse.Namespace) -> None:
+    from llm_planner.simulation.gl import check_gl_setting
+    from llm_planner.simulation.world import read_objects
+    from llm_planner.world.places import viewpoint
+
     if args.seed < 0:
         raise InputError(f"--seed must be 0 or more, not {args.seed}")
     if args.objects is not None:
         read_objects(args.world, args.objects)
     viewpoint(args.viewpoint)
     check_gl_setting()
+
+
+def _check_safety(args: argparse.Namespace) -> None:
+    """Files that are there, a rehearsal that there is, and a policy without mistakes."""
+    from llm_planner.plan.planning_settings import planning_settings
+    from llm_planner.skills.library import load_skills
+    from llm_planner.world.places import BEHIND
+
     for option, path in (("--params-file", args.params_file), ("--model-script", args.model_script)):
         if path is not None and not path.is_file():
             raise InputError(f"{option}: there is no file {path}")
-    written = {} if journal is None else {"journal": str(journal)}
-    script = {} if args.model_script is None else {"model_script": str(args.model_script)}
-    simulator = {"world": args.world, "seed": str(args.seed)}
-    if args.objects is not None:
-        simulator["objects"] = args.objects
-    parameters = {
-        "simulator": simulator,
+    planning_settings(args.rehearsal or "off", args.privileges, "", load_skills(), BEHIND)
+
+
+def _parameters(args: argparse.Namespace, robot: str, journal: Path | None) -> dict[str, dict[str, str]]:
+    """By node; what is not given is left to the parameter file."""
+    policy = _given(privileges=args.privileges, journal=journal)
+    model = _given(model=args.model, model_script=args.model_script, rehearsal=args.rehearsal)
+    return {
+        "simulator": _given(world=args.world, seed=args.seed, objects=args.objects),
         "mpc_controller": {"robot": robot},
         "skill_server": {"robot": robot},
-        "plan_executor": {"viewpoint": args.viewpoint, **written},
-        "language_planner": {"model": args.model, "viewpoint": args.viewpoint, **script, **written},
+        "plan_executor": {"viewpoint": args.viewpoint, **policy},
+        "language_planner": {"viewpoint": args.viewpoint, **model, **policy},
     }
-    return NodeOptions(
-        parameters=parameters,
-        params_file=args.params_file or share_folder("config") / "bringup.yaml",
-        namespace=namespace,
-        log_level=args.log_level,
-    )
+
+
+def _given(**values: object) -> dict[str, str]:
+    return {name: str(value) for name, value in values.items() if value is not None}

@@ -54,6 +54,8 @@ def test_a_sentence_instead_of_a_command_is_sent_to_say(capsys):
         (["up", "--viewpoint", "above"], "'above' is no viewpoint"),
         (["up", "--params-file", "none.yaml"], "--params-file: there is no file none.yaml"),
         (["demo", "--model", "scripted", "--model-script", "none.yaml"], "--model-script: there is no file none.yaml"),
+        (["up", "--rehearsal", "twice"], "the rehearsal must be one of off, symbolic, full, not 'twice'"),
+        (["up", "--privileges", "none.yaml"], "none.yaml"),
         (["demo", "--robot", "ur5"], "--robot: there is no robot"),
         (["demo", "--seed", "-1"], "--seed must be 0 or more, not -1"),
         (["demo", "--world", "moon"], "there is no world 'moon'"),

@@ -1,0 +1,53 @@
+"""What `up` and `demo` start the nodes with."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from llm_planner.cli.system_options import add_system_options, node_options
+from llm_planner.errors import InputError
+
+POLICY = Path(__file__).parents[2] / "config" / "privileges.yaml"
+
+
+def parameters(*arguments: str, journal: Path | None = None) -> dict[str, dict[str, str]]:
+    parser = argparse.ArgumentParser()
+    add_system_options(parser)
+    return {
+        name: dict(values) for name, values in node_options(parser.parse_args(arguments), journal).parameters.items()
+    }
+
+
+def test_what_is_not_given_is_left_to_the_parameter_file():
+    assert parameters() == {
+        "simulator": {"world": "tabletop", "seed": "0"},
+        "mpc_controller": {"robot": "arm"},
+        "skill_server": {"robot": "arm"},
+        "plan_executor": {"viewpoint": "behind"},
+        "language_planner": {"viewpoint": "behind", "model": "compact"},
+    }
+
+
+def test_a_policy_binds_planner_and_executor_alike():
+    given = parameters("--privileges", str(POLICY))
+    assert [name for name, values in given.items() if values.get("privileges") == str(POLICY)] == [
+        "plan_executor",
+        "language_planner",
+    ]
+
+
+def test_the_planner_rehearses_and_both_keep_the_journal(tmp_path):
+    given = parameters("--rehearsal", "full", "--world", "rooms", journal=tmp_path / "j")
+    assert given["language_planner"]["rehearsal"] == "full"
+    assert given["language_planner"]["journal"] == given["plan_executor"]["journal"] == str(tmp_path / "j")
+    assert (given["simulator"]["world"], given["skill_server"]["robot"]) == ("rooms", "mobile")
+
+
+def test_a_policy_with_a_mistake_is_told_before_anything_starts(tmp_path):
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("sources: {cli: perhaps}\nrules: []\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"policy\.yaml.*'perhaps'"):
+        parameters("--privileges", str(policy))
