@@ -1,12 +1,48 @@
 """What a formula may say of a scene."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.world.propositions import check_proposition, parse_proposition
+from llm_planner.world.predicates import BESIDE_MAX_GAP, CONTACT_TOLERANCE, PLACE_TOLERANCE
+from llm_planner.world.propositions import (
+    MOVED_DISTANCE,
+    NEAR_ARM,
+    NEAR_BASE,
+    PREDICATES,
+    SIGNALS,
+    check_proposition,
+    parse_proposition,
+)
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
 SCENE = Scene(0.0, tuple(SceneObject(name, name, "", (0, 0, 0), IDENTITY, (0.1, 0.1, 0.1)) for name in ("mug", "vase")))
+
+
+TABLE = (
+    (Path(__file__).parents[2] / "docs" / "temporal_logic.md")
+    .read_text(encoding="utf-8")
+    .partition("## What a form")[2]
+)
+
+
+@pytest.mark.parametrize("name", [*PREDICATES, *SIGNALS])
+def test_every_proposition_is_documented(name):
+    assert f"| `{name}(" in TABLE
+
+
+@pytest.mark.parametrize(
+    ("name", "thresholds"),
+    [
+        ("near", (NEAR_ARM, NEAR_BASE)), ("moved", (MOVED_DISTANCE,)), ("at", (PLACE_TOLERANCE,)),
+        ("on", (CONTACT_TOLERANCE,)), ("beside", (BESIDE_MAX_GAP,)),
+    ],
+)  # fmt: skip
+def test_the_documented_thresholds_are_those_in_force(name, thresholds):
+    (row,) = (line for line in TABLE.splitlines() if line.startswith(f"| `{name}("))
+    assert [float(number) for number in re.findall(r"(\d+\.\d+) m\b", row)] == list(thresholds)
 
 
 @pytest.mark.parametrize("text", ["near(mug, vase)", "over(mug, vase)", "distance(mug, vase) > 1", "speed(mug) < 1"])
