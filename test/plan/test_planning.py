@@ -8,10 +8,13 @@ from llm_planner.errors import InputError, LanguageModelError, QuestionError
 from llm_planner.language.model import ProgramReply, ReadConstraint, Reading
 from llm_planner.language.scripted import Script, ScriptedLanguageModel
 from llm_planner.plan.plan import Outcome
-from llm_planner.plan.planning import outcome_of, plan_command, plan_program
+from llm_planner.plan.planning import ImpossibleError, outcome_of, plan_command, plan_program
 from llm_planner.plan.planning_settings import PlanningSettings
 from llm_planner.program.problems import Problem, ProgramError
 from llm_planner.skills.library import load_skills
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.parser import parse
+from llm_planner.world.scene import Pose
 
 
 @pytest.fixture
@@ -242,3 +245,22 @@ def test_without_rules_a_best_program_that_may_not_run_goes_back_and_no_sample_t
     ]
     made = plan_command("go", scene, tuple(skills.values()), ScriptedLanguageModel({"go": replies}))
     assert made.plan.steps[0].skill == "pick"
+
+
+def test_why_a_plan_may_not_run_is_told_in_one_sentence(scene, table_skills):
+    rule = Constraint(parse("G !holding(red block)"), "leave the red one")
+    with pytest.raises(ImpossibleError) as error:
+        plan_program("do it", 'pick("red block")', scene, table_skills, constraints=(rule,))
+    assert str(error.value) == (
+        'This plan may not run: Step 1, pick("red block"), may not start: it would break “leave the red one” '
+        "(holding(red block)). Nothing has moved."
+    )
+
+
+def test_what_cannot_be_foreseen_is_asked_in_one_sentence(scene, table_skills):
+    rule = Constraint(parse("G speed(robot) < 0.2"), "slowly")
+    seen = replace(scene, robot=Pose((0.4, 0.0, 0.3)))
+    with pytest.raises(QuestionError) as error:
+        plan_program("do it", 'pick("red block")', seen, table_skills, constraints=(rule,))
+    assert str(error.value).startswith("I am not sure that this goes well: how fast the robot will be is not foreseen")
+    assert str(error.value).endswith(" “slowly”. What should I do?")

@@ -228,7 +228,7 @@ def test_a_person_in_a_crowd_cannot_be_approached(world):
     person = things(world, "person")[0]
     seen = crowded(world, room_of(world, person))
     result = LIBRARY.find("go_to").start({"destination": person}, seen).step(seen)
-    assert result.message == f"there is no space to stand beside the {person}"
+    assert result.message == f"there is no space to stand beside {person}"
 
 
 def test_a_full_room_has_no_space_to_put_things_down(world, do):
