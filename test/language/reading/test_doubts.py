@@ -14,6 +14,9 @@ from llm_planner.world.scene import Scene
 KNOWN = frozenset(["stay", "away", "from", "the", "kitchen", "while", "please", "lamp", "never", "enter", "before"])
 ROOM = Node(Pointer("room", 0))
 STAY_OUT, VISIT = (node(step, listed([node("in_room", ROOM)])) for step in ("never", "visit"))
+MUG = node("holding", Node(Pointer("object", 0)))
+CARRIED_IN = node("whenever", MUG, node("in_room", ROOM))
+FAR = node("whenever", MUG, node("farther", Node(Pointer("person", 0)), Node(Pointer("quantity", 6))))
 NO_OTHER = node("never", listed([node("in_room", node("other_rooms"))]))
 
 
@@ -26,6 +29,9 @@ NO_OTHER = node("never", listed([node("in_room", node("other_rooms"))]))
         (VISIT, "do not visit the lab", 1),
         (VISIT, "do not forget the lab", 0),
         (VISIT, "bring it to the lab from the hall", 0),
+        (CARRIED_IN, "with the mug do not enter the lab", 1),
+        (CARRIED_IN, "with the mug enter only the lab, do not wait", 0),
+        (FAR, "with the mug stay away 1 m from Anna", 0),
         (NO_OTHER, "enter no room but the lab and the hall", 0),
     ],
 )

@@ -58,7 +58,8 @@ def _not_where_from(words: Sequence[Lifted]) -> list[Lifted]:
 def _negation_is_lost(spec: Node, steps: Sequence[Step], words: Sequence[Lifted]) -> bool:
     texts = {word.text for word in words}
     plain = spec.step in _AFFIRMATIVE and not _NEGATIVE_STEPS & set(steps)
-    plain |= spec.step == "whenever" and "isnt" not in steps and "slower" not in steps and not texts & _DOUBLED
+    sided = spec.step == "whenever" and not {"isnt", "farther", "slower", "lower"} & set(steps)
+    plain |= sided and not texts & _DOUBLED
     return bool(plain and texts & _NEGATIONS and not texts & _DOUBLE)
 
 
