@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from llm_planner.temporal.alphabet import Letter
-from llm_planner.temporal.automaton import Automaton, Branch, Transition
+from llm_planner.temporal.automaton import Automaton
+from llm_planner.temporal.branches import Branch, Transition
 
 MAX_EXACT = 7  # propositions; beyond, the paths of the decision tree are given as they are
 ALWAYS = "always"

@@ -30,24 +30,26 @@ class Alphabet:
         object.__setattr__(self, "propositions", tuple(sorted({normal_name(name) for name in self.propositions})))
         groups = tuple(tuple(sorted({normal_name(name) for name in group})) for group in self.exclusive)
         object.__setattr__(self, "exclusive", groups)
+        listed = frozenset(self.propositions)
         for name in (name for group in groups for name in group):
-            if name not in self.propositions:
+            if name not in listed:
                 known = ", ".join(self.propositions) or "none"
                 raise InputError(f"the exclusive {name!r} is not among the propositions: {known}; add it to them")
 
     @cached_property
-    def rivals(self) -> dict[str, Letter]:
-        """For each proposition those that cannot hold with it."""
-        return {
-            name: frozenset(other for group in self.exclusive if name in group for other in group) - {name}
-            for name in self.propositions
-        }
+    def memberships(self) -> dict[str, frozenset[int]]:
+        """For each proposition the numbers of its exclusive groups: two that share one cannot hold together."""
+        numbers: dict[str, set[int]] = {name: set() for name in self.propositions}
+        for number, group in enumerate(self.exclusive):
+            for name in group:
+                numbers[name].add(number)
+        return {name: frozenset(found) for name, found in numbers.items()}
 
     @property
     def letters(self) -> tuple[Letter, ...]:
         """Every letter that can occur; raises InputError where there are more than 65 536."""
         found = []
-        for letter in self._extensions(0, ()):
+        for letter in self._extensions(0, (), frozenset()):
             found.append(frozenset(letter))
             if len(found) > MAX_LETTERS:
                 raise InputError(
@@ -56,14 +58,14 @@ class Alphabet:
                 )
         return tuple(found)
 
-    def _extensions(self, index: int, chosen: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    def _extensions(self, index: int, chosen: tuple[str, ...], taken: frozenset[int]) -> Iterator[tuple[str, ...]]:
         if index == len(self.propositions):
             yield chosen
             return
-        yield from self._extensions(index + 1, chosen)
+        yield from self._extensions(index + 1, chosen, taken)
         name = self.propositions[index]
-        if self.rivals[name].isdisjoint(chosen):
-            yield from self._extensions(index + 1, (*chosen, name))
+        if self.memberships[name].isdisjoint(taken):
+            yield from self._extensions(index + 1, (*chosen, name), taken | self.memberships[name])
 
     def restricted(self, names: Iterable[str]) -> Alphabet:
         """What can be seen of it through these propositions alone; raises InputError for one that is not in it."""

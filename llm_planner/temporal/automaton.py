@@ -6,7 +6,7 @@ Its letters are never compared as text, nor listed one by one: from each state a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -14,21 +14,13 @@ from typing import NamedTuple
 
 from llm_planner.errors import InputError
 from llm_planner.temporal.alphabet import Alphabet, Letter
+from llm_planner.temporal.branches import Branch, Graph, Transition, branch, renamed
+from llm_planner.temporal.effort import Effort
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.progression import Progression
 
 MAX_STATES = 5000
-
-
-class Branch(NamedTuple):
-    """Asks whether `proposition` holds; propositions come in alphabetical order."""
-
-    proposition: str
-    low: Branch | int  # where it does not: another question, or the next state
-    high: Branch | int  # where it does
-
-
-Transition = Branch | int
+START = 100  # steps, however small the formula
 
 
 @dataclass(frozen=True)
@@ -64,19 +56,9 @@ class Automaton:
         return state
 
     @cached_property
-    def successors(self) -> tuple[frozenset[int], ...]:
-        """The states that one letter leads to, for each state."""
-        return tuple(frozenset(leaves(branch)) for branch in self.transitions)
-
-    @cached_property
     def distances(self) -> tuple[float, ...]:
         """How many letters each state is away from accepting; infinite where it cannot."""
-        found = [0.0 if state in self.accepting else inf for state in range(len(self.transitions))]
-        changed = True
-        while changed:
-            nearest = [min(found[s], 1 + min(found[t] for t in after)) for s, after in enumerate(self.successors)]
-            changed, found = nearest != found, nearest
-        return tuple(found)
+        return Graph(self.transitions).distances(self.accepting)
 
 
 class Explored(NamedTuple):
@@ -87,48 +69,36 @@ class Explored(NamedTuple):
     states: list[int]
 
 
-def automaton(formula: Formula, alphabet: Alphabet) -> Automaton:
-    """Raises InputError where windows count seconds, the alphabet lacks a proposition, or there are too many states."""
+def automaton(formula: Formula, alphabet: Alphabet, effort: Effort | None = None) -> Automaton:
+    """Raises InputError where windows count seconds, the alphabet lacks a proposition, or it would be too large."""
     if formula.timed:
         raise InputError(f"{formula} counts seconds: watch it with a Monitor, or plan with its untimed demand")
+    effort = effort or Effort()
+    effort.spend(START + len(alphabet.propositions) // 4)
     own = alphabet.restricted(formula.propositions)
-    progression = Progression(formula)
+    progression = Progression(formula, effort)
     transitions, accepting, _ = explore(progression, own, progression.initial)
-    successors = [frozenset(leaves(branch)) for branch in transitions]
-    accepting = settle_start(accepting, successors)
-    transitions, accepting = _minimal(transitions, accepting)
-    successors = [frozenset(leaves(branch)) for branch in transitions]
-    states = frozenset(range(len(transitions)))
-    live = reaching(accepting, successors)
-    won = states - reaching(states - accepting, successors)
-    return Automaton(formula, own, tuple(transitions), accepting, live, won)
-
-
-def leaves(branch: Transition) -> set[int]:
-    """The states in which a tree ends."""
-    return leaves(branch.low) | leaves(branch.high) if isinstance(branch, Branch) else {branch}
-
-
-def reaching(targets: frozenset[int], successors: list[frozenset[int]]) -> frozenset[int]:
-    """The states from which some number of letters, or none, leads to a target."""
-    predecessors: list[list[int]] = [[] for _ in successors]
-    for state, following in enumerate(successors):
-        for after in following:
-            predecessors[after].append(state)
-    found, waiting = set(targets), list(targets)
-    while waiting:
-        new = [state for state in predecessors[waiting.pop()] if state not in found]
-        found.update(new)
-        waiting.extend(new)
-    return frozenset(found)
+    graph, states = Graph(transitions), range(len(transitions))
+    accepting = settle_start(accepting, graph)
+    ways = [graph.distances(accepting), graph.distances(frozenset(states) - accepting)]
+    classes = _merged(transitions, list(zip(*ways, strict=True)), graph.size, effort)
+    to_accept, to_refuse = ways
+    return Automaton(
+        formula,
+        own,
+        _quotient(transitions, classes),
+        accepting=frozenset(classes[state] for state in accepting),
+        live=frozenset(classes[state] for state in states if to_accept[state] < inf),
+        won=frozenset(classes[state] for state in states if to_refuse[state] == inf),
+    )
 
 
 def explore(progression: Progression, alphabet: Alphabet, start: int) -> Explored:
     """What letters that can occur lead to from one state of a progression; raises InputError for too much."""
     numbers = {start: 0}
     reached, transitions = [start], list[Transition]()
+    tree = _Tree(progression, alphabet, numbers, reached)
     while len(transitions) < len(reached):
-        tree = _Tree(progression, alphabet, numbers, reached)
         transitions.append(tree.of(progression.successors(reached[len(transitions)]), frozenset()))
         if len(reached) > MAX_STATES:
             raise InputError(
@@ -139,30 +109,30 @@ def explore(progression: Progression, alphabet: Alphabet, start: int) -> Explore
 
 
 class _Tree:
-    """Copies a diagram of successors without what cannot occur, and numbers the states in which it ends."""
+    """Copies diagrams of successors without what cannot occur, and numbers the states in which they end."""
 
     def __init__(self, progression: Progression, alphabet: Alphabet, numbers: dict[int, int], reached: list[int]):
-        self._progression, self._rivals = progression, alphabet.rivals
+        self._progression, self._memberships = progression, alphabet.memberships
         self._numbers, self._reached = numbers, reached
-        self._memory: dict[tuple[int, Letter], Transition] = {}
+        self._memory: dict[tuple[int, frozenset[int]], Transition] = {}
 
-    def of(self, node: int, excluded: Letter) -> Transition:
+    def of(self, node: int, taken: frozenset[int]) -> Transition:
+        """`taken`: exclusive groups of which a proposition already holds."""
         if self._progression.is_state(node):
             return self._number(node)
-        key = (node, excluded)
+        key = (node, taken)
         found = self._memory.get(key)
         if found is None:
-            found = self._memory[key] = self._copy(node, excluded)
+            found = self._memory[key] = self._copy(node, taken)
         return found
 
-    def _copy(self, node: int, excluded: Letter) -> Transition:
+    def _copy(self, node: int, taken: frozenset[int]) -> Transition:
         diagrams = self._progression.diagrams
+        diagrams.effort.spend()
         name = self._progression.names[diagrams.variables[node]]
-        low = self.of(diagrams.lows[node], excluded)
-        if name in excluded:
-            return low
-        high = self.of(diagrams.highs[node], excluded | self._rivals[name])
-        return low if low == high else Branch(name, low, high)
+        groups = self._memberships[name]
+        low = self.of(diagrams.lows[node], taken)
+        return low if groups & taken else branch(name, low, self.of(diagrams.highs[node], taken | groups))
 
     def _number(self, state: int) -> int:
         if state not in self._numbers:
@@ -171,33 +141,40 @@ class _Tree:
         return self._numbers[state]
 
 
-def settle_start(accepting: frozenset[int], successors: list[frozenset[int]]) -> frozenset[int]:
+def settle_start(accepting: frozenset[int], graph: Graph) -> frozenset[int]:
     """A start to which no run comes back is free to accept: not where nothing can, and where everything must."""
-    after, states = successors[0], frozenset(range(len(successors)))
-    if after & reaching(frozenset({0}), successors):
+    if graph.enters(0):
         return accepting
-    if not after & reaching(accepting, successors):
+    if 0 not in graph.reaching(accepting - {0}):
         return accepting - {0}
-    return accepting if after & reaching(states - accepting, successors) else accepting | {0}
+    refusing = frozenset(range(len(graph.trees))) - accepting - {0}
+    return accepting if 0 in graph.reaching(refusing) else accepting | {0}
 
 
-def _minimal(transitions: list[Transition], accepting: frozenset[int]) -> tuple[list[Transition], frozenset[int]]:
-    """Equivalent states as one (Moore 1956), numbered in the order in which they are first met."""
-    classes = [int(state in accepting) for state in range(len(transitions))]
-    count = 0
-    while count < len(set(classes)):
-        count = len(set(classes))
-        known: dict[tuple[int, Transition], int] = {}
-        signatures = [(classes[s], renamed(branch, classes)) for s, branch in enumerate(transitions)]
-        classes = [known.setdefault(signature, len(known)) for signature in signatures]
+def _merged(trees: Sequence[Transition], apart: Sequence[Hashable], size: int, effort: Effort) -> list[int]:
+    """The class of each state: equivalent states have the same (Moore 1956), numbered as they are first met.
+
+    What is not the same in `apart` is not equivalent: how far a state is from accepting, and from not accepting. With
+    that to begin with, few rounds are left.
+    """
+    count, classes = 0, _numbered(apart)
+    while count < len(set(classes)) < len(trees):
+        effort.spend(size)
+        count, done = len(set(classes)), dict[Transition, Transition](enumerate(classes))
+        classes = _numbered([(classes[state], renamed(tree, done)) for state, tree in enumerate(trees)])
+    return classes
+
+
+def _quotient(trees: Sequence[Transition], classes: Sequence[int]) -> tuple[Transition, ...]:
+    """One tree for each class."""
+    if len(set(classes)) == len(trees):
+        return tuple(trees)
     first = {number: state for state, number in reversed(list(enumerate(classes)))}
-    merged = [renamed(transitions[first[number]], classes) for number in range(count)]
-    return merged, frozenset(classes[state] for state in accepting)
+    done = dict[Transition, Transition](enumerate(classes))
+    return tuple(renamed(trees[first[number]], done) for number in range(len(first)))
 
 
-def renamed(branch: Transition, names: list[int]) -> Transition:
-    """The tree with other numbers in its leaves, and no question whose answer no longer matters."""
-    if not isinstance(branch, Branch):
-        return names[branch]
-    low, high = renamed(branch.low, names), renamed(branch.high, names)
-    return low if low == high else Branch(branch.proposition, low, high)
+def _numbered(keys: Sequence[Hashable]) -> list[int]:
+    """Equal keys get the same number, from 0 in the order in which they come."""
+    known: dict[Hashable, int] = {}
+    return [known.setdefault(key, len(known)) for key in keys]

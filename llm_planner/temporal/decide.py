@@ -1,6 +1,7 @@
 """Questions about formulas over the letters that can occur: can it be met, how, and do two say the same.
 
-Every question takes formulas, or their automata where many questions are asked about the same ones.
+Every question takes formulas, or their automata where many questions are asked about the same ones. InputError is
+raised where one takes more work than MAX_STEPS of `effort`.
 """
 
 from __future__ import annotations
@@ -12,25 +13,24 @@ from itertools import combinations, count
 from llm_planner.errors import InputError
 from llm_planner.temporal.alphabet import Alphabet, Trace
 from llm_planner.temporal.automaton import Automaton, automaton
+from llm_planner.temporal.effort import MAX_STEPS, Effort
 from llm_planner.temporal.formula import Formula, neg
-from llm_planner.temporal.product import MAX_PRODUCT_STATES, Product, States, check_size, shortest
+from llm_planner.temporal.product import Product, States, shortest
 
 MAX_EXHAUSTIVE = 8  # formulas, of which every subset may be tried
 
 Compiled = Formula | Automaton
 
 
-def satisfiable(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, limit: int = MAX_PRODUCT_STATES) -> bool:
-    """Whether some trace satisfies it, or all of them; raises InputError where `limit` states are too few."""
-    return _reachable(_product(formula, alphabet), limit)
+def satisfiable(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, steps: int = MAX_STEPS) -> bool:
+    """Whether some trace satisfies it, or all of them."""
+    return _satisfiable(formula, alphabet, Effort(steps))
 
 
-def witness(
-    formula: Compiled | Sequence[Compiled], alphabet: Alphabet, limit: int = MAX_PRODUCT_STATES
-) -> Trace | None:
+def witness(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, steps: int = MAX_STEPS) -> Trace | None:
     """The shortest satisfying trace, of these one with fewest true propositions; None when unsatisfiable."""
-    product = _product(formula, alphabet)
-    return shortest(product, lambda states: _accepts(product.automata, states), limit)
+    product = _product(formula, alphabet, Effort(steps))
+    return shortest(product, lambda states: _accepts(product.automata, states))
 
 
 def violation(formula: Formula, alphabet: Alphabet) -> Trace | None:
@@ -40,10 +40,11 @@ def violation(formula: Formula, alphabet: Alphabet) -> Trace | None:
 
 def difference(f: Compiled, g: Compiled, alphabet: Alphabet) -> Trace | None:
     """A shortest trace that satisfies one of them and violates the other; None when they are equivalent."""
-    first, second = compiled(f, alphabet), compiled(g, alphabet)
+    effort = Effort()
+    first, second = compiled(f, alphabet, effort), compiled(g, alphabet, effort)
     if first.transitions == second.transitions and first.accepting == second.accepting:
         return None
-    product = Product((first, second), alphabet, lambda s: _agree_for_ever(first, second, s))
+    product = Product((first, second), alphabet, effort, lambda s: _agree_for_ever(first, second, s))
     return shortest(product, lambda s: (s[0] in first.accepting) != (s[1] in second.accepting))
 
 
@@ -57,11 +58,12 @@ def smallest_conflict(formulas: Sequence[Compiled], alphabet: Alphabet) -> tuple
 
     Of more than 8 formulas, a set of which every part can be satisfied, perhaps not the one with fewest.
     """
-    automata = [compiled(formula, alphabet) for formula in formulas]
+    effort = Effort()
+    automata = [compiled(formula, alphabet, effort) for formula in formulas]
     everything = tuple(range(len(automata)))
 
     def conflict(indices: tuple[int, ...]) -> bool:
-        return not satisfiable([automata[k] for k in indices], alphabet)
+        return not _satisfiable([automata[k] for k in indices], alphabet, effort)
 
     if not everything or not conflict(everything):
         return ()
@@ -74,10 +76,10 @@ def smallest_conflict(formulas: Sequence[Compiled], alphabet: Alphabet) -> tuple
     return next(chosen for size in sizes for chosen in combinations(everything, size) if conflict(chosen))
 
 
-def compiled(formula: Compiled, alphabet: Alphabet) -> Automaton:
+def compiled(formula: Compiled, alphabet: Alphabet, effort: Effort) -> Automaton:
     """Its automaton; one that is given must be over the same alphabet, or InputError is raised."""
     if not isinstance(formula, Automaton):
-        return automaton(formula, alphabet)
+        return automaton(formula, alphabet, effort)
     if formula.alphabet != alphabet.restricted(formula.alphabet.propositions):
         raise InputError(
             f"the automaton of {formula.formula} is over another alphabet; make it over the one asked about"
@@ -85,14 +87,16 @@ def compiled(formula: Compiled, alphabet: Alphabet) -> Automaton:
     return formula
 
 
-def _product(formula: Compiled | Sequence[Compiled], alphabet: Alphabet) -> Product:
+def _product(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, effort: Effort) -> Product:
     """The automata of all conjuncts, walked while each can still accept."""
     listed = [formula] if isinstance(formula, Formula | Automaton) else list(formula)
     conjuncts = [part for one in listed for part in _conjuncts(one)]
-    automata = [compiled(part, alphabet) for part in dict.fromkeys(conjuncts)]
-    return Product(
-        automata, alphabet, lambda states: any(s not in one.live for one, s in zip(automata, states, strict=True))
-    )
+    automata = [compiled(part, alphabet, effort) for part in dict.fromkeys(conjuncts)]
+
+    def dead(states: States) -> bool:
+        return any(s not in one.live for one, s in zip(automata, states, strict=True))
+
+    return Product(automata, alphabet, effort, dead)
 
 
 def _conjuncts(formula: Compiled) -> tuple[Compiled, ...]:
@@ -108,7 +112,11 @@ def _agree_for_ever(first: Automaton, second: Automaton, states: States) -> bool
     return (a in first.won and b in second.won) or (a not in first.live and b not in second.live)
 
 
-def _reachable(product: Product, limit: int) -> bool:
+def _satisfiable(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, effort: Effort) -> bool:
+    return _reachable(_product(formula, alphabet, effort))
+
+
+def _reachable(product: Product) -> bool:
     """Best first: towards states from which the automata, each alone, need fewest letters."""
     if any(one.initial not in one.live for one in product.automata):
         return False
@@ -125,5 +133,4 @@ def _reachable(product: Product, limit: int) -> bool:
                 seen.add(states)
                 distance = sum(one.distances[s] for one, s in zip(product.automata, states, strict=True))
                 heappush(waiting, (distance, next(ticket), states))
-        check_size(len(seen), limit)
     return False

@@ -6,6 +6,7 @@ Only what progression needs: joining by and, or. Variables are numbered from 0; 
 from __future__ import annotations
 
 from llm_planner.errors import InputError
+from llm_planner.temporal.effort import Effort
 
 FALSE, TRUE = 0, 1
 LEAF = 1 << 60  # the variable of both constants, after every other
@@ -13,9 +14,13 @@ MAX_NODES = 400_000
 
 
 class Diagrams:
-    """A growing table of functions; `variables[n]`, `lows[n]`, `highs[n]` describe the function numbered n."""
+    """A growing table of functions; `variables[n]`, `lows[n]`, `highs[n]` describe the function numbered n.
 
-    def __init__(self) -> None:
+    Joining functions takes `effort`.
+    """
+
+    def __init__(self, effort: Effort) -> None:
+        self.effort = effort
         self.variables = [LEAF, LEAF]
         self.lows = [FALSE, TRUE]
         self.highs = [FALSE, TRUE]
@@ -62,6 +67,7 @@ class Diagrams:
         found = memory.get(key)
         if found is not None:
             return found
+        self.effort.spend()
         variable = min(self.variables[a], self.variables[b])
         a_low, a_high = (self.lows[a], self.highs[a]) if self.variables[a] == variable else (a, a)
         b_low, b_high = (self.lows[b], self.highs[b]) if self.variables[b] == variable else (b, b)

@@ -7,8 +7,10 @@ from enum import Enum
 
 from llm_planner.errors import InputError
 from llm_planner.temporal.alphabet import Alphabet, Letter
-from llm_planner.temporal.automaton import explore, leaves, reaching, settle_start
+from llm_planner.temporal.automaton import explore, settle_start
+from llm_planner.temporal.branches import Graph
 from llm_planner.temporal.diagrams import TRUE
+from llm_planner.temporal.effort import Effort
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.progression import Progression
 from llm_planner.temporal.timed import TimedProgression, TimedState, untimed
@@ -37,8 +39,9 @@ class Monitor:
     def __init__(self, formula: Formula, alphabet: Alphabet | None = None) -> None:
         self.formula = formula
         own = (alphabet or Alphabet(formula.propositions)).restricted(formula.propositions)
-        self._outlook = _Outlook(Progression(untimed(formula)), own)
-        self._clock = TimedProgression(formula) if formula.timed else None
+        self._effort = Effort()
+        self._outlook = _Outlook(Progression(untimed(formula), self._effort), own)
+        self._clock = TimedProgression(formula, self._effort) if formula.timed else None
         self._state = self._outlook.progression.initial
         self._timed_state = self._clock.start if self._clock else TimedState(TRUE)
         self._letter: Letter | None = None
@@ -59,12 +62,16 @@ class Monitor:
         return self._clock.ends(self._timed_state) if self._clock else self._outlook.progression.accepts(self._state)
 
     def observe(self, letter: Letter, time: float) -> Verdict:
-        """The verdict after an update at `time` [s]; raises InputError when time runs backwards."""
+        """The verdict after an update at `time` [s].
+
+        Raises InputError when time runs backwards, or where one update takes too much to work out.
+        """
         if time < self._time:
             raise InputError(f"an update at {time:g} s came after one at {self._time:g} s; give updates in order")
         self._time = time
         if letter == self._letter and self._clock is None:
             return self.verdict
+        self._effort.renew()
         self._state, self._timed_state = self._after(letter, time)
         self._letter = letter
         if self._clock and self._clock.crowded:
@@ -74,6 +81,7 @@ class Monitor:
 
     def doomed_by(self, letter: Letter, time: float | None = None) -> bool:
         """Whether an update with this letter, at `time` [s] or now, would lose it; nothing is changed."""
+        self._effort.renew()
         return self._judge(*self._after(letter, self._time if time is None else time)).lost
 
     def _after(self, letter: Letter, time: float) -> tuple[int, TimedState]:
@@ -119,11 +127,10 @@ class _Outlook:
 
     def _explore(self, start: int) -> None:
         transitions, accepting, states = explore(self.progression, self._alphabet, start)
-        successors = [frozenset(leaves(branch)) for branch in transitions]
+        graph = Graph(transitions)
         if start == self.progression.initial:
-            accepting = settle_start(accepting, successors)
-        live = reaching(accepting, successors)
-        open_ = reaching(frozenset(range(len(states))) - accepting, successors)
+            accepting = settle_start(accepting, graph)
+        live, open_ = graph.reaching(accepting), graph.reaching(frozenset(range(len(states))) - accepting)
         for number, state in enumerate(states):
             found = Verdict.PENDING if number in open_ else Verdict.SATISFIED
             self._verdicts[state] = found if number in live else Verdict.DOOMED
@@ -135,7 +142,7 @@ class _Outlook:
             transitions, accepting, _ = explore(self.progression, everything, state)
         except InputError:
             return Verdict.DOOMED
-        successors = [frozenset(leaves(branch)) for branch in transitions]
+        graph = Graph(transitions)
         if state == self.progression.initial:
-            accepting = settle_start(accepting, successors)
-        return Verdict.DOOMED if 0 in reaching(accepting, successors) else Verdict.VIOLATED
+            accepting = settle_start(accepting, graph)
+        return Verdict.DOOMED if 0 in graph.reaching(accepting) else Verdict.VIOLATED

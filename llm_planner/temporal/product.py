@@ -4,63 +4,76 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
-from llm_planner.errors import InputError
-from llm_planner.temporal.alphabet import MAX_LETTERS, Alphabet, Letter, Trace
-from llm_planner.temporal.automaton import Automaton, Branch, Transition
-
-MAX_PRODUCT_STATES = 50_000
+from llm_planner.temporal.alphabet import Alphabet, Letter, Trace
+from llm_planner.temporal.automaton import Automaton
+from llm_planner.temporal.branches import Branch, Transition
+from llm_planner.temporal.effort import Effort
 
 States = tuple[int, ...]  # one of each automaton
 _Names = tuple[str, ...]
+_Question = tuple[tuple[Transition, ...], frozenset[int]]  # trees, and exclusive groups of which one holds already
+_Key = TypeVar("_Key")
 
 
 class Product:
     """`automata` side by side over one alphabet; the walk goes no further from states that `dead` names.
 
+    Walking takes `effort`: InputError is raised where none is left.
+
     The whole alphabet is needed: what excludes what across the automata is in none of theirs.
     """
 
     def __init__(
-        self, automata: Sequence[Automaton], alphabet: Alphabet, dead: Callable[[States], bool] = lambda states: False
+        self,
+        automata: Sequence[Automaton],
+        alphabet: Alphabet,
+        effort: Effort,
+        dead: Callable[[States], bool] = lambda states: False,
     ) -> None:
         self.automata = tuple(automata)
         self.initial: States = tuple(one.initial for one in automata)
         self.dead = dead
-        self._rivals = alphabet.rivals
+        self._memberships = alphabet.memberships
+        self._effort = effort
 
     def moves(self, states: States) -> dict[States, _Names]:
-        """The states one letter later, each with the propositions of a smallest letter that leads there.
-
-        Raises InputError where too many letters would have to be tried.
-        """
+        """The states one letter later, each with the propositions of a smallest letter that leads there."""
         found: dict[States, _Names] = {}
         trees = tuple(one.transitions[state] for one, state in zip(self.automata, states, strict=True))
-        waiting: list[tuple[tuple[Transition, ...], _Names, Letter]] = [(trees, (), frozenset())]
-        tried = 0
+        waiting: dict[str, dict[_Question, _Names]] = {}  # by the proposition to be asked next
+        self._arrive((trees, frozenset()), (), waiting, found)
         while waiting:
-            trees, letter, excluded = waiting.pop()
-            asked = [tree.proposition for tree in trees if type(tree) is Branch]
-            if not asked:
-                tried = self._note(found, trees, letter, tried)  # type: ignore[arg-type] # leaves are states
-                continue
-            name = min(asked)
-            if name not in excluded:
-                higher = tuple(t.high if type(t) is Branch and t.proposition == name else t for t in trees)
-                waiting.append((higher, (*letter, name), excluded | self._rivals[name]))
-            lower = tuple(t.low if type(t) is Branch and t.proposition == name else t for t in trees)
-            waiting.append((lower, letter, excluded))
+            name = min(waiting)
+            for (trees, taken), letter in waiting.pop(name).items():
+                lower = tuple([t.low if type(t) is Branch and t.proposition == name else t for t in trees])
+                self._arrive((lower, taken), letter, waiting, found)
+                if not (groups := self._memberships[name]) & taken:
+                    higher = tuple([t.high if type(t) is Branch and t.proposition == name else t for t in trees])
+                    self._arrive((higher, taken | groups), (*letter, name), waiting, found)
         return found
 
-    def _note(self, found: dict[States, _Names], states: States, letter: _Names, tried: int) -> int:
-        if tried > MAX_LETTERS:
-            raise InputError(
-                f"more than {MAX_LETTERS} letters would have to be tried; say which propositions exclude each other, "
-                "or ask about fewer formulas at once"
-            )
-        if not self.dead(states) and (states not in found or len(letter) < len(found[states])):
-            found[states] = letter
-        return tried + 1
+    def _arrive(
+        self,
+        question: _Question,
+        letter: _Names,
+        waiting: dict[str, dict[_Question, _Names]],
+        found: dict[States, _Names],
+    ) -> None:
+        """Notes the smallest letter that leads to the same trees."""
+        trees, _ = question
+        self._effort.spend(1 + len(trees) // 4)
+        asked = [tree.proposition for tree in trees if type(tree) is Branch]
+        if asked:
+            _keep(waiting.setdefault(min(asked), {}), question, letter)
+        elif not self.dead(states := cast(States, trees)):  # leaves are states
+            _keep(found, states, letter)
+
+
+def _keep(letters: dict[_Key, _Names], key: _Key, letter: _Names) -> None:
+    if key not in letters or len(letter) < len(letters[key]):
+        letters[key] = letter
 
 
 @dataclass
@@ -76,11 +89,8 @@ class _Layer:
             self.origin[states] = (origin, letter)
 
 
-def shortest(product: Product, wanted: Callable[[States], bool], limit: int = MAX_PRODUCT_STATES) -> Trace | None:
-    """The shortest trace to wanted states, of these one with fewest true propositions; None where there is none.
-
-    Raises InputError where more states than `limit` would have to be tried.
-    """
+def shortest(product: Product, wanted: Callable[[States], bool]) -> Trace | None:
+    """The shortest trace to wanted states, of these one with fewest true propositions; None where there is none."""
     layers = [_Layer({product.initial: 0})]
     seen: set[States] = set()  # a trace has at least one letter: the start may be met again
     while layers[-1].cost:
@@ -93,14 +103,7 @@ def shortest(product: Product, wanted: Callable[[States], bool], limit: int = MA
         layers.append(layer)
         if goals := [states for states in layer.cost if wanted(states)]:
             return _traced(layers, min(goals, key=lambda states: layer.cost[states]))
-        check_size(len(seen), limit)
     return None
-
-
-def check_size(states: int, limit: int) -> None:
-    """Raises InputError for more states than `limit`."""
-    if states > limit:
-        raise InputError(f"more than {limit} states would have to be tried; ask about fewer formulas at once")
 
 
 def _traced(layers: list[_Layer], states: States) -> Trace:

@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 from llm_planner.errors import InputError
 from llm_planner.temporal.diagrams import FALSE, TRUE, Diagrams
+from llm_planner.temporal.effort import Effort
 from llm_planner.temporal.formula import Formula, Window
 
 _TRUE_AT_THE_END = ("N", "G", "W", "R")
 
-
-MAX_OBLIGATIONS = 500  # recursion over a diagram is as deep as it has variables
+MAX_PROPOSITIONS = 200  # recursion over a diagram is as deep as it has variables: these,
+MAX_OBLIGATIONS = 500  # and these
 
 
 class Obligation(NamedTuple):
@@ -34,10 +35,15 @@ class Obligation(NamedTuple):
 
 
 class Progression:
-    """The states of one formula without windows in seconds, found as they are asked for."""
+    """The states of one formula without windows in seconds, found as they are asked for, which takes `effort`."""
 
-    def __init__(self, formula: Formula) -> None:
-        self.diagrams = Diagrams()
+    def __init__(self, formula: Formula, effort: Effort) -> None:
+        if len(formula.propositions) > MAX_PROPOSITIONS:
+            raise InputError(
+                f"the formula speaks of {len(formula.propositions)} propositions, and at most {MAX_PROPOSITIONS} are "
+                "decided together; give its parts as several formulas"
+            )
+        self.diagrams = Diagrams(effort)
         self._variables = {name: k for k, name in enumerate(formula.propositions)}
         self.names = formula.propositions
         self._obligations: list[Obligation] = []
@@ -62,6 +68,7 @@ class Progression:
         found = self._next.get(state)
         if found is None:
             obligation, diagrams = self._obligation(state), self.diagrams
+            diagrams.effort.spend()
             low, high = self.successors(diagrams.lows[state]), self.successors(diagrams.highs[state])
             found = self._next[state] = diagrams.disj(low, diagrams.conj(self._meet(obligation), high))
         return found

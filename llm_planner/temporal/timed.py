@@ -12,6 +12,7 @@ from typing import NamedTuple
 from llm_planner.temporal import formula as build
 from llm_planner.temporal.alphabet import Letter
 from llm_planner.temporal.diagrams import FALSE, TRUE, Diagrams
+from llm_planner.temporal.effort import Effort
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.progression import MAX_OBLIGATIONS, Obligation, Progression
 
@@ -34,11 +35,11 @@ class TimedState(NamedTuple):
 class TimedProgression(Progression):
     """Reads one update after another; the states are those of Progression, with windows at times of the clock."""
 
-    def __init__(self, formula: Formula) -> None:
+    def __init__(self, formula: Formula, effort: Effort) -> None:
         self._letter: Letter = frozenset()
         self._time = 0.0
         self._changed = True
-        super().__init__(formula)
+        super().__init__(formula, effort)
 
     @property
     def start(self) -> TimedState:
@@ -60,7 +61,7 @@ class TimedProgression(Progression):
     def compacted(self, state: TimedState) -> TimedState:
         """The same state after everything else has been forgotten: obligations of the past pile up."""
         old, obligations = self.diagrams, self._obligations
-        self.diagrams, self._obligations, self._numbers = Diagrams(), [], {}
+        self.diagrams, self._obligations, self._numbers = Diagrams(old.effort), [], {}
         copies = {FALSE: FALSE, TRUE: TRUE}
 
         def copy(node: int) -> int:

@@ -2,6 +2,7 @@
 
 import random
 import time
+from itertools import combinations
 
 import pytest
 
@@ -9,6 +10,7 @@ from llm_planner.errors import InputError
 from llm_planner.temporal.alphabet import Alphabet
 from llm_planner.temporal.automaton import automaton
 from llm_planner.temporal.diagrams import MAX_NODES, Diagrams
+from llm_planner.temporal.effort import MAX_STEPS, Effort
 from llm_planner.temporal.formula import atom as proposition
 from llm_planner.temporal.formula import conj, finally_, neg
 from llm_planner.temporal.parser import parse, parse_prefix
@@ -146,14 +148,65 @@ def test_too_many_states_are_refused_with_the_way_out():
 
 
 def test_too_many_obligations_are_refused_with_the_way_out():
-    names = [f"p{k}" for k in range(600)]
-    everything = conj(*(finally_(proposition(name)) for name in names))
-    with pytest.raises(InputError, match="more than 500 obligations open"):
-        automaton(everything, Alphabet(tuple(names)))
+    atoms = [proposition(f"p{k}") for k in range(40)]
+    everything = conj(*(finally_(conj(*pair)) for pair in combinations(atoms, 2)))
+    with pytest.raises(InputError, match="more than 500 obligations open; give its parts as several formulas"):
+        automaton(everything, Alphabet(everything.propositions))
+
+
+def test_too_many_propositions_are_refused_with_the_way_out():
+    names = tuple(f"p{k}" for k in range(201))
+    with pytest.raises(InputError, match="speaks of 201 propositions, and at most 200 are decided together; give its"):
+        automaton(parse(" | ".join(names)), Alphabet(names))
+
+
+def chain(length):
+    return parse(" <-> ".join(f"p{k}" for k in range(length)))
+
+
+@pytest.mark.parametrize("length", [2, 5, 40])
+def test_a_long_chain_of_equivalences_has_a_small_automaton(length):
+    """Whether an even number of them does not hold: a question each, though all letters are told apart."""
+    f = chain(length)
+    found = automaton(f, Alphabet(f.propositions))
+    assert len(found.transitions) == 3
+    for holding in (0, 1, 2, length):
+        letter = frozenset(f.propositions[:holding])
+        assert (found.run([letter]) in found.accepting) == holds(f, [letter])
+
+
+def test_what_would_take_too_long_is_refused_before_it_does():
+    """Twelve requests that may wait at once: more states and letters than anyone can go through."""
+    f = parse(" & ".join(f"G (p{k} -> F q{k})" for k in range(12)))
+    begin = time.thread_time()
+    with pytest.raises(InputError, match=rf"too large to decide .more than {MAX_STEPS} steps.; give their parts as"):
+        automaton(f, Alphabet(f.propositions))
+    assert time.thread_time() - begin < 2.0
+
+
+@pytest.mark.parametrize("formula", [5, 8], ids="{} rules".format)
+def test_several_rules_that_wait_at_once_are_decided(formula):
+    f = parse(" & ".join(f"G (p{k} -> F q{k})" for k in range(formula)))
+    assert len(automaton(f, Alphabet(f.propositions)).transitions) == 2**formula
+
+
+def test_twelve_rooms_are_visited_in_any_order():
+    names = tuple(f"in(robot, room {k})" for k in range(12))
+    found = automaton(conj(*(finally_(proposition(name)) for name in names)), Alphabet(names, (names,)))
+    assert len(found.transitions) == 2**12
+
+
+def test_effort_is_counted_and_renewed():
+    effort = Effort(3)
+    effort.spend(3)
+    with pytest.raises(InputError, match="more than 3 steps"):
+        effort.spend()
+    effort.renew()
+    effort.spend(3)
 
 
 def test_a_diagram_that_grows_too_large_is_refused():
-    diagrams = Diagrams()
+    diagrams = Diagrams(Effort())
     for variable in range(MAX_NODES - 1):
         diagrams.node(variable, 0, 1)
     with pytest.raises(InputError, match=f"too large to decide .more than {MAX_NODES} cases.; give its parts"):

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import time
 
 import pytest
 
@@ -95,15 +96,43 @@ def test_ten_constraints_over_twenty_propositions_are_decided():
 def test_a_question_too_large_says_so():
     names = tuple(f"p{k}" for k in range(20))
     formulas = [parse(f"G F {name}") for name in names]
-    with pytest.raises(InputError, match="more than 65536 letters would have to be tried; say which propositions"):
+    with pytest.raises(
+        InputError, match=r"too large to decide .*; give their parts as several formulas, ask about fewer"
+    ):
         witness(formulas, Alphabet(names))
 
 
 @pytest.mark.parametrize("ask", [satisfiable, witness])
-def test_too_many_states_say_so(ask):
+def test_too_many_steps_say_so(ask):
     visits = [parse("F a & F b"), parse("F (a & X F (b & X F a))"), counting.exactly(3, parse("b"))]
-    with pytest.raises(InputError, match="more than 5 states would have to be tried; ask about fewer formulas at once"):
-        ask(visits, ONE, limit=5)
+    with pytest.raises(InputError, match=r"too large to decide \(more than 500 steps\); .* ask about fewer at once"):
+        ask(visits, ONE, steps=500)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda formulas, alphabet: smallest_conflict(formulas, alphabet),
+        lambda formulas, alphabet: equivalent(conj(*formulas), conj(*formulas[1:]), alphabet),
+        lambda formulas, alphabet: violation(conj(*formulas), alphabet),
+    ],
+    ids=["conflict", "equivalent", "violation"],
+)
+def test_every_question_is_answered_soon_or_refused(ask):
+    names = tuple(f"p{k:02d}" for k in range(30))
+    formulas = [parse(f"F (p{k:02d} & X !p{k + 1:02d})") for k in range(29)]
+    begin = time.thread_time()
+    with pytest.raises(InputError, match="too large to decide"):
+        ask(formulas, Alphabet(names))
+    assert time.thread_time() - begin < 2.0
+
+
+def test_a_long_chain_of_equivalences_is_decided():
+    f = parse(" <-> ".join(f"p{k}" for k in range(40)))
+    alphabet = Alphabet(f.propositions)
+    assert witness(f, alphabet) == (frozenset(),)
+    assert [len(letter) for letter in violation(f, alphabet)] == [1]
+    assert not equivalent(f, neg(f), alphabet)
 
 
 def test_an_automaton_is_used_again_over_its_own_alphabet_only():

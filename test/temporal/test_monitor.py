@@ -109,6 +109,20 @@ def test_a_deadline_is_doomed_at_once_by_what_forbids_it():
     assert verdicts("F[0,10] (a & b)", (0, NOTHING), alphabet=ONE) == [Verdict.DOOMED]
 
 
+def test_a_formula_too_large_to_watch_is_refused():
+    f = parse(" & ".join(f"G (p{k} -> F[0,5] q{k})" for k in range(12)))
+    begin = time.thread_time()
+    with pytest.raises(InputError, match=r"too large to decide .*; give their parts as several formulas"):
+        Monitor(f)
+    assert time.thread_time() - begin < 2.0
+
+
+def test_a_long_chain_of_equivalences_is_watched():
+    f = parse(" <-> ".join(f"p{k}" for k in range(40)))
+    assert Monitor(f).observe(NOTHING, 0.0) is Verdict.SATISFIED
+    assert Monitor(f).observe(frozenset({"p3"}), 0.0) is Verdict.VIOLATED
+
+
 def test_before_the_first_update_nothing_is_accepted():
     monitor = Monitor(parse("G !a"))
     assert not monitor.accepts

@@ -14,7 +14,8 @@ from math import dist, hypot, inf
 from llm_planner.plan.decoding.obligations import Obligations
 from llm_planner.plan.decoding.scene_graph import SceneGraph
 from llm_planner.plan.prediction import middle_of, place_beside
-from llm_planner.temporal.automaton import Automaton, Branch, Transition, reaching
+from llm_planner.temporal.automaton import Automaton
+from llm_planner.temporal.branches import Graph, given, leaves
 from llm_planner.world.building import Building
 from llm_planner.world.places import Point2
 from llm_planner.world.propositions import ANYTHING, NEAR_BASE, ROBOT, Moment, Proposition, holds
@@ -87,8 +88,8 @@ def _needed_propositions(one: Automaton) -> tuple[frozenset[str], ...]:
     states = frozenset(range(len(one.transitions)))
     needed: list[set[str]] = [set() for _ in states]
     for name in one.alphabet.propositions:
-        without = [frozenset(_leaves(branch, name, False)) for branch in one.transitions]
-        for state in states - reaching(one.accepting, without):
+        without = Graph(given(one.transitions, name, False))
+        for state in states - without.reaching(one.accepting):
             needed[state].add(name)
     return tuple(map(frozenset, needed))
 
@@ -97,18 +98,8 @@ def _forbids(one: Automaton, name: str) -> bool:
     """Whether no letter with that proposition leaves anything to be saved, ever."""
     if name not in one.alphabet.propositions:
         return False
-    return not any(set(_leaves(one.transitions[state], name, True)) & one.live for state in one.live)
-
-
-def _leaves(branch: Transition, name: str, value: bool) -> Iterator[int]:
-    """The states that letters lead to in which the proposition has that value."""
-    if not isinstance(branch, Branch):
-        yield branch
-        return
-    if branch.proposition != name or not value:
-        yield from _leaves(branch.low, name, value)
-    if branch.proposition != name or value:
-        yield from _leaves(branch.high, name, value)
+    after = given(one.transitions, name, True)
+    return not any(leaves(after[state]) & one.live for state in one.live)
 
 
 def _stops_for(item: Proposition, scene: Scene, drops: Mapping[str, frozenset[str]]) -> tuple[Stop, ...]:
