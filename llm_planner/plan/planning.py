@@ -155,7 +155,7 @@ class _Planner:
             synthesis = write_program(
                 understood.task, self.scene, self.skills, self.model, review, self._asking(understood.constraints)
             )
-        except ProgramError:
+        except (ProgramError, QuestionError):  # a model that has no other program than those asks what is meant
             if not seen:
                 raise
             return self._decoded(understood, tuple(seen.values()))

@@ -66,7 +66,7 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
     written = typed(request.command)
     if written is not None:
         grounded = ground(written, request.scene, request.propositions)
-        return Understood("", grounded.constraints, Vote(1, (Group(grounded),), sure=True))
+        return Understood("", grounded.constraints, Vote(1, (Group(grounded, has_best=True),), sure=True))
     parts = clauses(request.command)
     try:
         return _read_whole(request, model, meanings, samples)

@@ -32,10 +32,11 @@ class Grounded:
 
 @dataclass(frozen=True)
 class Group:
-    """Readings with one meaning: the first of them, and how many there are."""
+    """Readings with one meaning: the first of them, how many there are, and whether the model's best is among them."""
 
     reading: Grounded
     count: int = 1
+    has_best: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,11 @@ class Vote:
 
     @property
     def decided(self) -> bool:
-        """More than half of all samples wanted have one meaning."""
-        return bool(self.groups) and (self.sure or 2 * self.groups[0].count > self.wanted)
+        """More than half of all samples wanted have one meaning; where the model's best has another, three quarters."""
+        if not self.groups:
+            return False
+        needed = (0.5 if self.groups[0].has_best else 0.75) * self.wanted
+        return self.sure or self.groups[0].count > needed
 
     @property
     def over(self) -> bool:
@@ -73,14 +77,14 @@ class Vote:
 
 
 def count(vote: Vote, reading: Grounded, same: Same) -> Vote:
-    """The vote with one more reading in it; `same` proves two formulas equivalent."""
-    groups = list(vote.groups)
+    """The vote with one more reading in it, the model's best first; `same` proves two formulas equivalent."""
+    groups, best = list(vote.groups), vote.asked == 0
     for index, group in enumerate(groups):
         if _same_meaning(group.reading, reading, same):
             groups[index] = replace(group, count=group.count + 1)
             break
     else:
-        groups.append(Group(reading))
+        groups.append(Group(reading, has_best=best))
     return replace(vote, groups=tuple(sorted(groups, key=lambda group: -group.count)))
 
 

@@ -22,10 +22,15 @@ Bound = Callable[[int, int], float]  # of a scene's and an obligation's number: 
 
 @dataclass(frozen=True)
 class Weights:
-    """What a plan costs, in nats of the model's preference: per metre travelled and per call."""
+    """What a plan costs, in nats of the model's preference: per metre travelled and per call.
+
+    `per_goal` is what each goal is reckoned with that does not hold yet: far more than it may take, so that a search for
+    many goals finds a plan soon rather than the very cheapest.
+    """
 
     per_metre: float = 1.0
     per_call: float = 0.01
+    per_goal: float = 10.0
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,8 @@ class _Visit:
 
 
 def search(problem: Problem, limits: Limits, clock: Callable[[], float]) -> Found:
-    """The cheapest plan within the limits; `clock` gives seconds. Deterministic but for the clock."""
+    """The cheapest plan within the limits, or for several goals one near it; `clock` gives seconds. Deterministic but for
+    the clock."""
     return _Search(problem).run(limits, clock)
 
 
@@ -104,7 +110,7 @@ class _Search:
         self._best: dict[_Key, float] = {}
         self._heap: list[tuple[float, float, int, int, _Visit, Call | None]] = []
         self._ticket = 0
-        self._goals: dict[int, bool] = {}
+        self._unmet: dict[int, int] = {}
         self._late = False
 
     def run(self, limits: Limits, clock: Callable[[], float]) -> Found:
@@ -130,17 +136,17 @@ class _Search:
 
     def _is_goal(self, visit: _Visit) -> bool:
         scene, state, _, _ = visit.key
-        if not (self._problem.obligations.accepts(state) and self._reached(scene)):
+        if not (self._problem.obligations.accepts(state) and not self._goals_left(scene)):
             return False
         in_time = self._problem.on_time(visit.edges())
         self._late = self._late or not in_time
         return in_time
 
-    def _reached(self, number: int) -> bool:
-        if number not in self._goals:
+    def _goals_left(self, number: int) -> int:
+        if number not in self._unmet:
             scene = self._problem.graph.scene(number)
-            self._goals[number] = all(goal.holds(scene) for goal in self._problem.goals)
-        return self._goals[number]
+            self._unmet[number] = sum(not goal.holds(scene) for goal in self._problem.goals)
+        return self._unmet[number]
 
     def _expand(self, visit: _Visit) -> None:
         number, _, position, _ = visit.key
@@ -185,7 +191,8 @@ class _Search:
         ahead = self._problem.bound(scene, state)
         if ahead != float("inf"):
             self._best[visit.key] = visit.cost
-            ahead *= self._problem.weights.per_metre
+            weights = self._problem.weights
+            ahead = weights.per_metre * ahead + weights.per_goal * self._goals_left(scene)
             self._push(visit.cost + ahead, ahead, visit, None)
 
     def _push(self, cost: float, ahead: float, visit: _Visit, call: Call | None) -> None:

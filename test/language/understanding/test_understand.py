@@ -67,8 +67,13 @@ def test_readings_that_are_proved_to_mean_the_same_are_counted_together():
     assert str(understood.vote) == "5 of 5 readings asked for, by meaning: 3, 1, 1"
 
 
-def test_a_majority_overrules_the_first_reading():
-    assert formula_of(Reader([NEAR, FAR, NOT_NEARER, NEAR, FAR])) == "G distance(robot, vase) > 0.2"
+def test_four_of_five_overrule_the_best_reading():
+    assert formula_of(Reader([NEAR, FAR, NOT_NEARER, FAR, FAR])) == "G distance(robot, vase) > 0.2"
+
+
+def test_a_bare_majority_against_the_best_reading_is_asked_about():
+    with pytest.raises(QuestionError, match="I can read this in more than one way"):
+        understand(AWAY, TABLE, Reader([NEAR, FAR, NOT_NEARER, NEAR, FAR]))
 
 
 def test_no_more_is_asked_than_the_vote_needs():
