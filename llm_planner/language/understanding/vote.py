@@ -78,7 +78,7 @@ class Vote:
 
 def count(vote: Vote, reading: Grounded, same: Same) -> Vote:
     """The vote with one more reading in it, the model's best first; `same` proves two formulas equivalent."""
-    groups, best = list(vote.groups), vote.asked == 0
+    groups, best = list(vote.groups), not vote.groups  # the first that has a meaning here
     for index, group in enumerate(groups):
         if _same_meaning(group.reading, reading, same):
             groups[index] = replace(group, count=group.count + 1)

@@ -24,8 +24,8 @@ Bound = Callable[[int, int], float]  # of a scene's and an obligation's number: 
 class Weights:
     """What a plan costs, in nats of the model's preference: per metre travelled and per call.
 
-    `per_goal` is what each goal is reckoned with that does not hold yet: far more than it may take, so that a search for
-    many goals finds a plan soon rather than the very cheapest.
+    `per_goal` is what each goal is reckoned with that does not hold yet: far more than it may take, so that a search
+    for many goals finds a plan soon rather than the very cheapest.
     """
 
     per_metre: float = 1.0
@@ -99,8 +99,10 @@ class _Visit:
 
 
 def search(problem: Problem, limits: Limits, clock: Callable[[], float]) -> Found:
-    """The cheapest plan within the limits, or for several goals one near it; `clock` gives seconds. Deterministic but for
-    the clock."""
+    """The cheapest plan within the limits, or for several goals one near it; `clock` gives seconds.
+
+    Deterministic but for the clock.
+    """
     return _Search(problem).run(limits, clock)
 
 
