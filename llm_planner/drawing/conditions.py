@@ -7,13 +7,15 @@ implicants by merging cubes that differ in one proposition (Quine 1952, McCluske
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import combinations
+from itertools import combinations, islice
 
+from llm_planner.errors import InputError
 from llm_planner.temporal.alphabet import Letter
 from llm_planner.temporal.automaton import Automaton
 from llm_planner.temporal.branches import Branch, Transition
 
 MAX_EXACT = 7  # propositions; beyond, the paths of the decision tree are given as they are
+MAX_PATHS = 1000  # more nobody can read
 ALWAYS = "always"
 
 Literal = tuple[str, bool]  # a proposition, and whether it holds
@@ -21,8 +23,13 @@ Cube = frozenset[Literal]  # all of these together
 
 
 def conditions(automaton: Automaton, state: int) -> dict[int, tuple[Cube, ...]]:
-    """For each state after `state`, the cubes of which one holds in every letter that leads there."""
-    paths = list(_paths(automaton.transitions[state], frozenset()))
+    """For each state after `state`, the cubes of which one holds in every letter that leads there.
+
+    Raises InputError for more than anybody could read.
+    """
+    paths = list(islice(_paths(automaton.transitions[state], frozenset()), MAX_PATHS + 1))
+    if len(paths) > MAX_PATHS:
+        raise InputError(f"an edge would need more than {MAX_PATHS} conditions; draw the formula in smaller parts")
     targets = dict.fromkeys(target for _, target in paths)
     names = sorted({name for cube, _ in paths for name, _ in cube})
     if len(names) > MAX_EXACT:

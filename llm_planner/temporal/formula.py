@@ -166,14 +166,14 @@ def weak_next(f: Formula) -> Formula:
 def finally_(f: Formula, within: float | Window | None = None) -> Formula:
     """`f` now or later; `within` a time from now [s], or between two."""
     if within is not None:
-        return FALSE if f is FALSE else _interned("F", (f,), window=_window(within))
+        return FALSE if f is FALSE else _interned("F", (f,), window=window_of(within))
     return f if f in (TRUE, FALSE) or _is_untimed("F", f) else _interned("F", (f,))
 
 
 def globally(f: Formula, within: float | Window | None = None) -> Formula:
     """`f` now and always; `within` a time from now [s], or between two."""
     if within is not None:
-        return TRUE if f is TRUE else _interned("G", (f,), window=_window(within))
+        return TRUE if f is TRUE else _interned("G", (f,), window=window_of(within))
     return f if f in (TRUE, FALSE) or _is_untimed("G", f) else _interned("G", (f,))
 
 
@@ -184,7 +184,7 @@ def _is_untimed(operator: str, f: Formula) -> bool:
 def until(f: Formula, g: Formula, within: float | Window | None = None) -> Formula:
     """`g` comes, now or later, and `f` holds until then; `within`: when `g` comes, from now [s]."""
     if within is not None:
-        return FALSE if g is FALSE else _interned("U", (f, g), window=_window(within))
+        return FALSE if g is FALSE else _interned("U", (f, g), window=window_of(within))
     if g in (TRUE, FALSE) or f in (FALSE, g) or (_is_untimed("U", g) and g.operands[0] is f):
         return g
     return finally_(g) if f is TRUE else _interned("U", (f, g))
@@ -211,7 +211,8 @@ def strong_release(f: Formula, g: Formula) -> Formula:
     return finally_(f) if g is TRUE else _interned("M", (f, g))
 
 
-def _window(within: float | Window) -> Window:
+def window_of(within: float | Window) -> Window:
+    """The window from now, or between two times; raises InputError for one that ends before it begins."""
     first, last = within if isinstance(within, tuple) else (0.0, within)
     if not (isfinite(last) and 0 <= first <= last):
         raise InputError(f"the window [{first:g},{last:g}] must be two times from now in seconds, earlier first")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from llm_planner.errors import InputError
-from llm_planner.temporal.formula import Window
+from llm_planner.temporal.formula import Window, window_of
 from llm_planner.temporal.names import PROPOSITION, RESERVED, spelt
 
 MAX_TEXT = 20_000  # characters
@@ -17,6 +17,7 @@ _SYMBOLS = {  # every spelling, longest first: the operator
     "&": "&", "|": "|", "!": "!", "~": "!", "(": "(", ")": ")",
     "¬": "!", "∧": "&", "∨": "|", "→": "->", "↔": "<->", "□": "G", "◇": "F",
 }  # fmt: skip
+_MISWRITTEN = re.compile(r"[<>]=|(?<=[<>])\s*-|=(?!>)")  # of what begins no word
 _WORD = re.compile(r"[^\W\d]\w*")
 _SPACE = re.compile(r"\s*")
 _WINDOW = re.compile(r"\s*\[\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*,\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*\]")
@@ -25,6 +26,10 @@ _ADVICE = {
     "and": "write & for and", "or": "write | for or", "not": "write ! for not", "implies": "write -> for implies",
     "until": "write U for until", "always": "write G for always", "eventually": "write F for eventually",
     "next": "write X for next", "never": "write G ! for never", "1": "write true", "0": "write false",
+    "<=": "comparisons are written with < or >: speed(robot) < 0.2",
+    ">=": "comparisons are written with < or >: distance(robot, vase) > 0.3",
+    "=": "comparisons are written with < or >: speed(robot) < 0.2",
+    "-": "a number is not negative: distances, speeds and heights never are, as in distance(robot, vase) > 0.3",
     ">": "a comparison needs a number: distance(robot, vase) > 0.3",
     "<": "a comparison needs a number: speed(robot) < 0.2",
     ",": "a comma only separates arguments: write in(robot, lab), without a space before ( and closed by )",
@@ -75,11 +80,26 @@ def _token(text: str, position: int) -> tuple[Token, int]:
         return _name(text, position)
     symbol = word[0] if word else next((s for s in _SYMBOLS if text.startswith(s, position)), "")
     if not symbol:
-        raise error_at(text, Token(text[position], text[position], position), "a proposition or an operator")
+        raise error_at(text, _unknown(text, position), "a proposition or an operator")
     kind, end = _SYMBOLS.get(symbol, symbol), position + len(symbol)
     if window := _WINDOW.match(text, end) if kind in _WINDOWED else None:
-        return Token(kind, symbol, position, (float(window[1]), float(window[2]))), window.end()
+        return Token(kind, symbol, position, _window(text, window)), window.end()
     return Token(kind, symbol, position), end
+
+
+def _unknown(text: str, position: int) -> Token:
+    """What begins no word: one character, or as much as people write for a comparison."""
+    for start in (position, position + 1):
+        if match := _MISWRITTEN.match(text, start):
+            return Token(found := match[0].strip(), found, match.end() - len(found))
+    return Token(text[position], text[position], position)
+
+
+def _window(text: str, match: re.Match[str]) -> Window:
+    try:
+        return window_of((float(match[1]), float(match[2])))
+    except InputError as error:
+        raise pointing(text, text.index("[", match.start()), str(error)) from error
 
 
 def _name(text: str, position: int) -> tuple[Token, int]:

@@ -12,6 +12,7 @@ PROPOSITION = re.compile(
     r'(?:\((?P<arguments>[^()<>&|!"]*)\))?'
     r"(?:\s*(?P<comparison>[<>])\s*(?P<bound>\d+(?:\.\d+)?(?:e[+-]?\d+)?))?"
 )
+CONSTANTS = ("true", "false")
 SPELLING = "a name such as a, in(robot, server room) or distance(robot, vase) > 0.3"
 
 
@@ -25,8 +26,10 @@ def normal_name(text: str) -> str:
 
 
 def spelt(match: re.Match[str]) -> str:
-    """A match of PROPOSITION in its one spelling; raises InputError for an empty argument."""
+    """A match of PROPOSITION in its one spelling; raises InputError for an empty argument, True and FALSE."""
     name = match["name"]
+    if name.lower() in CONSTANTS:
+        raise InputError(f"{name!r} names no proposition: the constants are written true and false")
     if match["arguments"] is not None:
         arguments = [" ".join(part.split()) for part in match["arguments"].split(",")]
         if not all(arguments):

@@ -41,7 +41,7 @@ class _Reader:
             return "anything may happen" if f is TRUE else "nothing can satisfy this"
         if is_momentary(f):
             return f"at the start, {self.now(f)}"
-        return self.over_time(f, self.sentence)
+        return self.over_time(f, self.sentence, since="now")
 
     def part(self, f: Formula) -> str:
         if is_momentary(f):
@@ -54,8 +54,8 @@ class _Reader:
     def now(self, f: Formula, before: str = "") -> str:
         return momentary(f, self._phrase, before)
 
-    def over_time(self, f: Formula, say: Callable[[Formula], str]) -> str:
-        """`say` is how the operands of an operator without time are said."""
+    def over_time(self, f: Formula, say: Callable[[Formula], str], since: str = "then") -> str:
+        """`say` is how the operands of an operator without time are said; windows count `since` now or then."""
         if (count := count_in(f)) is not None:
             return f"{happening(count.formula, self._phrase)} {count.words} {_times(count.times)}"
         match f.operator:
@@ -68,17 +68,17 @@ class _Reader:
             case "<->":
                 return f"{self._grouped(f.operands[0], say)} exactly if {self._grouped(f.operands[1], say)}"
             case "!":
-                return self._not(f.operands[0], say)
+                return self._not(f.operands[0], say, since)
             case "X":
                 return f"at the next change, which must come, {self.part(f.operands[0])}"
             case "N":
                 return f"at the next change, if there is one, {self.part(f.operands[0])}"
             case "F":
-                return self._eventually(f)
+                return self._eventually(f, since)
             case "G":
-                return self._always(f)
+                return self._always(f, since)
             case "U" | "W":
-                return self._until(f)
+                return self._until(f, since)
             case _:
                 return self._release(f)
 
@@ -86,11 +86,11 @@ class _Reader:
         text = say(f)
         return f"({text})" if f.operator in ("&", "|", "->", "<->") and not text.startswith("(") else text
 
-    def _not(self, f: Formula, say: Callable[[Formula], str]) -> str:
+    def _not(self, f: Formula, say: Callable[[Formula], str], since: str) -> str:
         """A negated operator over time as its dual where it has one."""
         if (opposite := dual(f)) is not None:
             return say(opposite)
-        return f"this must not be so: ({self.over_time(f, say)})"
+        return f"this must not be so: ({self.over_time(f, say, since)})"
 
     def _all(self, parts: tuple[Formula, ...], say: Callable[[Formula], str]) -> str:
         if (order := order_in(parts)) is not None:
@@ -127,16 +127,16 @@ class _Reader:
             before = atom_of(visit.formula, self._phrase).subject if is_literal(visit.formula) else ""
         return text
 
-    def _eventually(self, f: Formula) -> str:
+    def _eventually(self, f: Formula, since: str) -> str:
         if len(visits := visits_in(f)) > 1:
             return f"at some point {self._in_turn(visits)}, in this order"
-        inside, when = f.operands[0], _when(f) or "at some point"
+        inside, when = f.operands[0], _when(f, since) or "at some point"
         if is_momentary(inside):
             return f"{happening(inside, self._phrase)} {when}"
         return f"{when} this becomes so: {self.part(inside)}"
 
-    def _always(self, f: Formula) -> str:
-        inside, when = f.operands[0], _when(f)
+    def _always(self, f: Formula, since: str) -> str:
+        inside, when = f.operands[0], _when(f, since)
         if inside.operator in ("->", "<->") and not when:
             return self._whenever(inside)
         if is_momentary(inside):
@@ -177,9 +177,9 @@ class _Reader:
             then = self.now(effect, about) if is_momentary(effect) else self.part(effect)
         return f"whenever {self.part(cause)}, {then}"
 
-    def _until(self, f: Formula) -> str:
+    def _until(self, f: Formula, since: str) -> str:
         held, awaited = f.operands
-        when = _when(f) or "at some point"
+        when = _when(f, since) or "at some point"
         if (pair := once_before(f)) is not None:
             item, last = pair
             about = atom_of(item, self._phrase).subject
@@ -204,14 +204,14 @@ def _is_plain(operator: str, f: Formula) -> bool:
     return f.operator == operator and f.window is None
 
 
-def _when(f: Formula) -> str:
+def _when(f: Formula, since: str = "then") -> str:
     """Its window: "within 10 seconds"."""
     if f.window is None:
         return ""
     first, last = f.window
     if first == 0:
         return f"{'during the next' if f.operator == 'G' else 'within'} {last:g} seconds"
-    return f"between {first:g} and {last:g} seconds from then"
+    return f"between {first:g} and {last:g} seconds from {since}"
 
 
 def _times(count: int) -> str:

@@ -126,7 +126,9 @@ def parse_proposition(text: str) -> Proposition:
         raise InputError(f"{text!r} uses the unknown {name!r}; there are: {', '.join([*PREDICATES, *SIGNALS])}")
     arguments = tuple(part.strip() for part in listed.split(",")) if listed.strip() else ()
     if len(arguments) != known[name][0] or not all(arguments):
-        raise InputError(f"{text!r} gives {name} {len(arguments)} arguments; it takes {known[name][0]}")
+        raise InputError(
+            f"{text!r} gives {name} {len(arguments)} arguments; it takes {known[name][0]}, with a comma between two"
+        )
     return Proposition(name, arguments, comparison or "", float(bound or 0.0))
 
 

@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from llm_planner.drawing.conditions import ALWAYS, condition_text, conditions, short_name
+from llm_planner.errors import InputError
 from llm_planner.temporal.alphabet import Alphabet
 from llm_planner.temporal.automaton import automaton
 from llm_planner.temporal.parser import parse
@@ -25,6 +26,11 @@ def texts():
 def test_a_condition_is_as_short_as_it_can_be(texts):
     assert texts("F (a & b)") == {"a & b", "!a | !b"}
     assert texts("X true & (a | !a)") == {ALWAYS}
+
+
+def test_more_conditions_than_anybody_could_read_are_refused(texts):
+    with pytest.raises(InputError, match="more than 1000 conditions; draw the formula in smaller parts"):
+        texts(" <-> ".join(f"p{k}" for k in range(40)))
 
 
 def test_letters_that_cannot_occur_shorten_conditions(texts):

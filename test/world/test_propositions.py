@@ -45,6 +45,13 @@ def test_the_documented_thresholds_are_those_in_force(name, thresholds):
     assert [float(number) for number in re.findall(r"(\d+\.\d+) m\b", row)] == list(thresholds)
 
 
+def test_a_missing_comma_is_pointed_out():
+    with pytest.raises(
+        InputError, match=r"'in\(robot lab\)' gives in 1 arguments; it takes 2, with a comma between two"
+    ):
+        parse_proposition("in(robot lab)")
+
+
 @pytest.mark.parametrize("text", ["near(mug, vase)", "over(mug, vase)", "distance(mug, vase) > 1", "speed(mug) < 1"])
 def test_what_is_known_of_the_robot_only_is_not_said_of_things(text):
     with pytest.raises(InputError, match=r"speaks of 'mug', but \w+ is known of the robot only: write \w+\(robot"):
