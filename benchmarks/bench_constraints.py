@@ -176,7 +176,9 @@ def main(arguments: list[str] | None = None, model: LanguageModel | None = None)
     """Run and print; returns the figures. A `model` that is handed in is measured in place of the named one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="compact")
-    parser.add_argument("--weights", type=Path, help="a folder of the reading network's weights in place of the shipped ones")
+    parser.add_argument(
+        "--weights", type=Path, help="a folder of the reading network's weights in place of the shipped ones"
+    )
     parser.add_argument("--samples", type=int, default=SAMPLES, help="readings that may vote")
     parser.add_argument("--file", type=Path, default=SENTENCES)
     parser.add_argument("--limit", type=int, default=0, help="only the first so many sentences of each world")
