@@ -63,7 +63,7 @@ class Product:
     ) -> None:
         """Notes the smallest letter that leads to the same trees."""
         trees, _ = question
-        self._effort.spend(1 + len(trees) // 4)
+        self._effort.spend(1 + len(trees) // 16)
         asked = [tree.proposition for tree in trees if type(tree) is Branch]
         if asked:
             _keep(waiting.setdefault(min(asked), {}), question, letter)
