@@ -106,6 +106,7 @@ class PlanExecutorNode(ShellNode):
         self._listening = Silence()  # its seconds are the commander's clock, which stands while we are held up
         self._listening.heard()
         self._scene: Scene | None = None
+        self._awaited, self._awaited_until = Future(), 0.0  # done at the next scene, or when nobody can wait for it
         self._world_run = 0
         self._scene_heard = 0.0
         self._id = time.time_ns()
@@ -138,6 +139,11 @@ class PlanExecutorNode(ShellNode):
         return CancelResponse.ACCEPT
 
     async def _execute(self, goal: ServerGoalHandle) -> Result:
+        if not self._sees_scene():  # just started: whoever planned may have been seen by the simulator before us
+            if self._awaited.done():
+                self._awaited = Future()
+            self._awaited_until = time.monotonic() + SCENE_PATIENCE
+            await self._awaited
         refusal = self._begin(goal)
         if refusal is not None:
             (goal.canceled if goal.is_cancel_requested else goal.abort)()
@@ -156,7 +162,7 @@ class PlanExecutorNode(ShellNode):
         given_up = self._commander.why_stop(plan.id, self._listening.seconds)
         if (plan.executor, plan.stops) != (self._id, self._stops) or given_up:
             return Result(error_code=Result.STOPPED, error_msg="Stopped before it began.")
-        if self._scene is None or self._scene_silence() > self.setting("scene_timeout"):
+        if not self._sees_scene():
             return Result(error_code=Result.NO_SCENE, error_msg=NO_SCENE)
         try:
             state = self._accepted(plan)
@@ -197,6 +203,9 @@ class PlanExecutorNode(ShellNode):
         code, may_go_on = _CODES[end.reason], self._unfinished is running
         return Result(error_code=code, error_msg=end.message, may_go_on=may_go_on, steps=steps, seen=seen)
 
+    def _sees_scene(self) -> bool:
+        return self._scene is not None and self._scene_silence() <= self.setting("scene_timeout")
+
     def _scene_silence(self) -> float:
         return time.monotonic() - self._scene_heard
 
@@ -204,6 +213,7 @@ class PlanExecutorNode(ShellNode):
         scene = scene_from_msg(message)
         restarted = self._scene is not None and (message.run != self._world_run or scene.time < self._scene.time)
         self._scene, self._world_run, self._scene_heard = scene, message.run, time.monotonic()
+        self._awaited.set_result(None)
         if restarted:
             self._unfinished = None
             self._handle(StopRequested("the robot or its simulator was restarted"))
@@ -229,6 +239,8 @@ class PlanExecutorNode(ShellNode):
         self._skills.watch()
         self._listening.look(time.monotonic())
         self._check_command()
+        if time.monotonic() > self._awaited_until:
+            self._awaited.set_result(None)
         if self._running is not None and self._scene_silence() > self.setting("scene_timeout"):
             self._handle(SceneLost())
 
@@ -301,6 +313,7 @@ def _verdicts(watch: Watch) -> tuple[tuple[Verdict, bool], ...]:
     return tuple((one.verdict, one.monitor.accepts) for one in watch.watched)
 
 
+SCENE_PATIENCE = 2.0  # [s] that a plan waits for a scene
 NO_SCENE = "Nothing shows me the scene. Is the simulator, or the robot's perception, running?"
 
 
