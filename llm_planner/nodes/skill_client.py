@@ -16,6 +16,7 @@ from llm_planner.plan.events import StartSkill
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 
 SILENCE_MAX = 2.0  # wall seconds without any sign of the server while a skill runs; it gives four a second
+DISCOVERY_MAX = 4.0  # wall seconds until the server is known; what is sent before would be lost
 
 
 class SkillClient:
@@ -30,30 +31,40 @@ class SkillClient:
         self._handle: ClientGoalHandle | None = None
         self._cancel_wanted = False
         self._heard = 0.0
+        self._unsent: ExecuteSkill.Goal | None = None
 
     def start(self, command: StartSkill) -> None:
         """Send the goal. A server that never answers is noticed by `watch`."""
         self._step_id, self._handle, self._cancel_wanted = command.step_id, None, False
         self._run += 1
-        run = self._run
         self._heard, self.phase = time.monotonic(), ""
-        goal = ExecuteSkill.Goal(
+        self._unsent = ExecuteSkill.Goal(
             step_id=command.step_id, skill=command.skill, arguments=arguments_to_msg(command.arguments)
         )
+        self._send()
+
+    def _send(self) -> None:
+        """As soon as the server is known."""
+        if self._unsent is None or not self._client.server_is_ready():
+            return
+        run, goal, self._unsent = self._run, self._unsent, None
+        self._heard = time.monotonic()
         sent = self._client.send_goal_async(goal, feedback_callback=self._on_feedback)
         sent.add_done_callback(lambda future: self._on_answer(run, future))
 
     def cancel(self) -> None:
         """Stop the skill under way, also when the server has not answered yet."""
-        self._cancel_wanted = True
+        self._cancel_wanted, self._unsent = True, None
         if self._handle is not None:
             self._handle.cancel_goal_async()
         self._step_id = ""
 
     def watch(self) -> None:
         """To be called a few times a second."""
-        if self._step_id and time.monotonic() - self._heard > SILENCE_MAX:
-            self._step_id = ""
+        self._send()
+        patience = SILENCE_MAX if self._unsent is None else DISCOVERY_MAX
+        if self._step_id and time.monotonic() - self._heard > patience:
+            self._step_id, self._unsent = "", None
             self._on_lost()
 
     def _on_feedback(self, message: ExecuteSkill.Impl.FeedbackMessage) -> None:

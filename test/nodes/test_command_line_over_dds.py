@@ -18,7 +18,7 @@ def llm_planner(system, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_say_follows_a_command_to_its_end(fresh):
     done = llm_planner(fresh, "say", "put the red block", "in the green bowl")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert 'pick("red block")' in done.stdout
     assert "done" in done.stdout
     assert "The red block is in the green bowl." in done.stdout
