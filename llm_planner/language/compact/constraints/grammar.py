@@ -7,6 +7,7 @@ temporal operators where no pattern fits. Every word belongs to a part, so nothi
 from __future__ import annotations
 
 from llm_planner.language.compact.grammar import Grammar
+from llm_planner.language.compact.program_grammar import PROGRAM
 
 ENTRIES = ("prop", "room", "person", "object", "kind", "color", "world")
 WORDS = ("word", "number", "seconds", "quantity")
@@ -79,17 +80,7 @@ _RULES: dict[str, dict[str, tuple[str, ...]]] = {
     "ROOM": {"every_room": (), "other_rooms": (), "rooms_of": ("SET",)},  # "any aisle": of aisle 1, aisle 2, ...
     "KIND": {"any_kind": ()},
     "COLOR": {"any_color": ()},
-    "REGION": {
-        "top_left_corner": (),
-        "top_right_corner": (),
-        "bottom_left_corner": (),
-        "bottom_right_corner": (),
-        "left_side": (),
-        "right_side": (),
-        "top_side": (),
-        "bottom_side": (),
-        "middle": (),
-    },
+    "REGION": dict(PROGRAM.rules["REGION"]),
     "COUNT": {"n0": (), "n1": (), "n2": (), "n3": (), "below": ("COUNT",), "above": ("COUNT",)},
     "TIME": {},
     "LENGTH": {},

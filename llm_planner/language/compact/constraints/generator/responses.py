@@ -58,7 +58,7 @@ def responds(who: Narrator) -> Said:
     why, cause = trigger(who)
     before, who.again = who.again, 0.5
     then, effect = trigger(who) if who.world == "bare" and who.chance(0.3) else single(who)
-    r, who.again = who.rng, before
+    who.again = before
     if who.world != "bare" and effect.extra and who.chance(0.45):
         return node("responds", why, then), _gone_to(who, cause, effect)
     return node("responds", why, then), who.say(
@@ -86,14 +86,22 @@ def responds(who: Narrator) -> Said:
         "time|] {c}|if {c} ,"
         " {y} [must|should|will|has to] [happen|occur|hold|be true|follow] [eventually|later|at some point|in the "
         "future]]",
-        c=cause.say(r, "now"),
-        do=effect.say(r, "do"),
-        e=effect.say(r, "done"),
-        x=cause.noun,
-        y=effect.noun,
-        cg=cause.say(r, "doing"),
-        cd=cause.say(r, "do"),
+        **_slots(who, cause, effect),
     )
+
+
+def _slots(who: Narrator, cause: Act, effect: Act) -> dict[str, Phrase | None]:
+    """What templates of a cause and its effect speak of."""
+    r = who.rng
+    return {
+        "c": cause.say(r, "now"),
+        "do": effect.say(r, "do"),
+        "e": effect.say(r, "done"),
+        "x": cause.noun,
+        "y": effect.noun,
+        "cg": cause.say(r, "doing"),
+        "cd": cause.say(r, "do"),
+    }
 
 
 _GOES_IN = (
@@ -119,7 +127,6 @@ def _gone_to(who: Narrator, cause: Act, effect: Act) -> Phrase:
 def at_once(who: Narrator) -> Said:
     why, cause = trigger(who)
     then, effect = trigger(who) if who.world == "bare" and who.chance(0.3) else single(who)
-    r = who.rng
     return node("at_once", why, then), who.say(
         f"[{_IF} {{c}} [,|] [then|] [you must|you have to|you should|make sure you|] {{do}} {_NEXT}|you [must|have "
         f"to|should] {_NEXT} {{do}}"
@@ -142,13 +149,7 @@ def at_once(who: Narrator) -> Said:
         " right to|go right to|go straight to|go directly to|head straight to] {y} [right after that|]|{c} implies "
         "that {e} in the next"
         " step]",
-        c=cause.say(r, "now"),
-        do=effect.say(r, "do"),
-        e=effect.say(r, "done"),
-        x=cause.noun,
-        y=effect.noun,
-        cg=cause.say(r, "doing"),
-        cd=cause.say(r, "do"),
+        **_slots(who, cause, effect),
     )
 
 
