@@ -11,6 +11,11 @@ from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.scene import Scene
 
 EXCEPTION = re.compile(r"\b(?:except|but|besides|other than|apart from|excluding)\b.*")
+RETRACTION = re.compile(
+    r"\b(?:no,? wait|(?:wait|sorry|actually),? no|i mean|i meant|make that|scratch that|or rather"
+    r"|(?:no|oh|oops|ah),? sorry)\b"
+    r"|(?:,|\.\.+|…|[–—-])\s*no\s*(?:,|\.\.+|…)"
+)
 CONDITION = re.compile(
     r"\b(?:never|dont|mustnt|until|till|unless|whenever|always|avoid|within|not before|only after|as soon as"
     r"|each time|every time|as long as|nothing|nobody)\b"
@@ -24,10 +29,11 @@ DURATION = re.compile(r"\d ?(?:s|secs?|seconds?|min|minutes?)\b")
 def check_names(constraint: Constraint, scene: Scene) -> None:
     """Raises InputError when the words name a thing or a room that the formula says nothing of.
 
-    What is named after "except" and the like may be left out: "every room except the lab" lists the others.
+    What is named after "except" and the like may be left out: "every room except the lab" lists the others. So may
+    what is taken back, the last name before "no, sorry": "to the lab, no, sorry, the hall".
     """
-    text = EXCEPTION.sub("", " ".join(words_of(constraint.words)))
-    for name in _named(text, scene):
+    *taken_back, said = RETRACTION.split(constraint.words.lower())
+    for name in [name for part in taken_back for name in _named(part, scene)[:-1]] + _named(said, scene):
         if name not in _arguments(constraint):
             raise InputError(f"“{constraint.words}” speaks of {name!r}, but {constraint.formula} does not")
 
@@ -36,16 +42,17 @@ def _arguments(constraint: Constraint) -> set[str]:
     return {name for item in constraint.formula.propositions for name in parse_proposition(item).arguments}
 
 
-def _named(text: str, scene: Scene) -> list[str]:
-    """Things and rooms whose full names are in the text; a name within a longer one is not meant."""
+def _named(words: str, scene: Scene) -> list[str]:
+    """Things and rooms whose full names are in the words, in their order; a name within a longer one is not meant."""
+    text = EXCEPTION.sub("", " ".join(words_of(words)))
     rooms = scene.building.names if scene.building else ()
-    found = []
+    places: dict[int, str] = {}
     for name in sorted((*scene.names, *rooms), key=len, reverse=True):
         pattern = rf"\b{re.escape(' '.join(words_of(name)))}\b"
-        if re.search(pattern, text):
-            found.append(name)
-            text = re.sub(pattern, "", text)
-    return found
+        for found in re.finditer(pattern, text):
+            places[found.start()] = name
+        text = re.sub(pattern, lambda found: "_" * len(found[0]), text)
+    return [places[start] for start in sorted(places)]
 
 
 def check_conditions(task: str, constraints: tuple[Constraint, ...]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from llm_planner.errors import InputError
 from llm_planner.language.compact.constraints.generator.examples import Part, _random_items, as_sample
 from llm_planner.language.compact.constraints.generator.narrator import Narrator
-from llm_planner.language.compact.constraints.generator.written import FOLDER, goal, lines_of, read_line, rule, said
+from llm_planner.language.compact.constraints.generator.written import FOLDER, goal, lines_of, read_line, rule, told
 from llm_planner.language.compact.grammar import linearise
 
 
@@ -20,14 +20,29 @@ def test_every_line_gives_sentences(path):
     for worlds, line in lines_of(path):
         for seed, world in enumerate(worlds * 2):
             who = narrator(world, seed, people=2 if world == "rooms" else 0)
-            assert as_sample(world, [Part(*said(who, line))]) is not None, line
+            assert as_sample(world, [Part(*part) for part in told(who, line)]) is not None, line
 
 
 def test_words_and_derivation_speak_of_the_same():
     line = read_line("not_before(in(R), in(S)) :: [first {S} ,|] then {R}".replace("[first {S} ,|]", "first {S} ,"))
-    spec, words = said(narrator("rooms"), line)
+    ((spec, words),) = told(narrator("rooms"), line)
     pointed = [step.index for step in linearise(spec) if not isinstance(step, str)]
     assert [piece.number for piece in words if not isinstance(piece, str)] == pointed[::-1]
+
+
+def test_what_is_taken_back_is_said_and_not_meant():
+    ((spec, words),) = told(narrator("rooms"), read_line("visit(in(R)) :: go to {~S} , no , sorry , {R}"))
+    said = [piece.number for piece in words if not isinstance(piece, str)]
+    assert len(set(said)) == 2
+    assert [step.index for step in linearise(spec) if not isinstance(step, str)] == said[1:]
+
+
+def test_the_clauses_of_a_command_share_what_they_speak_of():
+    line = read_line("task :: {X} on {B} && not_before(moved(Y), is_on(X, B)) :: , and {Y} comes later")
+    (task, work), (rule_after, words) = told(narrator("table"), line)
+    named = [piece.number for piece in (*work, *words) if not isinstance(piece, str)]
+    assert task is None
+    assert {step.index for step in linearise(rule_after) if not isinstance(step, str)} == set(named)
 
 
 def test_nobody_is_spoken_of_where_nobody_is():
@@ -45,6 +60,10 @@ def test_nobody_is_spoken_of_where_nobody_is():
         "never(in(R) :: keep out of {R}",
         "never(in(R)) :: ",
         ":: {R}",
+        "visit(in(R)) :: go to {~R}",
+        "visit(in(R)) :: go to {R} && never(in(S)) ::",
+        "visit(in(R)) :: go to {R} && never(in(S)) :: , not there",
+        "task :: put it there",
     ],
 )
 def test_a_line_that_cannot_be_read_is_told(text):

@@ -29,6 +29,11 @@ def test_a_formula_without_a_thing_that_is_named_is_refused():
         check_names(constraint("G !near(robot, Ben)", "after the lab, not near Ben"), SCENE)
 
 
+def test_only_the_last_name_before_a_correction_is_taken_back():
+    with pytest.raises(InputError, match="speaks of 'dark lab'"):
+        check_names(constraint("F in(robot, hall)", "to the dark lab and the lab, no, sorry, the hall"), SCENE)
+
+
 @pytest.mark.parametrize(
     ("formula", "words"),
     [
@@ -36,6 +41,8 @@ def test_a_formula_without_a_thing_that_is_named_is_refused():
         ("G !near(robot, Ben)", "keep away from him"),
         ("F in(robot, hall)", "visit every room except the lab and the dark lab"),
         ("G !in(robot, lab)", "anywhere but the lab"),
+        ("F in(robot, hall)", "go to the lab, no, the hall"),
+        ("F in(robot, hall)", "go to the dark lab - no wait, I mean the hall"),
         ("F in(robot, dark lab)", "visit the dark lab"),
         ("F near(robot, Ben)", "benefit from labels"),
     ],

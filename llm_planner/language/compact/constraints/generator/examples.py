@@ -73,6 +73,8 @@ TABLE_RULES: Weighted = (
     (0.03, combined.first_in), (0.6, written.rule),
 )  # fmt: skip
 
+COMMANDS = 0.2  # share of whole commands that people wrote
+
 _AND_RULE = (  # the usual links, most of the time, then the others
     "[[, and|, but|and|but|, but|but|, and|and|.|,]|[, and|, but|and|but|.|,|;|.|,]|[, and|, but|and|but|.|;|,"
     "|. also|. and|, also|. but|, and please|. remember ,|. furthermore ,|. moreover ,|. in addition ,"
@@ -124,6 +126,8 @@ def rooms(rng: Generator) -> tuple[str, list[Part]]:
     """Commands to a robot in a building: errands, rules, or both; now and then many."""
     things = _random_items(rng, int(rng.integers(1, 6)))
     who = Narrator(rng, "rooms", things, rooms=int(rng.integers(4, 12)), people=int(rng.integers(0, 4)))
+    if who.chance(COMMANDS):
+        return "rooms", _commanded(who, ROOM_RULES)
     goals = [
         pick(who, PEOPLES_GOALS if who.people else GOALS)
         for _ in range(int(rng.choice([0, 1, 2], p=[0.3, 0.56, 0.14])))
@@ -181,6 +185,8 @@ def table(rng: Generator) -> tuple[str, list[Part]]:
     who.used += said
     if 1 <= len(said) <= 2:  # what is named first is what is moved
         who.last = said[0].node, ()
+    if who.chance(COMMANDS):
+        return "table", _commanded(who, TABLE_RULES)
     count = int(rng.choice(5, p=[0.26, 0.48, 0.17, 0.07, 0.02]))
     ruled = [pick(who, TABLE_RULES) for _ in range(count)]
     task: Said | tuple[None, Phrase] = (None, tuple(words))
@@ -195,8 +201,14 @@ def unclear(rng: Generator) -> tuple[str, list[Part]]:
     return world, [Part(node("unclear"), tuple(str(rng.choice(UNCLEAR)).split()))]
 
 
-def _strung(who: Narrator, said: Iterable[tuple[Node | None, Phrase]]) -> list[Part]:
-    parts: list[Part] = []
+def _commanded(who: Narrator, rules: Weighted) -> list[Part]:
+    """A command as somebody wrote it, now and then with another rule."""
+    parts = [Part(spec and canonical(spec), words) for spec, words in written.command(who)]
+    return _strung(who, [pick(who, rules)] if who.chance(0.2) else [], parts)
+
+
+def _strung(who: Narrator, said: Iterable[tuple[Node | None, Phrase]], before: Sequence[Part] = ()) -> list[Part]:
+    parts = list(before)
     goal_before = False
     for spec, words in said:
         if spec is not None and who.world != "bare":

@@ -1,12 +1,14 @@
-"""Ways to say a rule or an errand as several people wrote them down, a line each: `SPEC :: words`.
+"""Ways to say a rule, an errand or a whole command as several people wrote them down, a line each: `SPEC :: words`.
 
     never(in(R)) :: [keep|stay] out of {R}
     not_before(holding(X), is_in(Y, B)) :: {X} has to wait until {Y} is in {B}
+    visit(in(R)) :: go to {~S} , no , sorry , {R}
+    task :: {X} in {B} && never(moved(Y)) :: , no touching {Y} && never(moved(Z)) :: , nor {Z}
 
 The words may hold choices in square brackets, as templates do. Slots are drawn anew for every sentence and stand for
 words with their article: X, Y, Z a thing, A any of several things, E each of several, B what things are put in or on,
-R, S, Q a room, P, O a person, D a length, V a speed, T seconds, N a number. Lines after `# rooms`, `# table` or
-`# both` are for robots in a building, at a table, or either.
+R, S, Q a room, P, O a person, D a length, V a speed, T seconds, N a number; ~ marks what is said but taken back. Lines
+after `# rooms`, `# table` or `# both` are for robots in a building, at a table, or either. `task` is work for an arm.
 """
 
 from __future__ import annotations
@@ -21,13 +23,13 @@ from llm_planner.errors import InputError
 from llm_planner.language.compact.constraints.generator import acts
 from llm_planner.language.compact.constraints.generator.itineraries import Said
 from llm_planner.language.compact.constraints.generator.narrator import Described, Narrator
-from llm_planner.language.compact.constraints.generator.phrasing import joined, listed, node
+from llm_planner.language.compact.constraints.generator.phrasing import Phrase, joined, listed, node
 from llm_planner.language.compact.constraints.grammar import GOALS, READING
 from llm_planner.language.compact.grammar import Node
 
 FOLDER = Path(__file__).parent / "written"
 WORLDS = {"rooms": ("rooms",), "table": ("table",), "both": ("rooms", "table")}
-_SLOT = re.compile(r"\{(\w)\}")
+_SLOT = re.compile(r"\{(~?\w)\}")
 _TOKEN = re.compile(r"\w+|[(),]")
 _STATES = {"in": "in_room", "beside": "is_beside"}  # shorter than in the grammar
 _JOINTS = {"and": "both", "or": "either"}
@@ -50,21 +52,36 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Line:
-    """One way to say what `spec` means."""
+class Clause:
+    """One way to say what `spec` means; None for a task that the program network reads."""
 
-    spec: Term
+    spec: Term | None
     words: str
+
+
+Line = tuple[Clause, ...]
+Told = tuple[Node | None, Phrase]
 
 
 def rule(who: Narrator) -> Said:
     """A rule as somebody would say it in this world, with things of this scene."""
-    return said(who, _fitting(who, read_lines()[who.world, False]))
+    return _one(who, "rule")
 
 
 def goal(who: Narrator) -> Said:
     """An errand in the same way."""
-    return said(who, _fitting(who, read_lines()[who.world, True]))
+    return _one(who, "errand")
+
+
+def command(who: Narrator) -> list[Told]:
+    """All parts of a command, with the words that link them."""
+    return told(who, _fitting(who, read_lines()[who.world, "command"]))
+
+
+def _one(who: Narrator, kind: str) -> Said:
+    ((spec, words),) = told(who, _fitting(who, read_lines()[who.world, kind]))
+    assert spec is not None
+    return spec, words
 
 
 def _fitting(who: Narrator, lines: Sequence[Line]) -> Line:
@@ -73,17 +90,29 @@ def _fitting(who: Narrator, lines: Sequence[Line]) -> Line:
     needless |= frozenset[str]() if who.rooms else frozenset("RSQ")
     while True:
         line = who.pick(lines)
-        if not line.spec.slots & needless:
+        if not _said_slots(line) & needless:
             return line
 
 
-def said(who: Narrator, line: Line) -> Said:
-    """The derivation and the words of one line."""
+def told(who: Narrator, line: Line) -> list[Told]:
+    """The derivations and the words of one line."""
     drawn: dict[str, Described] = {}
-    for name in dict.fromkeys(_SLOT.findall(line.words)):
-        drawn[name] = _another(who, name, [meant for meant, _ in drawn.values()])
-    words = who.say(line.words, **{name: phrase for name, (_, phrase) in drawn.items()})
-    return _spec(line.spec, {name: meant for name, (meant, _) in drawn.items()}), words
+    for name in _said_names(line):
+        drawn[name] = _another(who, name.lstrip("~"), [meant for meant, _ in drawn.values()])
+    meant = {name: node for name, (node, _) in drawn.items()}
+    slots = {name.replace("~", "no"): phrase for name, (_, phrase) in drawn.items()}
+    return [
+        (_spec(clause.spec, meant) if clause.spec else None, who.say(clause.words.replace("{~", "{no"), **slots))
+        for clause in line
+    ]
+
+
+def _said_names(line: Line) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for clause in line for name in _SLOT.findall(clause.words)))
+
+
+def _said_slots(line: Line) -> frozenset[str]:
+    return frozenset(name.lstrip("~") for name in _said_names(line))
 
 
 def _another(who: Narrator, slot: str, spoken: Sequence[Node]) -> Described:
@@ -134,16 +163,22 @@ def _node(term: Term, meant: dict[str, Node]) -> Node:
 
 
 @lru_cache(maxsize=1)
-def read_lines() -> dict[tuple[str, bool], tuple[Line, ...]]:
-    """All lines by world, and whether they are errands; raises InputError for one that cannot be read."""
-    found: dict[tuple[str, bool], list[Line]] = {
-        (world, goal): [] for world in WORLDS["both"] for goal in (False, True)
+def read_lines() -> dict[tuple[str, str], tuple[Line, ...]]:
+    """All lines by world and kind (rule, errand, command); raises InputError for one that cannot be read."""
+    found: dict[tuple[str, str], list[Line]] = {
+        (world, kind): [] for world in WORLDS["both"] for kind in ("rule", "errand", "command")
     }
     for path in sorted(FOLDER.glob("*.txt")):
         for worlds, line in lines_of(path):
             for world in worlds:
-                found[world, line.spec.name in GOALS].append(line)
+                found[world, _kind(line)].append(line)
     return {key: tuple(lines) for key, lines in found.items()}
+
+
+def _kind(line: Line) -> str:
+    if len(line) > 1 or line[0].spec is None:
+        return "command"
+    return "errand" if line[0].spec.name in GOALS else "rule"
 
 
 def lines_of(path: Path) -> Iterator[tuple[tuple[str, ...], Line]]:
@@ -160,19 +195,26 @@ def lines_of(path: Path) -> Iterator[tuple[tuple[str, ...], Line]]:
 
 
 def read_line(text: str) -> Line:
-    """One line; raises InputError where it is not `SPEC :: words` or its slots do not match."""
+    """One line; raises InputError where it is not `SPEC :: words`, or its slots do not match."""
+    line = tuple(_clause(clause) for clause in text.split("&&"))
+    meant = frozenset[str]().union(*(clause.spec.slots for clause in line if clause.spec))
+    free = frozenset(_said_names(line)) if any(clause.spec is None for clause in line) else meant
+    said = frozenset(name for name in _said_names(line) if not name.startswith("~"))
+    if not said or not meant <= said or not said <= free:
+        raise InputError(f"{text!r} is not SPEC :: words with the same slots in both")
+    return line
+
+
+def _clause(text: str) -> Clause:
     spec, _, words = text.partition("::")
     tokens = _TOKEN.findall(spec)
+    if tokens == ["task"]:
+        return Clause(None, words.strip())
     term, rest = _term(tokens) if tokens else (Term(""), [])
     closed = not rest and tokens.count("(") == tokens.count(")")
-    if (
-        not closed
-        or term.name not in READING.rules["SPEC"]
-        or set(_SLOT.findall(words)) != term.slots
-        or not term.slots
-    ):
+    if not closed or term.name not in READING.rules["SPEC"] or not term.slots or not words.strip():
         raise InputError(f"{text!r} is not SPEC :: words with the same slots in both")
-    return Line(term, words.strip())
+    return Clause(term, words.strip())
 
 
 def _term(tokens: list[str]) -> tuple[Term, list[str]]:
