@@ -6,8 +6,11 @@ import pytest
 from llm_planner.errors import InputError
 from llm_planner.language.compact.constraints.generator.examples import Part, _random_items, as_sample
 from llm_planner.language.compact.constraints.generator.narrator import Narrator
+from llm_planner.language.compact.constraints.generator.phrasing import canonical
 from llm_planner.language.compact.constraints.generator.written import FOLDER, goal, lines_of, read_line, rule, told
-from llm_planner.language.compact.grammar import linearise
+from llm_planner.language.compact.constraints.grammar import READING
+from llm_planner.language.compact.encoding import Sample
+from llm_planner.language.compact.grammar import START, linearise
 
 
 def narrator(world: str, seed: int = 0, people: int = 2) -> Narrator:
@@ -15,12 +18,24 @@ def narrator(world: str, seed: int = 0, people: int = 2) -> Narrator:
     return Narrator(rng, world, _random_items(rng, 4), rooms=6 if world == "rooms" else 0, people=people)
 
 
+def is_legal(sample: Sample) -> bool:
+    """Whether the grammar can say it."""
+    stack = START
+    for step in sample.steps:
+        if not sample.item.legal(*stack[-1])[sample.item.choice(step)]:
+            return False
+        stack = READING.advance(stack, step)
+    return not stack
+
+
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
 def test_every_line_gives_sentences(path):
     for worlds, line in lines_of(path):
         for seed, world in enumerate(worlds * 2):
             who = narrator(world, seed, people=2 if world == "rooms" else 0)
-            assert as_sample(world, [Part(*part) for part in told(who, line)]) is not None, line
+            sample = as_sample(world, [Part(spec and canonical(spec), words) for spec, words in told(who, line)])
+            assert sample is not None, line
+            assert is_legal(sample), line
 
 
 def test_words_and_derivation_speak_of_the_same():

@@ -212,7 +212,7 @@ def _clause(text: str) -> Clause:
         return Clause(None, words.strip())
     term, rest = _term(tokens) if tokens else (Term(""), [])
     closed = not rest and tokens.count("(") == tokens.count(")")
-    if not closed or term.name not in READING.rules["SPEC"] or not term.slots or not words.strip():
+    if not closed or term.name not in READING.rules["SPEC"] or not term.about or not words.strip():
         raise InputError(f"{text!r} is not SPEC :: words with the same slots in both")
     return Clause(term, words.strip())
 
