@@ -117,7 +117,10 @@ class Unlike:
         specs = [part.spec for part in parts if part.spec is not None and part.spec.step != "unclear"]
         if not specs:
             return True
-        return not self._shapes & {_shape_of(_renamed(tuple(specs)))}
+        try:
+            return _shape_of(_renamed(tuple(specs))) not in self._shapes
+        except InputError:  # too large to decide
+            return False
 
 
 @dataclass

@@ -18,7 +18,7 @@ from llm_planner.language.compact.network import NetworkSize
 from llm_planner.language.compact.program_grammar import PROGRAM
 from llm_planner.language.compact.training import Lesson
 
-READING_SIZE = NetworkSize(width=96, heads=4, hidden=256, encoder_layers=4, decoder_layers=2)
+READING_SIZE = NetworkSize(width=192, heads=8, hidden=512, encoder_layers=4, decoder_layers=2)
 SHARE = 0.1  # of people's utterances among the reading network's examples
 
 

@@ -78,7 +78,6 @@ def test_nobody_is_spoken_of_where_nobody_is():
         "visit(in(R)) :: go to {~R}",
         "visit(in(R)) :: go to {R} && never(in(S)) ::",
         "visit(in(R)) :: go to {R} && never(in(S)) :: , not there",
-        "task :: put it there",
     ],
 )
 def test_a_line_that_cannot_be_read_is_told(text):

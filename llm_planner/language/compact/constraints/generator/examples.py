@@ -54,7 +54,7 @@ GOALS: Weighted = (
     (0.02, itineraries.patrol), (0.04, counts.counted), (0.09, endings.finish), (0.08, endings.one_before_another),
     (0.25, lambda who: itineraries.visit_one(who, who.errand())), (0.03, limits.timed), (0.03, exceptions.everywhere),
     (0.09, endings.fetch), (0.05, itineraries.inspections), (0.05, endings.there_and_back),
-    (0.35, written.goal), (0.05, combined.brought_together), (0.02, combined.either_of), (0.04, combined.elided_order),
+    (0.8, written.goal), (0.05, combined.brought_together), (0.02, combined.either_of), (0.04, combined.elided_order),
 )  # fmt: skip
 PEOPLES_GOALS: Weighted = (*GOALS, (0.03, endings.handed_round))
 ROOM_RULES: Weighted = (
@@ -63,17 +63,17 @@ ROOM_RULES: Weighted = (
     (0.05, counts.counted), (0.03, precedence.stay_until), (0.01, limits.always), (0.02, limits.timed),
     (0.03, exceptions.nowhere_else), (0.03, carrying.empty_handed), (0.12, carrying.carrying),
     (0.04, carrying.only_with), (0.04, carrying.slowly), (0.01, combined.first_in),
-    (0.03, exceptions.nothing_else), (0.02, exceptions.only), (0.6, written.rule),
+    (0.03, exceptions.nothing_else), (0.02, exceptions.only), (1.4, written.rule),
 )  # fmt: skip
 TABLE_RULES: Weighted = (
     (0.32, avoidance.never), (0.23, precedence.not_before), (0.09, limits.distance), (0.03, limits.speed),
     (0.04, limits.height), (0.04, responses.whenever), (0.05, precedence.never_after), (0.01, limits.always),
     (0.06, responses.responds), (0.11, exceptions.nothing_else), (0.05, exceptions.only), (0.06, carrying.carrying),
     (0.03, carrying.slowly), (0.03, counts.counted), (0.02, endings.finish), (0.01, limits.timed),
-    (0.03, combined.first_in), (0.6, written.rule),
+    (0.03, combined.first_in), (1.4, written.rule),
 )  # fmt: skip
 
-COMMANDS = 0.2  # share of whole commands that people wrote
+COMMANDS = 0.35  # share of whole commands that people wrote
 
 _AND_RULE = (  # the usual links, most of the time, then the others
     "[[, and|, but|and|but|, but|but|, and|and|.|,]|[, and|, but|and|but|.|,|;|.|,]|[, and|, but|and|but|.|;|,"
@@ -115,11 +115,11 @@ def pick(who: Narrator, weighted: Weighted) -> Said:
     return weighted[-1][1](who)
 
 
-def bare(rng: Generator) -> tuple[str, list[Part]]:
+def bare(rng: Generator, first: Pattern) -> tuple[str, list[Part]]:
     """Sentences over bare propositions, as Lang2LTL's are."""
     who = Narrator(rng, "bare", places=1.0 if rng.random() < 0.45 else 0.5)
-    count = int(rng.choice([1, 2, 3], p=[0.84, 0.12, 0.04]))
-    return "bare", _strung(who, [pick(who, BARE) for _ in range(count)])
+    more = int(rng.choice(3, p=[0.84, 0.12, 0.04]))
+    return "bare", _strung(who, [first(who), *(pick(who, BARE) for _ in range(more))])
 
 
 def rooms(rng: Generator) -> tuple[str, list[Part]]:
@@ -232,32 +232,38 @@ def _random_items(rng: Generator, count: int) -> tuple[Item, ...]:
 
 
 Sentences = Callable[[Generator], tuple[str, list[Part]]]
+Mix = tuple[tuple[float, Sentences], ...]
+BARE_MIX: Mix = (
+    *((0.99 * weight / sum(w for w, _ in BARE), partial(bare, first=one)) for weight, one in BARE),
+    (0.01, unclear),
+)
+MIX: Mix = (*((0.24 * share, one) for share, one in BARE_MIX), (0.42, rooms), (0.32, table), (0.02, unclear))
+TRIES = 30
 
 
-def draw_parts(rng: Generator, mix: Mix) -> tuple[str, list[Part]]:
-    """The kind of world and the parts of a random sentence; `mix` are shares of kinds, which sum to one."""
+def drawn(rng: Generator, mix: Mix) -> Sentences:
+    """One kind of sentences; `mix` are the shares of all kinds, which sum to one."""
     draw = rng.random()
     for share, sentences in mix:
         draw -= share
         if draw < 0:
-            return sentences(rng)
-    return mix[-1][1](rng)
+            return sentences
+    return mix[-1][1]
 
 
 def draw_sample(rng: Generator, accept: Callable[[Sequence[Part]], bool], mix: Mix) -> Sample:
-    """A random sample that is short enough and accepted."""
+    """A random sample that is short enough and accepted, of kinds in these shares even where few are accepted."""
     while True:
-        world, parts = draw_parts(rng, mix)
-        if accept(parts):
-            noise = noisy([part.words for part in parts], rng)
-            sample = as_sample(world, [Part(part.spec, words) for part, words in zip(parts, noise, strict=True)])
-            if sample is not None:
+        sentences = drawn(rng, mix)
+        for _ in range(TRIES):
+            world, parts = sentences(rng)
+            if accept(parts) and (sample := _noisy_sample(rng, world, parts)) is not None:
                 return sample
 
 
-Mix = tuple[tuple[float, Sentences], ...]
-MIX: Mix = ((0.24, bare), (0.42, rooms), (0.32, table), (0.02, unclear))
-BARE_MIX: Mix = ((0.99, bare), (0.01, unclear))
+def _noisy_sample(rng: Generator, world: str, parts: list[Part]) -> Sample | None:
+    noise = noisy([part.words for part in parts], rng)
+    return as_sample(world, [Part(part.spec, words) for part, words in zip(parts, noise, strict=True)])
 
 
 def as_sample(world: str, parts: list[Part]) -> Sample | None:

@@ -14,8 +14,8 @@ from llm_planner.language.compact.constraints.generator.examples import (
     Mix,
     Part,
     as_sample,
-    draw_parts,
     draw_sample,
+    drawn,
 )
 from llm_planner.language.compact.constraints.generator.noise import noisy
 from llm_planner.language.compact.encoding import Sample
@@ -49,7 +49,7 @@ def vocabulary(mixture: Mixture, seed: int = 0, count: int = 40_000) -> tuple[st
     rng = np.random.default_rng(seed)
     seen: Counter[str] = Counter()
     for _ in range(count):
-        parts = draw_parts(rng, mixture.mix)[1]
+        parts = drawn(rng, mixture.mix)(rng)[1]
         for words in noisy([part.words for part in parts if part.spec is not None] or [()], rng, polite=0.5):
             seen.update(piece for piece in words if isinstance(piece, str))
     said = {piece for parts in mixture.utterances for p in parts for piece in p.words if isinstance(piece, str)}

@@ -200,7 +200,7 @@ def read_line(text: str) -> Line:
     meant = frozenset[str]().union(*(clause.spec.slots for clause in line if clause.spec))
     free = frozenset(_said_names(line)) if any(clause.spec is None for clause in line) else meant
     said = frozenset(name for name in _said_names(line) if not name.startswith("~"))
-    if not said or not meant <= said or not said <= free:
+    if not meant <= said or not said <= free:
         raise InputError(f"{text!r} is not SPEC :: words with the same slots in both")
     return line
 
