@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 
 from llm_planner.plan.decoding.scene_graph import SceneGraph
@@ -12,8 +13,10 @@ from llm_planner.program.signatures import Signature
 from llm_planner.temporal.alphabet import Letter
 from llm_planner.temporal.automaton import Automaton, automaton
 from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.timed import untimed
 from llm_planner.world.occurring import alphabet_of
+from llm_planner.world.propositions import ANYTHING, parse_proposition
 from llm_planner.world.scene import Scene
 
 _State = tuple[tuple[int, Letter], ...]  # of each automaton, with the last letter that it read
@@ -25,11 +28,16 @@ def optimal_length(
     """The metres of the shortest plan that keeps all constraints (Dijkstra over scenes and automata); inf for none.
 
     Among the same calls as the decoder's: things are put down where a constraint speaks of, or anywhere, which takes
-    far longer to search. Windows in seconds are not judged. Raises InputError as `decode_plan`.
+    far longer to search. Things of which every constraint only forbids something are left where they are: no plan gets
+    shorter by moving them. Windows in seconds are not judged. Raises InputError as `decode_plan`.
     """
     task = Task(scene, tuple(skills), tuple(constraints))
     propositions = spoken_of(constraints)
-    graph = SceneGraph(scene, menu_for(task, drop_anywhere), propositions)
+    menu = menu_for(task, drop_anywhere)
+    asked = {name for one in constraints for name in _asked_for(one.formula)}
+    wanted = {word for name in asked for word in parse_proposition(name).arguments}
+    movable = tuple(name for name in menu.movable if name in wanted or ANYTHING in wanted)
+    graph = SceneGraph(scene, replace(menu, movable=movable), propositions)
     names = tuple(map(str, propositions))
     automata = [automaton(untimed(one.formula), alphabet_of(names, scene)) for one in constraints]
 
@@ -57,6 +65,16 @@ def optimal_length(
                 best[edge.after, after] = total
                 heapq.heappush(waiting, (total, len(best), edge.after, after))
     return inf
+
+
+def _asked_for(f: Formula, positive: bool = True) -> frozenset[str]:
+    """Propositions that can help to satisfy the formula (or to break it, where not `positive`) by being true."""
+    if f.operator == "":
+        return frozenset(f.propositions) if positive else frozenset()
+    signs = {"!": (not positive,), "->": (not positive, positive)}.get(f.operator, (positive,) * len(f.operands))
+    if f.operator == "<->":
+        return frozenset(f.propositions)
+    return frozenset[str]().union(*(_asked_for(g, sign) for g, sign in zip(f.operands, signs, strict=True)))
 
 
 def _read(automata: Sequence[Automaton], states: _State, letters: Sequence[Letter]) -> _State:
