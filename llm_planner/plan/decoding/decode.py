@@ -25,6 +25,7 @@ from llm_planner.world.scene import Scene
 
 Clock = Callable[[], float]
 QUICK = 0.1  # share of the limits that the first search may take
+RULES_TRIED = 4  # of those that may be in the way
 PROOF_STATES = 4000  # of each search for a reason
 _LESS = "Ask for less at once, or drop a constraint."
 
@@ -108,7 +109,7 @@ class _Decoder:
                 reason = because(conflict, self.viewpoint)
                 return Decoded(Verdict.IMPOSSIBLE, reason=reason, conflict=conflict, states=found.states)
         if found.calls is None:
-            return Decoded(Verdict.GAVE_UP, reason=_no_proof(found), states=found.states)
+            return Decoded(Verdict.GAVE_UP, reason=_no_proof(found, self._in_the_way()), states=found.states)
         return self._planned(found)
 
     def _search(self, share: float) -> Found:
@@ -128,6 +129,16 @@ class _Decoder:
             self.task, impossible, lambda: self.clock() < deadline, len(self.task.demands) if found.exhausted else 2
         )
         return conflict or (self.task.demands if found.exhausted else ())
+
+    def _in_the_way(self) -> tuple[Constraint, ...]:
+        """The rules without any one of which a short search finds a plan."""
+        limits = Limits(round(QUICK * self.limits.states), QUICK * self.limits.seconds)
+        rules = [one for one in self.task.judged if not one.goal]
+        fewer = [
+            replace(self.task, constraints=tuple(c for c in self.task.constraints if c is not one)) for one in rules
+        ]
+        plans = [_find(task, self.prior, limits, self.clock).calls for task in fewer[:RULES_TRIED]]
+        return tuple(rule for rule, calls in zip(rules, plans, strict=False) if calls is not None)
 
     def _planned(self, found: Found) -> Decoded:
         assert found.calls is not None
@@ -162,8 +173,11 @@ def _widest(task: Task) -> tuple[Task, Menu]:
     return replace(task, caution=0.0), menu_for(task, drop_anywhere=True)
 
 
-def _no_proof(found: Found) -> str:
+def _no_proof(found: Found, in_the_way: Sequence[Constraint]) -> str:
     if found.late:
         return f"Every plan that I found comes too late, as far as I can foresee. {_LESS}"
     looked = f"I found no plan that satisfies this among {found.states} situations, and no proof that there is none."
+    if in_the_way:
+        rules = " or ".join(f"“{rule.words}”" for rule in in_the_way)
+        return f"{looked} Without {rules} there is a plan: drop that, or move things apart."
     return f"{looked} {_LESS}"

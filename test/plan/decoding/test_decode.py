@@ -165,6 +165,15 @@ def test_at_its_limits_it_says_that_it_gave_up(driving, building_scene):
     assert decoded.reason.endswith("no proof that there is none. Ask for less at once, or drop a constraint.")
 
 
+def test_where_it_gives_up_it_says_which_rule_is_in_the_way(driving, building_scene):
+    asked = rules(
+        "F in(robot, office)", "F (in(parcel, lab) & F (in(robot, kitchen) & F (in(parcel, hall) & F in(robot, lab))))"
+    )
+    decoded = decode_plan(building_scene, driving, asked, limits=Limits(states=20))
+    assert decoded.verdict is Verdict.GAVE_UP
+    assert decoded.reason.endswith(f"Without “{asked[1].words}” there is a plan: drop that, or move things apart.")
+
+
 def test_it_gives_up_when_its_time_is_over(tidy, table_with_vase):
     rule = "F (moved(red block) & F (moved(vase) & F (moved(green block) & F moved(red bowl))))"
     decoded = tidy(table_with_vase((0.62, 0.38)), rule, limits=Limits(seconds=0.0))
