@@ -15,7 +15,7 @@ import argparse
 import json
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -29,7 +29,8 @@ from llm_planner.language.compact.constraints.generator.utterances import Uttera
 from llm_planner.language.compact.constraints.reader import CommandReader
 from llm_planner.language.compact.grammar import Node, Pointer
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
-from llm_planner.language.compact.lessons import reading_lesson_of
+from llm_planner.language.compact.lessons import READING_SIZE, reading_lesson_of
+from llm_planner.language.compact.network import NetworkSize
 from llm_planner.language.compact.training import TrainingSettings, train
 from llm_planner.language.model import ReadingRequest
 from llm_planner.temporal.alphabet import Alphabet
@@ -53,9 +54,11 @@ class Effort:
     batch: int
     learning_rate: float
     share: float  # of utterances among the examples
+    size: NetworkSize = READING_SIZE
 
 
-EFFORTS = {"utterance": Effort(700, 64, 6e-4, 0.6), "formula": Effort(2200, 64, 1.5e-3, 0.2)}
+SMALL = NetworkSize(width=96, heads=4, hidden=256, encoder_layers=4, decoder_layers=2)  # learns from nothing in minutes
+EFFORTS = {"utterance": Effort(700, 64, 6e-4, 0.6), "formula": Effort(1600, 64, 1.8e-3, 0.2, SMALL)}
 
 
 @dataclass
@@ -193,7 +196,7 @@ def learn(
 ) -> CommandReader:
     """A reader that learnt from these utterances and from sentences of other formulas than those kept out."""
     accept = Unlike(kept_out) if kept_out else accept_all
-    lesson = reading_lesson_of(utterances, effort.share, BARE_MIX, accept)
+    lesson = replace(reading_lesson_of(utterances, effort.share, BARE_MIX, accept), size=effort.size)
     settings = TrainingSettings(effort.steps, effort.batch, effort.learning_rate, min(200, effort.steps // 10), seed)
     train(lesson, settings, folder, base and base / "weights.safetensors", partial(_progress, folder.name))
     return CommandReader(NumpyNetwork(*load_weights(folder)), min_confidence=0.0)
@@ -216,7 +219,7 @@ def main(arguments: list[str] | None = None, show: Callable[[str], None] = print
     parser.add_argument("--limit", type=int, default=0, help="only the first so many utterances")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args(arguments)
-    effort = EFFORTS[args.folds] if args.steps is None else Effort(args.steps, 16, 1e-3, 0.5)
+    effort = EFFORTS[args.folds] if args.steps is None else Effort(args.steps, 16, 1e-3, 0.5, SMALL)
     utterances = load_utterances(args.data or QUICK)[: args.limit or None]
     fold_of = split(utterances, args.folds)
     scores = []
