@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
 from llm_planner_interfaces.msg import CommandStatus, Plan, PlanStatus
-from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.srv import StopRobot
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
@@ -22,13 +20,13 @@ from llm_planner.language.model import LanguageModel, ProgramRequest
 from llm_planner.language.stop_words import is_stop
 from llm_planner.nodes.commands import Command
 from llm_planner.nodes.journal_file import journal_path, note
-from llm_planner.nodes.message_conversions import scene_from_msg
 from llm_planner.nodes.model_thread import Answer, ModelThread
+from llm_planner.nodes.patience import Patience
 from llm_planner.nodes.plan_client import EXECUTOR_LOST, PlanClient
-from llm_planner.nodes.plan_executor_node import NO_SCENE
 from llm_planner.nodes.plan_messages import plan_to_msg, step_from_msg, trace_from_msg
+from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
 from llm_planner.nodes.settings import PRIVILEGES, Setting
-from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, RELIABLE, WARN, ShellNode, run_node
+from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.plan.events import EndReason
 from llm_planner.plan.journal import Journal, RecordKind
 from llm_planner.plan.plan import Outcome
@@ -46,16 +44,6 @@ QUEUE_LENGTH = 8  # commands that may wait
 _OUTCOMES = {Outcome.QUESTION: Result.QUESTION, Outcome.REFUSED: Result.REFUSED, Outcome.FAILED: Result.REFUSED}
 _REASONS = {Result.REPLAN: EndReason.REPLAN, Result.SKILL_FAILED: EndReason.FAILED}  # after which plans may go on
 _MISSING = {Result.NO_SCENE: NO_SCENE, Result.EXECUTOR_LOST: EXECUTOR_LOST}
-
-
-@dataclass(frozen=True)
-class Wait:
-    """Something without which the present command cannot go on, until `deadline` [s, monotonic]."""
-
-    condition: Callable[[], bool]
-    proceed: Callable[[], None]
-    otherwise: int  # the code it ends with
-    deadline: float
 
 
 class LanguagePlannerNode(ShellNode):
@@ -84,16 +72,14 @@ class LanguagePlannerNode(ShellNode):
         rehearsal = "off" if self.setting("rehearsal") is False else str(self.setting("rehearsal"))
         self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal")))
-        self._scene: Scene | None = None
-        self._scene_heard = 0.0
         self._waiting: deque[Command] = deque()
         self._current: Command | None = None
-        self._wait: Wait | None = None
+        self._patience = Patience(self.setting("patience"))
         self._plan = self.create_lifecycle_publisher(Plan, "plan", LATCHED)
         self._status = self.create_lifecycle_publisher(CommandStatus, "command_status", RELIABLE)
         self._stop = self.create_client(StopRobot, "stop")
-        self._plans = PlanClient(self, self._drop_all, self._look)
-        self.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
+        self._plans = PlanClient(self, self._drop_all, self._patience.look)
+        self._scenes = SceneFeed(self, self.setting("scene_timeout"), lambda restarted: self._patience.look())
         self.create_subscription(String, "language_command", self._on_text, RELIABLE)
         ActionServer(
             self, ExecuteCommand, "execute_command", self._on_execute,
@@ -180,16 +166,13 @@ class LanguagePlannerNode(ShellNode):
         command.state = CommandStatus.PLANNING
         self._tell(command, "planning")
         self._once(
-            self._sees_scene,
+            lambda: self._scenes.is_fresh,
             lambda: self._once(self._plans.is_heard, lambda: self._ask_model(command), Result.EXECUTOR_LOST),
             Result.NO_SCENE,
         )
 
-    def _sees_scene(self) -> bool:
-        return self._scene is not None and time.monotonic() - self._scene_heard < self.setting("scene_timeout")
-
     def _ask_model(self, command: Command) -> None:
-        scene, status = self._scene, self._plans.status
+        scene, status = self._scenes.scene, self._plans.status
         settings = replace(self._settings, source=command.source)
         self._model.ask(
             lambda model: plan_command(
@@ -234,7 +217,7 @@ class LanguagePlannerNode(ShellNode):
         if result.may_go_on and command.repairs < MOST_REPAIRS:
             command.ended, command.repairs, command.state = result, command.repairs + 1, CommandStatus.PLANNING
             self._tell(command, f"planning anew: {result.error_msg}")
-            self._once(self._sees_scene, lambda: self._plan_anew(command), Result.NO_SCENE)
+            self._once(lambda: self._scenes.is_fresh, lambda: self._plan_anew(command), Result.NO_SCENE)
         elif result.error_code == Result.REFUSED and command.repairs:
             self._end_unrepaired(command, InputError(result.error_msg))
         else:
@@ -242,7 +225,7 @@ class LanguagePlannerNode(ShellNode):
 
     def _plan_anew(self, command: Command) -> None:
         """What is left is planned in a thread of its own: it may take seconds."""
-        before, ended, scene = command.left, command.ended, self._scene
+        before, ended, scene = command.left, command.ended, self._scenes.scene
         steps, letters = tuple(map(step_from_msg, ended.steps)), trace_from_msg(ended.seen)
         plan, history = replace(before.plan, steps=steps), replace(before.history, letters=letters)
         left = replace(before, plan=plan, reason=_REASONS[ended.error_code], history=history)
@@ -273,7 +256,8 @@ class LanguagePlannerNode(ShellNode):
         self._tell(command, message)
         command.done.set_result(None)
         if command is self._current:
-            self._current = self._wait = None
+            self._current = None
+            self._patience.forget()
             if self._waiting:
                 self._begin(self._waiting.popleft())
 
@@ -299,26 +283,11 @@ class LanguagePlannerNode(ShellNode):
 
     def _once(self, condition: Callable[[], bool], proceed: Callable[[], None], otherwise: int) -> None:
         """Go on with the present command when `condition` holds, or end it with a code when it does not in time."""
-        self._wait = Wait(condition, proceed, otherwise, time.monotonic() + self.setting("patience"))
-        self._look()
-
-    def _look(self) -> None:
-        wait = self._wait
-        if wait is None or self._current is None:
-            return
-        if wait.condition():
-            self._wait = None
-            wait.proceed()
-        elif time.monotonic() > wait.deadline:
-            self._end(self._current, wait.otherwise, _MISSING[wait.otherwise])
-
-    def _on_scene(self, message: SceneMsg) -> None:
-        self._scene, self._scene_heard = scene_from_msg(message), time.monotonic()
-        self._look()
+        self._patience.once(condition, proceed, lambda: self._end(self._current, otherwise, _MISSING[otherwise]))
 
     def _on_watch(self) -> None:
         self._plans.watch()
-        self._look()
+        self._patience.look()
 
     def _on_second(self) -> None:
         for command in self._known():

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from llm_planner_interfaces.action import ExecutePlan
 from llm_planner_interfaces.msg import CommandStatus, ConstraintStatus, Plan, PlanStatus
-from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.srv import StopRobot
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
@@ -16,10 +15,10 @@ from rclpy.task import Future
 
 from llm_planner.errors import InputError, LlmPlannerError, QuestionError
 from llm_planner.nodes.journal_file import journal_path, note
-from llm_planner.nodes.message_conversions import scene_from_msg
 from llm_planner.nodes.plan_messages import plan_from_msg, step_to_msg, trace_to_msg, watch_to_msg
+from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
 from llm_planner.nodes.settings import PRIVILEGES, Setting
-from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, RELIABLE, WARN, ShellNode, run_node
+from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.nodes.silence import Silence
 from llm_planner.nodes.skill_client import SkillClient
 from llm_planner.plan.acceptance import accept
@@ -48,7 +47,6 @@ from llm_planner.skills.contract import SkillResult
 from llm_planner.skills.library import load_skills
 from llm_planner.temporal.monitor import Verdict
 from llm_planner.world.places import viewpoint
-from llm_planner.world.scene import Scene
 
 Result = ExecutePlan.Result
 _CODES = {
@@ -61,6 +59,7 @@ _CODES = {
     EndReason.SCENE_LOST: Result.NO_SCENE,
     EndReason.SKILLS_LOST: Result.SKILLS_LOST,
 }
+SCENE_PATIENCE = 2.0  # [s] that a plan waits for a scene
 _STATES = {EndReason.DONE: PlanStatus.SUCCEEDED, EndReason.STOPPED: PlanStatus.STOPPED}
 
 
@@ -105,17 +104,13 @@ class PlanExecutorNode(ShellNode):
         self._commander = Commander(self.setting("planner_timeout"))
         self._listening = Silence()  # its seconds are the commander's clock, which stands while we are held up
         self._listening.heard()
-        self._scene: Scene | None = None
-        self._awaited, self._awaited_until = Future(), 0.0  # done at the next scene, or when nobody can wait for it
-        self._world_run = 0
-        self._scene_heard = 0.0
         self._id = time.time_ns()
         self._stops = 0
         self._last = PlanStatus()
         self._status = self.create_lifecycle_publisher(PlanStatus, "plan_status", LATCHED)
         self._constraint_status = self.create_lifecycle_publisher(ConstraintStatus, "constraint_status", LATCHED)
         self._skills = SkillClient(self, self._on_skill_result, lambda: self._handle(SkillServerLost()))
-        self.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
+        self._scenes = SceneFeed(self, self.setting("scene_timeout"), self._on_scene)
         self.create_subscription(CommandStatus, "command_status", self._on_command, RELIABLE)
         self.create_service(StopRobot, "stop", self._on_stop)
         self.every(0.25, self._on_watch)
@@ -139,11 +134,7 @@ class PlanExecutorNode(ShellNode):
         return CancelResponse.ACCEPT
 
     async def _execute(self, goal: ServerGoalHandle) -> Result:
-        if not self._sees_scene():  # just started: whoever planned may have been seen by the simulator before us
-            if self._awaited.done():
-                self._awaited = Future()
-            self._awaited_until = time.monotonic() + SCENE_PATIENCE
-            await self._awaited
+        await self._scenes.wait(SCENE_PATIENCE)  # just started, we may see the simulator later than whoever planned
         refusal = self._begin(goal)
         if refusal is not None:
             (goal.canceled if goal.is_cancel_requested else goal.abort)()
@@ -162,7 +153,7 @@ class PlanExecutorNode(ShellNode):
         given_up = self._commander.why_stop(plan.id, self._listening.seconds)
         if (plan.executor, plan.stops) != (self._id, self._stops) or given_up:
             return Result(error_code=Result.STOPPED, error_msg="Stopped before it began.")
-        if not self._sees_scene():
+        if not self._scenes.is_fresh:
             return Result(error_code=Result.NO_SCENE, error_msg=NO_SCENE)
         try:
             state = self._accepted(plan)
@@ -176,7 +167,7 @@ class PlanExecutorNode(ShellNode):
         )
         self._running, self._unfinished = Running(goal, state), None
         self._publish_watch(self._running)
-        self._handle(SceneObserved(self._scene))
+        self._handle(SceneObserved(self._scenes.scene))
         return None
 
     def _accepted(self, plan: Plan) -> Execution:
@@ -187,8 +178,8 @@ class PlanExecutorNode(ShellNode):
             if self._unfinished is None or self._unfinished.id != plan.continues:
                 raise InputError("there is no plan to go on with: the robot has been used since; say the command again")
             unfinished = self._unfinished.state
-        skills, settings = self._library.for_scene(self._scene).signatures, replace(self._settings, source=plan.source)
-        return accept(shown, self._scene, skills, self._viewpoint, settings, unfinished)
+        scene, settings = self._scenes.scene, replace(self._settings, source=plan.source)
+        return accept(shown, scene, self._library.for_scene(scene).signatures, self._viewpoint, settings, unfinished)
 
     def _result(self, running: Running) -> Result:
         end = running.state.end
@@ -203,22 +194,12 @@ class PlanExecutorNode(ShellNode):
         code, may_go_on = _CODES[end.reason], self._unfinished is running
         return Result(error_code=code, error_msg=end.message, may_go_on=may_go_on, steps=steps, seen=seen)
 
-    def _sees_scene(self) -> bool:
-        return self._scene is not None and self._scene_silence() <= self.setting("scene_timeout")
-
-    def _scene_silence(self) -> float:
-        return time.monotonic() - self._scene_heard
-
-    def _on_scene(self, message: SceneMsg) -> None:
-        scene = scene_from_msg(message)
-        restarted = self._scene is not None and (message.run != self._world_run or scene.time < self._scene.time)
-        self._scene, self._world_run, self._scene_heard = scene, message.run, time.monotonic()
-        self._awaited.set_result(None)
+    def _on_scene(self, restarted: bool) -> None:
         if restarted:
             self._unfinished = None
             self._handle(StopRequested("the robot or its simulator was restarted"))
         else:
-            self._handle(SceneObserved(scene))
+            self._handle(SceneObserved(self._scenes.scene))
 
     def _on_skill_result(self, step_id: str, result: SkillResult) -> None:
         self._handle(SkillFinished(step_id, result))
@@ -239,9 +220,8 @@ class PlanExecutorNode(ShellNode):
         self._skills.watch()
         self._listening.look(time.monotonic())
         self._check_command()
-        if time.monotonic() > self._awaited_until:
-            self._awaited.set_result(None)
-        if self._running is not None and self._scene_silence() > self.setting("scene_timeout"):
+        self._scenes.watch()
+        if self._running is not None and not self._scenes.is_fresh:
             self._handle(SceneLost())
 
     def _on_stop(self, request: StopRobot.Request, response: StopRobot.Response) -> StopRobot.Response:
@@ -295,7 +275,7 @@ class PlanExecutorNode(ShellNode):
             running.goal.publish_feedback(ExecutePlan.Feedback(status=self._last))
 
     def _publish_watch(self, running: Running) -> None:
-        self._constraint_status.publish(watch_to_msg(running.state.watch, running.id, self._scene))
+        self._constraint_status.publish(watch_to_msg(running.state.watch, running.id, self._scenes.scene))
 
     def _publish_status(self) -> None:
         self._last.executor, self._last.stops = self._id, self._stops
@@ -303,7 +283,7 @@ class PlanExecutorNode(ShellNode):
         self._status.publish(self._last)
 
     def _on_diagnose(self) -> None:
-        if self._scene_silence() > self.setting("scene_timeout"):
+        if not self._scenes.is_fresh:
             self.report(WARN, "no scene arrives")
         else:
             self.report(OK, "running a plan" if self._running else "idle")
@@ -311,10 +291,6 @@ class PlanExecutorNode(ShellNode):
 
 def _verdicts(watch: Watch) -> tuple[tuple[Verdict, bool], ...]:
     return tuple((one.verdict, one.monitor.accepts) for one in watch.watched)
-
-
-SCENE_PATIENCE = 2.0  # [s] that a plan waits for a scene
-NO_SCENE = "Nothing shows me the scene. Is the simulator, or the robot's perception, running?"
 
 
 def _number(state: Execution) -> int:
