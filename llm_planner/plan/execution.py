@@ -276,4 +276,5 @@ def _concluded(state: Execution, scene: Scene) -> Transition:
     if tasks:
         return _next(replace(state, queue=tasks, phase=Phase.READY), scene)
     told = "; ".join(goal.sentence(state.viewpoint) for goal in broken)
-    return _finish(state, Finish(EndReason.FAILED, f"Every step is done, but the scene does not show that {told}."))
+    undone = Finish(EndReason.REPLAN, f"Every step is done, but the scene does not show that {told}.")
+    return _finish(replace(state, wanted=state.goals), undone)

@@ -43,9 +43,12 @@ def pick_again(
 
 
 def redo(goal: Goal, plan: Plan, round_number: int, scene: Scene, skills: Mapping[str, Signature]) -> tuple[Task, ...]:
-    """The steps that should make `goal`, found broken at the end, true again; none where nothing simple would."""
+    """The steps that should make `goal`, found broken at the end, true again; none where nothing simple would.
+
+    A robot that drives would have to go there first: that takes a new plan.
+    """
     step = next((item for item in plan.steps if item.id == goal.step_id), None)
-    if step is None or goal.atom.arguments[:1] != (HELD,) or scene.held:
+    if scene.building or step is None or goal.atom.arguments[:1] != (HELD,) or scene.held:
         return ()
     again = replace(step, id=f"{step.id}r{round_number}", status=StepStatus.PENDING, message="done again")
     pick = _pick(goal.held_at_start, f"{again.id}.0", step.line, scene, skills)

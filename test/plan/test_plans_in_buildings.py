@@ -7,7 +7,7 @@ import pytest
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.in_process import Workcell, run_command
-from llm_planner.plan.plan import Outcome, goals_of, still_wanted
+from llm_planner.plan.plan import Outcome, StepStatus, goals_of, still_wanted
 from llm_planner.plan.planning import plan_program
 from llm_planner.plan.prediction import predict
 from llm_planner.simulation.rooms.things import parse_things
@@ -88,6 +88,34 @@ def test_a_thing_stays_where_it_was_dropped_when_the_robot_goes_on(world):
         Outcome.DONE, "The gripper is empty; the mug is in the hall; the robot is at the lobby.",
     )  # fmt: skip
     assert world.scene().robot_room == "lobby"
+
+
+def test_what_somebody_carries_off_meanwhile_is_brought_again(world):
+    program = 'go_to("mug")\npick_up("mug")\ngo_to("hall")\ndrop_off()\ngo_to("lobby")'
+    taken: list[str] = []
+
+    def take_away(state):
+        dropped = any(step.skill == "drop_off" and step.status is StepStatus.DONE for step in state.plan.steps)
+        if dropped and not taken:
+            taken.append("mug")
+            world.lay_out(put(world.scene(), "mug", "office"))
+
+    report = run_command(
+        "bring it", Workcell(world, LIBRARY), lambda scene: planned(world, program), on_change=take_away
+    )
+    assert report.outcome is Outcome.DONE
+    assert room_of(world.scene(), "mug") == "hall"
+    assert taken
+
+
+def put(scene, name, room):
+    x, y = scene.building.find(room).area.center
+    lies = [replace(o, position=(x, y, o.position[2])) if o.name == name else o for o in scene.objects]
+    return replace(scene, objects=tuple(lies))
+
+
+def room_of(scene, name):
+    return scene.building.room_at(*scene.find(name).position[:2])
 
 
 def test_a_program_can_visit_everybody(world):
