@@ -11,7 +11,11 @@ from llm_planner.temporal.monitor import Monitor
 from llm_planner.temporal.parser import parse
 
 # Nobody types these in a sentence; "&" and "|" somebody may.
-_SURE = re.compile(r"->|(?:^|[\s(])![\w(]|\b[FGXN]\s?[(\[!]|\b[FGXN] [FGXN]\b|^[FGXN] \w")
+_SURE = re.compile(
+    r"->|=>|\[\]|<>|[¬∧∨→↔□◇]|(?:^|[\s(])[!~][\w(]|\b[FGXN]\s?[(\[!~]|\b[FGXN] [FGXN]\b|\b[FGXN]{2,3} [\w(!]"
+    r"|^[FGX] \w|\b[FGX] \w+\("
+)
+_ENGLISH = re.compile(r"\b(?:the|and|but|then|please|put|pick|never|always|stack|bring|stay|keep)\b")
 _LIKELY = re.compile(r"[&|]|\b[UWRM]\b")
 
 
@@ -25,7 +29,11 @@ def typed(command: str) -> Reading | None:
         return None
     try:
         formula = parse(command)
-    except InputError:
+    except InputError as error:
+        if sure and _ENGLISH.search(command):
+            raise InputError(
+                f"“{command}” mixes a sentence with a formula; say all of it in words, or give the formula alone"
+            ) from error
         if sure:
             raise
         return None

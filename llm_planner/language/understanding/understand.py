@@ -12,6 +12,7 @@ from llm_planner.language.model import LanguageModel, Reading, ReadingRequest, U
 from llm_planner.language.understanding import questions
 from llm_planner.language.understanding.clauses import clauses
 from llm_planner.language.understanding.grounding import as_attempt, ground
+from llm_planner.language.understanding.harm import check_harmless
 from llm_planner.language.understanding.meaning import Meanings
 from llm_planner.language.understanding.typed import typed
 from llm_planner.language.understanding.vote import Grounded, Group, Vote, count
@@ -48,9 +49,10 @@ def understand(
 
     A command without such a meaning is read clause by clause, where its clauses can be read apart. Raises QuestionError
     where there is no such meaning, it is itself a question, leaves words of the command out, or cannot be fulfilled;
-    InputError for a command that is too long; LanguageModelError as it comes.
+    InputError for a command that is too long or asks for a person to be harmed; LanguageModelError as it comes.
     """
     command = clean_command(command)
+    check_harmless(command, scene)
     meanings = Meanings(scene, bool(propositions))
     request = ReadingRequest(command, scene, propositions, temperature=temperature, seed=seed)
     counted = CountedModel(model)

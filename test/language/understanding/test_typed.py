@@ -2,6 +2,7 @@
 
 import pytest
 
+from llm_planner.errors import InputError
 from llm_planner.language.understanding.typed import typed
 from llm_planner.language.understanding.understand import understand
 from llm_planner.temporal.lexer import FormulaError
@@ -27,6 +28,11 @@ class Nobody:
         ("F a", True),
         ("F[0,10] a", True),
         ("a & b", True),
+        ("[] !(a | b)", False),
+        ("<>(a & b)", True),
+        ("◇ (a & b)", True),
+        ("G ~a", False),
+        ("a => F b", False),
     ],
 )
 def test_a_formula_is_taken_at_its_word(text, goal):
@@ -36,7 +42,13 @@ def test_a_formula_is_taken_at_its_word(text, goal):
     assert (constraint.formula, constraint.goal, constraint.words) == (parse(text), goal, text)
 
 
-@pytest.mark.parametrize("text", ["F(a & & b)", "G(a -> )", "!a W", "F[10 a"])
+@pytest.mark.parametrize("text", ["stack the blocks, G !holding(vase)", "go to the lab and F in(robot, hall)"])
+def test_a_formula_within_a_sentence_is_told(text):
+    with pytest.raises(InputError, match="mixes a sentence with a formula; say all of it in words, or give the form"):
+        typed(text)
+
+
+@pytest.mark.parametrize("text", ["F(a & & b)", "G(a -> )", "!a W", "F[10 a", "FG a", "GF (a)"])
 def test_what_looks_like_a_formula_and_is_none_is_told(text):
     with pytest.raises(FormulaError):
         typed(text)
