@@ -2,7 +2,8 @@
 
 Nothing is excluded that a scene could show: a block in a mug in a bowl is in both, one across two others is on both.
 What is listed follows from how `world.propositions` measures: the robot and each object are in one room at a time,
-one thing is held and rests nowhere.
+one thing is held and rests nowhere. Implications are not listed: a letter where a thing is held and not moved counts as
+one that can occur, so that nothing is taken for impossible wrongly.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from llm_planner.world.predicates import PLACE_TOLERANCE
 from llm_planner.world.propositions import ANYTHING, NEAR_ARM, NEAR_BASE, ROBOT, Proposition, parse_proposition
 from llm_planner.world.scene import Scene
 
-RESTS = ("in", "on", "at", "beside", "moved")  # not so of a thing in the gripper
+RESTS = ("in", "on", "at", "beside")  # not so of a thing in the gripper
 Named = tuple[str, Proposition]  # as it is spelt, and what it says
 
 

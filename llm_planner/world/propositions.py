@@ -1,7 +1,8 @@
 """Propositions: what constraints speak of, as text, and whether a moment of the scene shows them.
 
     in(robot, ROOM)   in(OBJECT, ROOM or CONTAINER)   on(A, B)   at(OBJECT, REGION)   beside(A, B)   clear(OBJECT)
-    holding(OBJECT)   holding(anything)   moved(OBJECT)   near(robot, OBJECT)   over(robot, OBJECT)
+    holding(OBJECT)   holding(anything)   near(robot, OBJECT)   over(robot, OBJECT)
+    moved(OBJECT)                              the robot holds it, or it lies elsewhere than when the plan began
     did(SKILL, ARGUMENT)                       that skill has just ended well with that first argument
     distance(robot, OBJECT) > 0.3              measured signals against a number [m, m/s]:
     speed(robot) < 0.2   height(OBJECT) < 0.1  distance, speed, height
@@ -26,7 +27,7 @@ ROBOT = "robot"
 ANYTHING = "anything"
 NEAR_ARM = 0.1  # [m] from the fingertips to an object's box: nearer is "near"
 NEAR_BASE = 0.9  # [m] from a mobile robot's middle to an object's box
-MOVED_DISTANCE = 0.03  # [m] from where it lay; less is a nudge
+MOVED_DISTANCE = 0.03  # [m] from where it lay; less is a nudge, unless the robot holds it
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def _holding(moment: Moment, name: str) -> bool:
 def _moved(moment: Moment, name: str) -> bool:
     item, scene = moment.scene.find(name), moment.scene
     origin = moment.origins.get(name, item.position)
-    return scene.held != name and dist(item.position, origin) > MOVED_DISTANCE
+    return scene.held == name or dist(item.position, origin) > MOVED_DISTANCE
 
 
 PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {  # name: (number of arguments, meaning)

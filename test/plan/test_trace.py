@@ -154,6 +154,11 @@ def test_moving_is_judged_by_where_a_thing_lay_when_the_plan_began(table):
     assert without_repeats(moved) == (frozenset(), frozenset({"moved(red block)"}))
 
 
+def test_what_is_picked_up_is_moved_from_the_moment_it_is_held(table):
+    seen = letters(go(table, "pick", "vase"), "holding(vase)", "moved(vase)")
+    assert seen == [[], ["holding(vase)", "moved(vase)"]]
+
+
 def test_without_a_measured_hand_the_way_begins_above_the_first_place(table):
     blind = replace(table, robot=None)
     passage = go(blind, "pick", "red block")

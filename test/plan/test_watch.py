@@ -74,6 +74,7 @@ def test_a_thing_has_moved_by_where_it_lay_at_the_first_scene(scene):
     moved = replace(scene, time=1.0, objects=tuple(elsewhere if o is item else o for o in scene.objects))
     assert watch.see(moved).broken
     assert not watching(scene, "G !moved(red block)").see(moved).broken
+    assert watch.see(replace(scene, time=1.0, held="red block")).broken
 
 
 def test_an_event_is_seen_once(scene):

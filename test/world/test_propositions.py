@@ -1,6 +1,7 @@
 """What a formula may say of a scene."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from llm_planner.world.propositions import (
     NEAR_BASE,
     PREDICATES,
     SIGNALS,
+    Moment,
     check_proposition,
+    holds,
     parse_proposition,
 )
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
@@ -43,6 +46,37 @@ def test_every_proposition_is_documented(name):
 def test_the_documented_thresholds_are_those_in_force(name, thresholds):
     (row,) = (line for line in TABLE.splitlines() if line.startswith(f"| `{name}("))
     assert [float(number) for number in re.findall(r"(\d+\.\d+) m\b", row)] == list(thresholds)
+
+
+ORIGINS = {item.name: item.position for item in SCENE.objects}
+
+
+def vase_is_moved(position: tuple[float, float, float], held: str = "") -> bool:
+    """With everything at the origin when the command began."""
+    mug, vase = SCENE.objects
+    scene = replace(SCENE, objects=(mug, replace(vase, position=position)), held=held)
+    return holds(parse_proposition("moved(vase)"), Moment(scene, ORIGINS))
+
+
+def test_a_thing_is_moved_as_soon_as_it_is_in_the_gripper():
+    assert vase_is_moved((0.0, 0.0, 0.0), held="vase")
+    assert vase_is_moved((0.4, 0.0, 0.2), held="vase")
+    assert not vase_is_moved((0.0, 0.0, 0.0), held="mug")
+
+
+def test_a_thing_is_moved_where_it_lies_farther_from_its_place_than_a_nudge():
+    assert vase_is_moved((1.1 * MOVED_DISTANCE, 0.0, 0.0))
+    assert not vase_is_moved((0.9 * MOVED_DISTANCE, 0.0, 0.0))
+
+
+def test_a_thing_put_back_where_it_lay_is_moved_no_more():
+    assert not vase_is_moved((0.0, 0.0, 0.0))
+
+
+def test_a_held_thing_that_nobody_saw_lying_is_moved():
+    held = Moment(replace(SCENE, held="vase"))
+    assert holds(parse_proposition("moved(vase)"), held)
+    assert not holds(parse_proposition("moved(mug)"), held)
 
 
 def test_a_missing_comma_is_pointed_out():
