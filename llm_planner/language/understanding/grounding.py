@@ -44,7 +44,7 @@ def _constraint(written: ReadConstraint, scene: Scene, propositions: tuple[str, 
 def _check_in_scene(constraint: Constraint, scene: Scene) -> None:
     for name in constraint.formula.propositions:
         check_proposition(parse_proposition(name), scene)
-    check_here(constraint, scene)
+    check_here(constraint.words, scene)
     check_names(constraint, scene)
     check_people(constraint, scene)
     check_amounts(constraint)

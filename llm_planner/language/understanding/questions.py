@@ -18,8 +18,10 @@ def asked_by_model(question: str) -> QuestionError:
     return QuestionError(shortened(plain_text(question), MAX_CHARACTERS))
 
 
-def which_reading(vote: Vote) -> QuestionError:
-    """No majority: the readings to choose from, or why there is none."""
+def unclear(vote: Vote) -> QuestionError:
+    """What the model asks itself; without a majority the readings to choose from, or why there is none."""
+    if vote.decided:
+        return asked_by_model(vote.groups[0].reading.question)
     readings = [group.reading for group in vote.groups if not group.reading.question][:MAX_OPTIONS]
     if not readings:
         asked = [group.reading.question for group in vote.groups]

@@ -10,6 +10,7 @@ from llm_planner.errors import InputError, LanguageModelError, QuestionError
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import LanguageModel, Reading, ReadingRequest, Usage
 from llm_planner.language.understanding import questions
+from llm_planner.language.understanding.absent import check_here
 from llm_planner.language.understanding.clauses import clauses
 from llm_planner.language.understanding.grounding import as_attempt, ground
 from llm_planner.language.understanding.harm import check_harmless
@@ -80,11 +81,11 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
 
 def _read_whole(request: ReadingRequest, model: LanguageModel, meanings: Meanings, samples: int) -> Understood:
     vote = _Poll(request, model, meanings).held(samples)
-    if not vote.decided:
-        raise questions.which_reading(vote)
+    if not vote.decided or vote.groups[0].reading.question:
+        if not request.propositions:
+            check_here(request.command, request.scene)
+        raise questions.unclear(vote)
     reading = vote.groups[0].reading
-    if reading.question:
-        raise questions.asked_by_model(reading.question)
     if words := left_over(request.command, (reading.task, *(constraint.words for constraint in reading.constraints))):
         raise questions.left_out(words)
     return Understood(reading.task, reading.constraints, vote)
