@@ -94,11 +94,14 @@ class Goal:
         ]
         if self.atom.predicate == "beside" and words[2] == ANY_SIDE:
             template = _BESIDE_ANY
+        if self.atom.predicate == "in" and self.atom.arguments[1] == HERE:
+            template = _IN_ROOM
         return worded(template, *words)
 
 
 _SPATIAL = frozenset({"direction", "side", "region", "place"})  # parameters whose words depend on the viewpoint
 _BESIDE_ANY = "the {0} is {3} m from the {1}"
+_IN_ROOM = "the {0} lies in the {1}"  # what is carried through a room does not
 _SENTENCES = {
     "on": "the {0} is on the {1}",
     "in": "the {0} is in the {1}",

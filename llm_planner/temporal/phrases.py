@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from llm_planner.temporal.names import PROPOSITION
 from llm_planner.world.names import the
+from llm_planner.world.propositions import ROBOT
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,12 @@ def _be(rest: str) -> Verb:
 
 
 def _in(what: str, where: str) -> Phrase:
-    state, place = _be(f"in {the(where)}"), the(where)
-    return Phrase(the(what), state, Verb("enter", "enters", "entered", place) if what == "robot" else state)
+    """The robot is in a room, and so is a person; a thing lies there, which it does not while it is carried through."""
+    name, place = the(what), f"in {the(where)}"
+    if what == ROBOT:
+        return Phrase(name, _be(place), Verb("enter", "enters", "entered", the(where)))
+    state = _be(place) if name == what else Verb("lie", "lies", "lain", place)
+    return Phrase(name, state, state)
 
 
 def _near(what: str, thing: str) -> Phrase:

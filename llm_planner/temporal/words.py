@@ -131,6 +131,8 @@ class _Reader:
         if len(visits := visits_in(f)) > 1:
             return f"at some point {self._in_turn(visits)}, in this order"
         inside, when = f.operands[0], _when(f, since) or "at some point"
+        if _is_plain("F", f) and _is_plain("G", inside) and is_momentary(inside.operands[0]):
+            return f"{self.now(inside.operands[0])} in the end"  # the same, where runs end
         if is_momentary(inside):
             return f"{happening(inside, self._phrase)} {when}"
         return f"{when} this becomes so: {self.part(inside)}"

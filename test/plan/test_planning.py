@@ -164,7 +164,7 @@ def test_where_no_program_obeys_the_model_chooses_among_the_steps_that_do(scene,
     assert planned.plan.steps[0].arguments == {"object": "red block"}
     assert 'pick("green block")' not in asked.choices[0].options
     assert asked.choices[0].constraints == (
-        "the robot does not hold the green block before the red block has been in the red bowl",
+        "the robot does not hold the green block before the red block has lain in the red bowl",
     )
 
 

@@ -85,7 +85,7 @@ def test_a_thing_stays_where_it_was_dropped_when_the_robot_goes_on(world):
     program = 'go_to("mug")\npick_up("mug")\ngo_to("hall")\ndrop_off()\ngo_to("Anna")\ngo_to("lobby")'
     report = run_command("bring it", Workcell(world, LIBRARY), lambda scene: planned(world, program))
     assert (report.outcome, report.message) == (
-        Outcome.DONE, "The gripper is empty; the mug is in the hall; the robot is at the lobby.",
+        Outcome.DONE, "The gripper is empty; the mug lies in the hall; the robot is at the lobby.",
     )  # fmt: skip
     assert world.scene().robot_room == "lobby"
 

@@ -62,7 +62,17 @@ SENTENCES = {
     ),
     "!(a U[0,5] b)": "this must not be so: (a is true until b is true, and b is true within 5 seconds)",
     "!a U (a U (!a U b))": "a is true at most once before b has been true, and b is true at some point",
-    "F G a": "at some point this becomes so: a is always true from then on",
+    "F G a": "a is true in the end",
+    "F[0,5] G a": "within 5 seconds this becomes so: a is always true from then on",
+    "G !in(bottle, hall)": "the bottle never lies in the hall",
+    "!in(bottle, hall) W in(bottle, lab)": "the bottle does not lie in the hall before it has lain in the lab",
+    "F G in(parcel, lab)": "the parcel lies in the lab in the end",
+    "F in(parcel, lab)": "the parcel lies in the lab at some point",
+    "G in(parcel, lab)": "the parcel always lies in the lab",
+    "G (in(Ben, lab) -> F in(robot, lab))": "whenever Ben is in the lab, the robot enters the lab then or later",
+    "F (in(parcel, lab) & in(robot, hall))": (
+        "the parcel lies in the lab and the robot is in the hall at some point"
+    ),
     "G (F a & F b)": (
         "at every moment this is so: (a is true and b is true at some point, in any order)"
     ),
