@@ -7,7 +7,9 @@ own way, so that a doubt never opens anything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Protocol
@@ -15,6 +17,8 @@ from typing import Protocol
 from llm_planner.skills.contract import Argument
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, REGIONS, Rectangle
 from llm_planner.world.scene import Scene
+
+ROBOT = "robot"  # what a condition on where the robot is speaks of
 
 
 class Truth(Enum):
@@ -28,10 +32,14 @@ class Truth(Enum):
 
 @dataclass(frozen=True)
 class Situation:
-    """The scene that a call is judged in; `ahead` says that it is the scene of now, and the call comes later."""
+    """The scene that a call is judged in; `ahead` says that it is the scene of now, and the call comes later.
+
+    `whereabouts` is where each thing whose place is a forecast may be (and `ROBOT`) [m]; the others are where they are.
+    """
 
     scene: Scene
     ahead: bool = False
+    whereabouts: Mapping[str, Rectangle] = field(default_factory=dict)
 
 
 class Condition(Protocol):
@@ -98,6 +106,8 @@ class Within:
 
     def test(self, value: Argument, situation: Situation) -> Truth:
         building = situation.scene.building
+        if isinstance(value, str) and value in situation.whereabouts:
+            return self._covers(situation.whereabouts[value])
         if isinstance(value, str) and building and value in building.names:
             return self._covers(building.find(value).area)
         if isinstance(value, str) and value in REGIONS:
@@ -127,6 +137,11 @@ class InRoom:
         scene = situation.scene
         if scene.building is None:
             return _sure(value in self.rooms)
+        if isinstance(value, str) and value in situation.whereabouts:
+            part = situation.whereabouts[value]
+            corners = itertools.product((part.x_min, part.x_max), (part.y_min, part.y_max))
+            inside = {scene.building.room_at(x, y) in self.rooms for x, y in corners}
+            return _sure(inside.pop()) if len(inside) == 1 else Truth.UNSURE
         if isinstance(value, str) and value in scene.building.names:
             return _sure(value in self.rooms)
         if isinstance(value, str) and value in scene.names:

@@ -1,7 +1,8 @@
 """Whether a skill may be called, for a source of commands, under a policy: pure functions, and sentences for a person.
 
-`check_call` is asked before every skill starts, with the scene of that moment. `check_ahead` is asked before anything
-moves: it refuses what no later scene could allow, so what it lets pass is still asked about by `check_call`.
+`check_call` is asked before every skill starts, with the scene of that moment. Before anything moves `check_foreseen`
+is asked with the scene foreseen for it, and `check_ahead` about what a program may come to: it refuses what no later
+scene could allow. What these two let pass is still asked about by `check_call`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from llm_planner.errors import LlmPlannerError, QuestionError
 from llm_planner.language.plain_text import plain_text, shortened
 from llm_planner.plan.plan import PlanStep
 from llm_planner.privileges.conditions import Situation
+from llm_planner.privileges.outlook import Outlook
 from llm_planner.privileges.policy import FALLBACKS, Policy, Possible, Verdict
 from llm_planner.program.interpreter import SkillCall
 from llm_planner.world.names import the
@@ -52,6 +54,12 @@ def check_call(policy: Policy, source: str, call: SkillCall, scene: Scene) -> De
 def check_ahead(policy: Policy, source: str, skill: str, values: Mapping[str, Possible], scene: Scene) -> Decision:
     """Whether a call with these values may ever start after `scene`; as `check_call` where all of it is known."""
     return _decide(policy, source, skill, values, Situation(scene, ahead=True))
+
+
+def check_foreseen(policy: Policy, source: str, call: SkillCall, outlook: Outlook) -> Decision:
+    """As `check_call`, in the scene foreseen for that moment; what the forecast leaves open counts against the call."""
+    values = {name: (value,) for name, value in call.arguments.items()}
+    return _decide(policy, source, call.skill, values, Situation(outlook.scene, whereabouts=outlook.whereabouts))
 
 
 def require(decision: Decision) -> None:

@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from llm_planner.privileges.conditions import Condition, Situation, Truth
+from llm_planner.privileges.conditions import ROBOT, Condition, Situation, Truth
 from llm_planner.skills.contract import Argument
-from llm_planner.world.scene import Scene
 
 ANY = "any"  # in place of a list of skills or sources
-HELD, ROBOT = "held", "robot"  # what `while` speaks of: the object held, and where the robot is
+HELD = "held"  # what `while` speaks of besides `ROBOT`: the object in the gripper
 
 Possible = tuple[Argument, ...]  # the values that an argument may turn out to have; empty where nobody knows yet
 
@@ -65,7 +64,7 @@ class Rule:
         """Whether the rule decides on this call; doubts count against the caller."""
         if not (_lists(self.skills, skill) and _lists(self.sources, source)):
             return False
-        shown = _shown(situation.scene)
+        shown = _shown(situation)
         truths = {_truth(values, name, tests, situation) for name, tests in self.arguments.items()}
         truths |= {_state_truth(shown, name, tests, situation) for name, tests in self.state.items()}
         return truths <= _TOLERATED[self.allows, situation.ahead]
@@ -114,9 +113,12 @@ def _state_truth(shown: Mapping[str, Argument], name: str, tests: tuple[Conditio
     return Truth.UNSURE if unseen else Truth.NO
 
 
-def _shown(scene: Scene) -> dict[str, Argument]:
+def _shown(situation: Situation) -> dict[str, Argument]:
+    scene = situation.scene
     held = {HELD: scene.held} if scene.held else {}
-    return {**held, **({ROBOT: scene.robot.position} if scene.robot else {})}
+    if scene.robot is None:
+        return {**held}
+    return {**held, ROBOT: ROBOT if ROBOT in situation.whereabouts else scene.robot.position}
 
 
 def _met(tests: tuple[Condition, ...], value: Argument, situation: Situation) -> Truth:

@@ -25,7 +25,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from llm_planner.privileges.condition_text import read_conditions
-from llm_planner.privileges.policy import ANY, FALLBACKS, HELD, ROBOT, Conditions, Policy, Rule, Verdict
+from llm_planner.privileges.conditions import ROBOT
+from llm_planner.privileges.policy import ANY, FALLBACKS, HELD, Conditions, Policy, Rule, Verdict
 from llm_planner.privileges.strict_yaml import Entry, read_strict
 from llm_planner.program.signatures import Signature
 

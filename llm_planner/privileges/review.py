@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from llm_planner.plan.plan import Plan, in_base_words
-from llm_planner.privileges.decision import check_ahead, require
+from llm_planner.privileges.decision import check_ahead, check_foreseen, require
+from llm_planner.privileges.outlook import Outlook
 from llm_planner.privileges.policy import Policy, Possible
 from llm_planner.program.checker import CheckedProgram
+from llm_planner.program.interpreter import SkillCall
 from llm_planner.program.signatures import Signature
 from llm_planner.program.static_types import Type
 from llm_planner.program.values import Point
@@ -37,10 +39,16 @@ def review_plan(
     scene: Scene,
     viewpoint: Viewpoint = BEHIND,
 ) -> None:
-    """Raises QuestionError or PrivilegeError for a step that is still ahead and that `source` may not have done."""
+    """Raises QuestionError or PrivilegeError for a step that `source` may not have done in the scene foreseen for it.
+
+    The plan begins in `scene`.
+    """
+    outlook = Outlook(scene)
     for step in plan.steps:
-        values = in_base_words(skills[step.skill], step.arguments, viewpoint)
-        require(check_ahead(policy, source, step.skill, {name: (value,) for name, value in values.items()}, scene))
+        skill = skills[step.skill]
+        values = in_base_words(skill, step.arguments, viewpoint)
+        require(check_foreseen(policy, source, SkillCall(step.skill, values, step.line), outlook))
+        outlook = outlook.after(skill, values)
 
 
 def _possible(skill: Signature, name: str, given: Type, viewpoint: Viewpoint) -> Possible:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from llm_planner.errors import QuestionError
 from llm_planner.plan.events import EndReason, StartSkill
 from llm_planner.plan.execution_state import continue_execution
 from llm_planner.plan.planning import plan_program
@@ -11,7 +12,6 @@ from llm_planner.plan.planning_settings import PlanningSettings
 from llm_planner.privileges.decision import PrivilegeError
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 
-TOUR = 'pick("red block")\ngo_home()\nplace_in("red bowl")'
 OK = SkillResult(SkillErrorCode.SUCCEEDED)
 ENDS = {"refuse": EndReason.FAILED, "ask": EndReason.QUESTION, "stop": EndReason.STOPPED}
 
@@ -28,13 +28,24 @@ def bound(play, careful):
 
 @pytest.mark.parametrize("otherwise", ENDS)
 def test_what_only_the_scene_of_the_moment_decides_ends_the_plan_before_the_step(bound, otherwise):
-    run = bound(TOUR, otherwise=otherwise).to_the_end()
-    assert run.robot.started == [("pick", "red block")]
+    def is_handed_a_block(before, promised):
+        return replace(promised, held="red block"), OK
+
+    run = bound("wait(1.0)\ngo_home()\nwait(1.0)", {1: is_handed_a_block}, otherwise).to_the_end()
+    assert run.robot.started == [("wait", 1.0)]
     assert run.state.end.reason is ENDS[otherwise]
     assert run.state.end.message.startswith(
         "Step 2, go_home(), may not start. The policy careful.yaml does not let commands from cli use go_home()"
     )
     assert run.statuses == {"1": "done", "2": "skipped", "3": "skipped"}
+
+
+@pytest.mark.parametrize(("otherwise", "error"), [("refuse", PrivilegeError), ("ask", QuestionError)])
+def test_what_the_scene_foreseen_for_a_step_decides_is_told_before_anything_moves(bound, otherwise, error):
+    with pytest.raises(
+        error, match=r"^The policy careful\.yaml does not let commands from cli use go_home\(\) \(rule 3"
+    ):
+        bound('pick("red block")\ngo_home()\nplace_in("red bowl")', otherwise=otherwise)
 
 
 def test_the_same_call_at_another_moment_is_made(bound):
