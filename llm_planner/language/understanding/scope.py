@@ -1,0 +1,37 @@
+"""Of how many things a reading speaks, held against words that say it: "nothing but the mug", "it"."""
+
+from __future__ import annotations
+
+import re
+
+from llm_planner.errors import InputError
+from llm_planner.language.understanding.wording import words_of
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.world.propositions import parse_proposition
+from llm_planner.world.scene import Scene
+
+_ALL_BUT = re.compile(
+    r"\b(?:nothing|no (?:other )?(?:thing|object)s?) (?:but|except|besides|other than|apart from)\b (.*)"
+)
+_ONE = re.compile(r"\b(?:it|that one|this one)\b")
+_SEVERAL = re.compile(
+    r"\b(?:any|all|both|each|every|either|neither|no|none|two|three|four|them|they|these|those|others?|else|rest"
+    r"|(?:any|every|no)thing|(?!this\b|does\b|was\b|has\b|its\b)\w{2,}s)\b"
+)
+
+
+def check_scope(constraint: Constraint, scene: Scene) -> None:
+    """Raises InputError for "nothing but X" that forbids only X, and for "it" that is read as several things."""
+    text = " ".join(words_of(constraint.words))
+    things = {name for item in constraint.formula.propositions for name in parse_proposition(item).arguments}
+    things &= set(scene.names)
+    spared = _ALL_BUT.search(text)
+    if spared and things and all(" ".join(words_of(name)) in spared[1] for name in things):
+        raise InputError(f"“{constraint.words}” spares what {constraint.formula} forbids")
+    if _ONE.search(text) and len(things) > 1 and not _SEVERAL.search(text) and not _are_named(things, text):
+        raise InputError(f"“{constraint.words}” speaks of one thing, but {constraint.formula} of several")
+
+
+def _are_named(things: set[str], text: str) -> bool:
+    """Whether some of them are named, so that "it" may be one of these or a room."""
+    return any(" ".join(words_of(name)) in text for name in things)
