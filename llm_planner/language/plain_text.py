@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 # ECMA-48: control sequences (colours, cursor), strings up to their terminator (titles, links), other escapes.
 _ESCAPES = re.compile(
@@ -21,3 +22,9 @@ def plain_text(text: str) -> str:
 def shortened(text: str, length: int) -> str:
     """At most `length` characters of `text`, with an ellipsis where it was cut."""
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def in_one_sentence(reasons: Iterable[str]) -> str:
+    """The reasons, parted by semicolons, with a full stop where they do not end in a question or exclamation mark."""
+    joined = "; ".join(reason.strip().rstrip(".") for reason in reasons)
+    return joined if joined.endswith(("?", "!")) else f"{joined}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from llm_planner.errors import LlmPlannerError, QuestionError
+from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.acceptance import go_on
 from llm_planner.plan.action_tree import ActionTree
 from llm_planner.plan.events import Command, SceneObserved, SkillFinished, StartSkill, StopRequested
@@ -23,11 +23,6 @@ from llm_planner.world.scene import Scene
 
 MakePlan = Callable[[Scene], Planned]
 Repair = Callable[[Execution, Scene], Planned]  # a plan for what is left; raises LlmPlannerError where there is none
-
-
-def no_repair(state: Execution, scene: Scene) -> Planned:
-    """Leaves a plan ended that may not go on."""
-    raise QuestionError("What should I do instead?")
 
 
 @dataclass(frozen=True)
@@ -84,13 +79,16 @@ def execute(
     library: SkillLibrary,
     on_change: Callable[[Execution], None] = lambda state: None,
     stop_requested: Callable[[], bool] = lambda: False,
-    repair: Repair = no_repair,
+    repair: Repair | None = None,
 ) -> Execution:
-    """Carry a plan out from its `start` to its end, repairs and all; the state returned is in `Phase.ENDED`."""
+    """Carry a plan out from its `start` to its end, repairs and all; the state returned is in `Phase.ENDED`.
+
+    Without `repair` the first plan is the only one.
+    """
     run = _Run(episode, library, on_change, stop_requested)
     state = run.to_the_end(start)
     for _ in range(MOST_REPAIRS):
-        if state.end is None or not state.end.may_go_on:
+        if repair is None or state.end is None or not state.end.may_go_on:
             break
         scene = episode.observe().scene
         try:

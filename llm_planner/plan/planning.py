@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from llm_planner.errors import LanguageModelError, LlmPlannerError, QuestionError
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import LanguageModel, Usage
+from llm_planner.language.plain_text import in_one_sentence
 from llm_planner.language.understanding.understand import Understood, understand
 from llm_planner.plan.action_tree import NO_PLANS, ActionTree, Step, merged
 from llm_planner.plan.decoding.decode import Decoded, Verdict, decode_plan
@@ -110,11 +111,11 @@ def permitted(planned: Planned, scene: Scene, viewpoint: Viewpoint, settings: Pl
     rehearsal = planned.rehearsal
     if settings.rehearse_fully is not None and rehearsal.verdict is not Advice.BLOCK:
         rehearsal = settings.rehearse_fully(planned, scene)
-    reasons = "; ".join(reason.rstrip(".") for reason in rehearsal.reasons)
+    reasons = in_one_sentence(rehearsal.reasons)
     if rehearsal.verdict is Advice.BLOCK:
-        raise ImpossibleError(f"This plan may not run: {reasons}. Nothing has moved.")
+        raise ImpossibleError(f"This plan may not run: {reasons} Nothing has moved.")
     if rehearsal.verdict is Advice.ASK and settings.ask:
-        raise QuestionError(f"I am not sure that this goes well: {reasons}. What should I do?")
+        raise QuestionError(f"I am not sure that this goes well: {reasons} What should I do?")
     return replace(planned, rehearsal=rehearsal)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from llm_planner.errors import InputError, QuestionError
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import Attempt, LanguageModel, MissingFunction, ProgramReply, ProgramRequest, Usage
-from llm_planner.language.plain_text import plain_text, shortened
+from llm_planner.language.plain_text import in_one_sentence, plain_text, shortened
 from llm_planner.program.checker import CheckedProgram, check_program
 from llm_planner.program.hierarchy import Hierarchy
 from llm_planner.program.limits import MAX_COMMAND_CHARACTERS
@@ -161,7 +161,7 @@ def as_question(error: ProgramError) -> ProgramError | QuestionError:
     if not error.person_can_answer:
         return error
     messages = dict.fromkeys(problem.message.partition(": ")[2] or problem.message for problem in error.problems)
-    return QuestionError(f"{'; '.join(_sentence(message) for message in messages)}. What should I do instead?")
+    return QuestionError(f"{in_one_sentence(map(_sentence, messages))} What should I do instead?")
 
 
 def _sentence(message: str) -> str:

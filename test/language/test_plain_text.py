@@ -2,7 +2,7 @@
 
 import pytest
 
-from llm_planner.language.plain_text import plain_text, shortened
+from llm_planner.language.plain_text import in_one_sentence, plain_text, shortened
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,16 @@ def test_text_is_what_a_person_sees(text, seen):
 def test_what_is_too_long_is_cut_with_an_ellipsis():
     assert shortened("abcdef", 4) == "abc…"
     assert shortened("abcd", 4) == "abcd"
+
+
+@pytest.mark.parametrize(
+    ("reasons", "sentence"),
+    [
+        (["it falls"], "it falls."),
+        (["It falls.", "it breaks. "], "It falls; it breaks."),
+        (["it falls. What now?"], "it falls. What now?"),
+        (["Stop!"], "Stop!"),
+    ],
+)
+def test_reasons_become_one_sentence_with_one_end(reasons, sentence):
+    assert in_one_sentence(reasons) == sentence

@@ -74,6 +74,12 @@ def test_a_speed_that_only_physics_shows_blocks(scene):
     assert both(symbolic, simulated).verdict is Advice.BLOCK
 
 
+def test_a_rehearsal_asks_nothing_it_tells_what_came_of_the_plan(scene):
+    rehearsal = tried(scene, start(scene, INTO_THE_BOWL, "F in(blue block, green bowl)"))
+    assert rehearsal.verdict is Advice.BLOCK
+    assert rehearsal.reasons[0].endswith("s: After every step this is still not so: “so be it”.")
+
+
 def test_physics_settles_what_the_forecast_doubted(scene):
     state = start(scene, INTO_THE_BOWL, "G speed(robot) < 5")
     rehearsal = both(rehearse(state, scene), tried(scene, state))

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from llm_planner.errors import QuestionError
 from llm_planner.plan.action_tree import merged
-from llm_planner.plan.in_process import Workcell, no_repair, run_command
+from llm_planner.plan.in_process import Workcell, run_command
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import plan_program
 from llm_planner.plan.planning_settings import PlanningSettings
@@ -118,9 +119,12 @@ def test_what_is_left_to_do_is_found_without_a_model(world):
     assert "blue block" in str(report.plan.steps[2])
 
 
-def test_without_a_repair_the_person_is_asked(world):
+def test_where_a_repair_has_a_question_the_person_is_asked(world):
+    def asks(state, scene):
+        raise QuestionError("What should I do instead?")
+
     make = under(INTO_THE_BOWL, "F moved(blue block)")
-    report = run_command("do it", Workcell(world, LIBRARY), make, repair=no_repair)
+    report = run_command("do it", Workcell(world, LIBRARY), make, repair=asks)
     assert report.message == "After every step this is still not so: “so be it”. What should I do instead?"
 
 
@@ -130,7 +134,7 @@ def test_a_constraint_that_cannot_be_watched_refuses_the_plan(world):
     assert "'a' is no proposition" in report.message
 
 
-def test_what_the_source_may_not_have_done_at_that_moment_ends_the_plan(world, careful):
+def test_what_the_source_may_not_have_done_is_told_before_anything_moves(world, careful):
     settings = PlanningSettings(policy=careful())
     text = 'pick("red block")\ngo_home()'
     report = run_command(
@@ -138,9 +142,8 @@ def test_what_the_source_may_not_have_done_at_that_moment_ends_the_plan(world, c
         Workcell(world, LIBRARY),
         lambda scene: plan_program("do it", text, scene, LIBRARY.signatures, settings=settings),
     )
-    assert report.outcome is Outcome.FAILED
-    assert report.message.startswith("Step 2, go_home(), may not start. The policy careful.yaml")
-    assert world.scene().held == "red block"
+    assert (report.outcome, world.time) == (Outcome.REFUSED, 0.0)
+    assert report.message.startswith("The policy careful.yaml does not let commands from cli use go_home()")
 
 
 class Blocked:
