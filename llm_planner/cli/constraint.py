@@ -91,7 +91,14 @@ def _reader(args: argparse.Namespace) -> Callable[[str], ConstraintReport]:
 def _scene(args: argparse.Namespace) -> Scene:
     from llm_planner.world.scene import Scene
 
-    return Scene(0.0, ()) if args.propositions is not None else open_requested_world(args).scene()
+    if args.propositions is None:
+        return open_requested_world(args).scene()
+    described = [option for option in ("world", "seed", "objects") if getattr(args, option) is not None]
+    if described:
+        raise InputError(
+            f"--propositions stands in place of a scene, and --{described[0]} describes one: leave out one of the two"
+        )
+    return Scene(0.0, ())
 
 
 def requested_propositions(text: str | None) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from llm_planner.language.model import LanguageModel
     from llm_planner.plan.planning import Planned
+    from llm_planner.plan.planning_settings import PlanningSettings
     from llm_planner.simulation.rooms.world import RoomsWorld
     from llm_planner.simulation.world import World
     from llm_planner.skills.library import SkillLibrary
@@ -18,12 +19,20 @@ if TYPE_CHECKING:
     from llm_planner.world.scene import Scene
 
 
+DEFAULT_WORLD, DEFAULT_SEED, DEFAULT_SOURCE = "tabletop", 0, "cli"
+
+
 def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that say what is asked, of which model, in which world."""
     parser.add_argument("text", nargs="*", help='the command, e.g. "stack the red block on the blue one"')
     add_world_arguments(parser)
     add_model_arguments(parser)
-    parser.add_argument("--program", type=Path, metavar="FILE", help="run this program instead of asking a model")
+    parser.add_argument(
+        "--program",
+        type=Path,
+        metavar="FILE",
+        help="do the task by this program, and keep the goals and rules of the command, if there is one",
+    )
     parser.add_argument(
         "--viewpoint", default="behind", help="where you stand: behind the robot (default), facing, left or right"
     )
@@ -38,12 +47,12 @@ def add_safety_arguments(parser: argparse.ArgumentParser) -> None:
         "the simulation first; off: do not ask",
     )  # fmt: skip
     parser.add_argument("--privileges", type=Path, metavar="FILE", help="policy file: who may have what done (YAML)")
-    parser.add_argument("--source", default="cli", help="whose command this is, for the policy file (default: cli)")
+    parser.add_argument("--source", help=f"whose command this is, for the policy file (default: {DEFAULT_SOURCE})")
 
 
 def add_world_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--world", default="tabletop", help="simulated world: tabletop (default) or rooms")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the layout (default: 0)")
+    parser.add_argument("--world", help=f"simulated world: tabletop or rooms (default: {DEFAULT_WORLD})")
+    parser.add_argument("--seed", type=int, help=f"seed of the layout (default: {DEFAULT_SEED})")
     parser.add_argument("--objects", metavar="LIST", help='what is in it, e.g. "red block, mug" or "parcel, Anna"')
 
 
@@ -64,11 +73,12 @@ def open_requested_world(args: argparse.Namespace) -> World | RoomsWorld:
     from llm_planner.simulation.gl import check_gl_setting
     from llm_planner.simulation.world import open_world, read_objects
 
-    if args.seed < 0:
-        raise InputError(f"--seed must be 0 or more, not {args.seed}")
+    name = DEFAULT_WORLD if args.world is None else str(args.world)
+    seed = DEFAULT_SEED if args.seed is None else int(args.seed)
+    if seed < 0:
+        raise InputError(f"--seed must be 0 or more, not {seed}")
     check_gl_setting()
-    name = str(args.world)
-    return open_world(name, args.seed, None if args.objects is None else read_objects(name, args.objects))
+    return open_world(name, seed, None if args.objects is None else read_objects(name, args.objects))
 
 
 def requested_viewpoint(args: argparse.Namespace) -> Viewpoint:
@@ -87,18 +97,13 @@ def requested_model(args: argparse.Namespace) -> Callable[[], LanguageModel]:
 
 
 def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[str, Scene], Planned]:
-    """What makes the plan for a command in a scene: the program given, or the model, opened once, when needed."""
-    from llm_planner.cli.files import read_program
-    from llm_planner.plan.planning import plan_command, plan_program
-    from llm_planner.plan.planning_settings import planning_settings
+    """What makes the plan for a command in a scene: with the program given, or with the model, opened when needed."""
+    from llm_planner.plan.planning import plan_command
     from llm_planner.program.synthesis import clean_command
 
-    settings = planning_settings(args.rehearsal, args.privileges, args.source, library, viewpoint)
+    settings = _settings(args, library, viewpoint)
     if args.program is not None:
-        text = read_program(args.program)
-        return lambda command, scene: plan_program(
-            command, text, scene, library.for_scene(scene).signatures, viewpoint, settings
-        )
+        return _planner_of_program(args, library, viewpoint, settings)
     opened = requested_model(args)
 
     def ask(command: str, scene: Scene) -> Planned:
@@ -106,3 +111,37 @@ def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoin
         return plan_command(words, scene, library.for_scene(scene).signatures, opened(), viewpoint, settings)
 
     return ask
+
+
+def _settings(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> PlanningSettings:
+    from llm_planner.errors import InputError
+    from llm_planner.plan.planning_settings import planning_settings
+
+    if args.source is not None and args.privileges is None:
+        raise InputError(
+            f"--source {args.source} is for a policy file, and none is given, so anyone may have anything done: "
+            "name one with --privileges FILE, or leave --source out"
+        )
+    source = DEFAULT_SOURCE if args.source is None else args.source
+    return planning_settings(args.rehearsal, args.privileges, source, library, viewpoint)
+
+
+def _planner_of_program(
+    args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint, settings: PlanningSettings
+) -> Callable[[str, Scene], Planned]:
+    """What plans with the program given, and under what was said beside it; a model reads that, and nothing else."""
+    from llm_planner.cli.files import read_program
+    from llm_planner.language.factory import check_script
+    from llm_planner.plan.planning import asked_of_any_plan, plan_program
+    from llm_planner.program.synthesis import clean_command
+
+    text = read_program(args.program)
+    opened = requested_model(args) if any(args.text) else None
+    check_script(args.model, args.model_script)
+
+    def check(command: str, scene: Scene) -> Planned:
+        words = clean_command(command)
+        constraints = asked_of_any_plan(words, scene, opened(), settings) if opened else ()
+        return plan_program(words, text, scene, library.for_scene(scene).signatures, viewpoint, settings, constraints)
+
+    return check

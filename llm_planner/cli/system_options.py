@@ -41,10 +41,11 @@ def node_options(args: argparse.Namespace, journal: Path | None = None, namespac
 
 
 def _check_model(args: argparse.Namespace) -> None:
-    from llm_planner.language.factory import MODEL_NAMES
+    from llm_planner.language.factory import MODEL_NAMES, check_script
 
     if args.model not in MODEL_NAMES:
         raise InputError(f"--model: there is no model {args.model!r}; choose one of: {', '.join(MODEL_NAMES)}")
+    check_script(args.model, args.model_script)
 
 
 def _robot(args: argparse.Namespace) -> str:

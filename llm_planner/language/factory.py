@@ -11,13 +11,24 @@ MODEL_NAMES = ("compact", "openai", "scripted")
 
 
 def check_model(name: str, script: Path | None = None) -> None:
-    """Raises `InputError` for an unknown name, and for the scripted model without its file; opens nothing."""
+    """Raises `InputError` for an unknown name, for the scripted model without its file and for another with one; opens
+    nothing."""
     if name not in MODEL_NAMES:
         raise InputError(f"there is no language model {name!r}; choose one of: {', '.join(MODEL_NAMES)}")
+    check_script(name, script)
     if name == "scripted" and script is None:
         raise InputError("the scripted model needs a file of replies: give its path as the model script")
     if name == "scripted" and script is not None and not script.exists():
         raise InputError(f"cannot read the model script {script}: there is no such file")
+
+
+def check_script(name: str, script: Path | None) -> None:
+    """Raises `InputError` for a file of replies that the model called `name` would never read."""
+    if script is not None and name != "scripted":
+        raise InputError(
+            f"the model script {script} holds replies of the model scripted, but the model is {name}: "
+            "choose the model scripted, or leave the script out"
+        )
 
 
 def open_model(name: str = "compact", script: Path | None = None) -> LanguageModel:

@@ -71,6 +71,17 @@ def plan_command(
     return replace(planned, usage=counted.usage)
 
 
+def asked_of_any_plan(
+    command: str, scene: Scene, model: LanguageModel, settings: PlanningSettings = DEFAULTS
+) -> tuple[Constraint, ...]:
+    """The goals and rules in a command whose task is done by a program written by hand, for `plan_program`.
+
+    Raises as `understand`; InputError also for a scene with names that may not be read.
+    """
+    check_names(scene)
+    return understand(command, scene, model, settings.samples, settings.temperature, settings.seed).constraints
+
+
 def plan_program(
     command: str,
     text: str,

@@ -134,6 +134,9 @@ def test_what_the_model_does_not_know_is_a_failure(constraint):
         (["--propositions", "a, b c"], "'b c' cannot name a proposition"),
         (["--picture", "x.jpg"], "--picture writes a .svg file, but x.jpg does not end in .svg"),
         (["--world", "moon"], "there is no world 'moon'"),
+        (["--propositions", "a", "--world", "tabletop"], "--propositions stands in place of a scene, and --world desc"),
+        (["--propositions", "a", "--seed", "0"], "and --seed describes one: leave out one of the two"),
+        (["--propositions", "a", "--objects", "mug"], "and --objects describes one: leave out one of the two"),
     ],
 )
 def test_a_wrong_option_is_told(options, message, constraint):

@@ -46,6 +46,14 @@ def test_the_planner_rehearses_and_both_keep_the_journal(tmp_path):
     assert (given["simulator"]["world"], given["skill_server"]["robot"]) == ("rooms", "mobile")
 
 
+def test_a_script_that_the_model_would_never_read_is_told(tmp_path):
+    script = tmp_path / "script.yaml"
+    script.write_text("go: go_home()", encoding="utf-8")
+    with pytest.raises(InputError, match="holds replies of the model scripted, but the model is compact"):
+        parameters("--model-script", str(script))
+    assert parameters("--model-script", str(script), "--model", "scripted")["language_planner"]["model"] == "scripted"
+
+
 def test_a_policy_with_a_mistake_is_told_before_anything_starts(tmp_path):
     policy = tmp_path / "policy.yaml"
     policy.write_text("sources: {cli: perhaps}\nrules: []\n", encoding="utf-8")

@@ -14,6 +14,13 @@ put the red block in the green bowl: |
   pick("red block")
   place_in("green bowl")
 lift the vase: pick("vase")
+leave the red block alone:
+  readings: [[constraints: [{formula: "G !holding(red block)", words: leave the red block alone}]]]
+put the blue block away but never touch the bowl:
+  readings:
+    - - task: put the blue block away
+        constraints: [{formula: "G !moved(green bowl)", words: but never touch the bowl}]
+which one: {readings: [[{question: "Which block?"}]]}
 break out: import os
 """
 
@@ -114,6 +121,76 @@ def test_a_program_of_ones_own_can_be_run(call_json, tmp_path):
     status, report = call_json(run_command, "--program", str(program))
     assert (status, report["message"]) == (0, "The red block is on the blue block.")
     assert report["confidence"] is None
+
+
+@pytest.fixture
+def lifting(tmp_path):
+    """The option that names a program which lifts the red block."""
+    program = tmp_path / "lift.py"
+    program.write_text('pick("red block")\n', encoding="utf-8")
+    return "--program", str(program)
+
+
+@pytest.mark.parametrize("command", [plan_command, run_command])
+@pytest.mark.parametrize("rule", ["leave the red block alone", "G !holding(red block)"])
+def test_a_rule_that_is_said_beside_a_program_is_proved_over_it(call_json, lifting, command, rule):
+    status, report = call_json(command, *lifting, rule)
+    assert (status, report["outcome"], report["duration"]) == (1, "refused", 0.0)
+    assert report["message"].startswith('This plan may not run: Step 1, pick("red block"), may not start')
+    assert f"“{rule}”" in report["message"]
+
+
+def test_a_rule_that_a_program_keeps_is_shown_and_watched(call_json, call, lifting):
+    status, report = call_json(run_command, *lifting, "G !moved(green bowl)")
+    assert (status, report["message"]) == (0, "The red block is in the gripper.")
+    (rule,) = report["constraints"]
+    assert (rule["formula"], rule["goal"]) == ("G !moved(green bowl)", False)
+    assert report["rehearsal"]["branches"] > 1
+    assert "rule: the green bowl" in call(plan_command, *lifting, "G !moved(green bowl)")[1]
+
+
+def test_a_goal_that_is_said_beside_a_program_must_be_reached_by_it(call_json, lifting):
+    status, report = call_json(run_command, *lifting, "F in(red block, green bowl)")
+    assert (status, report["outcome"]) == (1, "refused")
+    assert "After every step this is still not so: “F in(red block, green bowl)”" in report["message"]
+
+
+def test_a_program_takes_the_place_of_the_task_that_is_said_beside_it(call_json, lifting):
+    status, report = call_json(plan_command, *lifting, "put the blue block away but never touch the bowl")
+    assert (status, [step["skill"] for step in report["steps"]]) == (0, ["pick"])
+    assert [rule["words"] for rule in report["constraints"]] == ["but never touch the bowl"]
+
+
+@pytest.mark.parametrize(("words", "outcome"), [("which one", "question"), ("?", "question"), ("dance", "failed")])
+def test_words_beside_a_program_that_are_not_understood_move_nothing(call_json, lifting, words, outcome):
+    status, report = call_json(run_command, *lifting, words)
+    assert (status, report["outcome"], report["duration"]) == (1, outcome, 0.0)
+
+
+def test_a_program_without_words_needs_no_model(lifting, capsys):
+    parser = argparse.ArgumentParser()
+    plan_command.add_arguments(parser)
+    arguments = ["--model", "scripted", "--objects", OBJECTS, *lifting, "--json"]  # no script: opening it would fail
+    assert plan_command.run(parser.parse_args(arguments)) == 0
+    assert json.loads(capsys.readouterr().out)["constraints"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--source", "topic"],
+            "--source topic is for a policy file, and none is given, so anyone may have anything done: "
+            "name one with --privileges FILE, or leave --source out",
+        ),
+        (["--model", "compact"], "holds replies of the model scripted, but the model is compact: choose the model"),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_told(call_json, lifting, options, message):
+    for arguments in (["go home"], lifting, [*lifting, "G !moved(green bowl)"]):
+        status, report = call_json(plan_command, *options, *arguments)
+        assert (status, report["outcome"]) == (1, "refused")
+        assert message in report["message"]
 
 
 def test_a_failed_run_says_why_and_exits_with_1(call_json, tmp_path):
