@@ -1,24 +1,26 @@
 """Where a skill call will take the robot: corners of the way of a hand or of a mobile base, as the shipped skills move.
 
 Which motion a skill makes is read off what it promises: it goes to what is in the gripper afterwards, or to where what
-was held will lie; what it moves without holding it, it pushes.
+was held will lie; what it names and moves without holding it, it pushes.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.arm import ArmSettings
+from llm_planner.skills.contract import Argument
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.floor import Floor, floor_of
 from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.gripper_shape import TIP, Grip
 from llm_planner.skills.reach import into_reach
 from llm_planner.skills.scripts.basic import HOME
+from llm_planner.skills.scripts.push import RUN_UP, pushing_grips
 from llm_planner.world.geometry import half_extents, top
 from llm_planner.world.routes import distance
 from llm_planner.world.scene import Scene, SceneObject, Vector3
@@ -26,17 +28,18 @@ from llm_planner.world.scene import Scene, SceneObject, Vector3
 SETTINGS = ArmSettings()
 LIFT_LEAST = 0.03  # [m] that the hand rises after a grasp
 RETREAT = 0.08  # [m] that it rises after it let go
-RUN_UP, FINGER = 0.02, 0.01  # [m] before and half the breadth of closed fingers that push
+PUSHING = 0.02  # [m] between the points of a push at which it is looked where things lie
 REST: Vector3 = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Waypoint:
-    """The robot at `position` [m]. `done`: what the call promises has happened. `carries`: from there to the middle of
-    what is held [m]. `straight`: the way here is a line in space, where a hand otherwise swings about its base."""
+    """The robot at `position` [m]. `done`: the share of what the call promises that has happened, from 0 to 1.
+    `carries`: from there to the middle of what is held [m]. `straight`: the way here is a line in space, where a hand
+    otherwise swings about its base."""
 
     position: Vector3
-    done: bool = False
+    done: float = 0.0
     carries: Vector3 = REST
     straight: bool = False
 
@@ -61,23 +64,26 @@ def base_way(before: Scene, promised: Scene, every_point: bool = True) -> Way:
     floor = floor_of(before.building, before) if every_point else Floor(before.building, ())
     corners = floor.way((x, y), (gx, gy))
     points = [Waypoint((*corner, z), straight=True) for corner in corners]
-    return Way((*points, replace(points[-1], done=True)), distance(before.building, (x, y), (gx, gy)))
+    return Way((*points, replace(points[-1], done=1.0)), distance(before.building, (x, y), (gx, gy)))
 
 
-def arm_way(skill: Signature, before: Scene, promised: Scene) -> Way:
+def arm_way(skill: Signature, values: Mapping[str, Argument], before: Scene, promised: Scene) -> Way:
     """Of the point between an arm's fingertips; from above the first place where nobody knows where it starts."""
-    points = _arm_waypoints(skill, before, promised)
+    points = _arm_waypoints(skill, values, before, promised)
     return Way(points, sum(math.dist(a.position, b.position) for a, b in pairwise(points)))
 
 
-def _arm_waypoints(skill: Signature, before: Scene, promised: Scene) -> tuple[Waypoint, ...]:
+def _arm_waypoints(
+    skill: Signature, values: Mapping[str, Argument], before: Scene, promised: Scene
+) -> tuple[Waypoint, ...]:
     if promised.held and promised.held != before.held:
         return _reach_for(before, before.find(promised.held))
     if before.held and not promised.held and _moved_by(before, promised, before.held):
         return _put_down(before, promised)
-    pushed = [name for name in before.names if name != before.held and _moved_by(before, promised, name)]
-    if pushed:
-        return _push(before, before.find(pushed[0]), promised.find(pushed[0]))
+    named = [name for name in before.names if name in values.values() and name != before.held]
+    for name in named:
+        if _moved_by(before, promised, name):
+            return _push(before, before.find(name), promised.find(name))
     here = _here(before)
     if skill.name == "go_home":
         high = [point.raised(_cruise(before, TIP)) for point in here]
@@ -103,7 +109,7 @@ def _carries(scene: Scene) -> Vector3:
 
 def _finished(grips: Sequence[Grip], carries: Vector3 = REST) -> tuple[Waypoint, ...]:
     points = [Waypoint(_reached(grip), carries=carries) for grip in grips]
-    return (*points, replace(points[-1], done=True)) if points else ()
+    return (*points, replace(points[-1], done=1.0)) if points else ()
 
 
 def _reached(grip: Grip) -> Vector3:
@@ -134,7 +140,7 @@ def _reach_for(before: Scene, item: SceneObject) -> tuple[Waypoint, ...]:
     carries = x - grip.x, y - grip.y, z - grip.z
     hanging = max(TIP, half_extents(item)[2] - carries[2])
     height = max(_cruise(before, hanging, item.name), grip.z + LIFT_LEAST)
-    taken = Waypoint((grip.x, grip.y, grip.z), done=True, carries=carries)
+    taken = Waypoint((grip.x, grip.y, grip.z), done=1.0, carries=carries)
     return (*way, taken, replace(taken, position=_reached(grip.raised(height))))
 
 
@@ -146,21 +152,23 @@ def _put_down(before: Scene, promised: Scene) -> tuple[Waypoint, ...]:
     grips = _over_to(before, goal, _cruise(before, hanging, item.name))
     way = [Waypoint(_reached(grip), carries=carries) for grip in grips]
     left = min(goal.z + RETREAT, SETTINGS.cruise_max)
-    return (*way, Waypoint(_reached(goal), done=True), Waypoint(_reached(goal.raised(left)), done=True))
+    return (*way, Waypoint(_reached(goal), done=1.0), Waypoint(_reached(goal.raised(left)), done=1.0))
 
 
 def _push(before: Scene, item: SceneObject, after: SceneObject) -> tuple[Waypoint, ...]:
     (x, y, _), (gx, gy, _) = item.position, after.position
     distance = math.hypot(gx - x, gy - y)
-    ux, uy = (gx - x) / distance, (gy - y) / distance
-    hx, hy, _ = half_extents(item)
-    reach = abs(ux) * hx + abs(uy) * hy + FINGER
-    behind = Grip(x - ux * (reach + RUN_UP), y - uy * (reach + RUN_UP), item.position[2], 0.0)
-    end = replace(behind, x=x + ux * (distance - reach), y=y + uy * (distance - reach))
-    cruise = _cruise(before, TIP)
-    way = [Waypoint(_reached(grip)) for grip in _over_to(before, behind, cruise)]
-    pushed = Waypoint(_reached(end), done=True, straight=True)
-    return (*way, pushed, replace(pushed, position=_reached(end.raised(cruise))))
+    behind, end = pushing_grips(item, ((gx - x) / distance, (gy - y) / distance), distance)
+    way = [Waypoint(_reached(grip)) for grip in _over_to(before, behind, _cruise(before, TIP))]
+    count = math.ceil(distance / PUSHING)
+    touching = RUN_UP / (distance + RUN_UP)
+    shares = [touching + (1 - touching) * k / count for k in range(count + 1)]
+    along = [Waypoint(_reached(_between(behind, end, s)), k / count, straight=True) for k, s in enumerate(shares)]
+    return (*way, *along, replace(along[-1], position=_reached(end.raised(_cruise(before, TIP)))))
+
+
+def _between(a: Grip, b: Grip, share: float) -> Grip:
+    return replace(a, x=a.x + share * (b.x - a.x), y=a.y + share * (b.y - a.y))
 
 
 def densify(way: Way, spacing: float) -> Way:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from llm_planner.plan.plan import Goal
+from llm_planner.plan.shoving import pushed
 from llm_planner.simulation.rooms.base import GRIP_REACH
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.floor import floor_of
@@ -168,7 +169,8 @@ def _moved(scene: Scene, goal: Goal) -> Scene:
     item = _object(scene, goal, 0)
     (ux, uy), distance = direction_vector(str(_argument(goal, 1))), float(str(_argument(goal, 2)))
     x, y, _ = goal.origins.get(item.name, item.position)
-    return _moved_to(scene, item, (x + ux * distance, y + uy * distance, half_extents(item)[2]))
+    there = x + ux * distance, y + uy * distance, half_extents(item)[2]
+    return _moved_to(scene, item, there) if goal.atom.arguments[0] == HELD else pushed(scene, item.name, there)
 
 
 _EFFECTS: Mapping[str, Callable[[Scene, Goal], Scene]] = {

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from llm_planner.plan.plan import Goal
+from llm_planner.plan.shoving import DOUBTFUL, pushed, shoved
 from llm_planner.plan.watch import Watch
+from llm_planner.world.atoms import HELD
 from llm_planner.world.geometry import half_extents
 from llm_planner.world.places import region
 from llm_planner.world.propositions import Moment
@@ -22,8 +24,10 @@ class Course:
 
 
 def surprises(course: Course, goals: tuple[Goal, ...], watch: Watch) -> Iterator[Course]:
-    """Other ways than `course`, which keeps the `goals`: elsewhere, failed on the way, with a thing dropped."""
+    """Other ways than `course`, which keeps the `goals`: elsewhere, with more shoved, failed on the way, with a thing
+    dropped."""
     yield from _elsewhere(course, goals)
+    yield from _shoving(course, goals)
     for index in _changes(course, watch):
         yield Course(course.scenes[: index + 1], succeeds=False)
         if course.scenes[index].held:
@@ -52,6 +56,20 @@ def _elsewhere(course: Course, goals: tuple[Goal, ...]) -> Iterator[Course]:
             for x in (area.x_min + reach, area.x_max - reach):
                 for y in (area.y_min + reach, area.y_max - reach):
                     yield Course((*way, _placed(after, item.name, (x, y, item.position[2]))))
+
+
+def _shoving(course: Course, goals: tuple[Goal, ...]) -> Iterator[Course]:
+    """A push may take along what is only near its way."""
+    for goal in goals:
+        if goal.atom.predicate == "moved" and goal.atom.arguments[0] != HELD:
+            *way, after = course.scenes
+            name = str(goal.values[goal.atom.arguments[0]])
+            before = course.scenes[0]
+            doubtful = pushed(before, name, after.find(name).position, DOUBTFUL)
+            more = set(shoved(before, doubtful, name)).difference(shoved(before, after, name))
+            if more:
+                farther = tuple(doubtful.find(it.name) if it.name in more else it for it in after.objects)
+                yield Course((*way, replace(after, objects=farther)))
 
 
 def _dropped(scene: Scene) -> Scene:

@@ -75,6 +75,13 @@ class Foreseen:
     way: Way
     seconds: float
 
+    def lying(self, done: float) -> Scene:
+        """The scene but for the robot when that share of what is promised has happened, from 0 to 1."""
+        if done in (0.0, 1.0):
+            return self.promised if done else self.before
+        pairs = zip(self.before.objects, self.promised.objects, strict=True)
+        return replace(self.before, objects=tuple(_part_way(a, b, done) for a, b in pairs))
+
     def times(self) -> tuple[float, ...]:
         """When each point of the way is reached [s after the start], at a steady speed."""
         legs = [dist(a.position, b.position) for a, b in pairwise(self.way.points)]
@@ -95,7 +102,7 @@ def foresee(
     its own [m]. Raises InputError when no way leads there.
     """
     promised = predict(before, goals_of(skill, "", values, before, origins))
-    way = base_way(before, promised, every_point) if before.building else arm_way(skill, before, promised)
+    way = base_way(before, promised, every_point) if before.building else arm_way(skill, values, before, promised)
     return Foreseen(before, promised, way, _seconds(values, before, promised, way.metres))
 
 
@@ -142,9 +149,16 @@ def last_scene(foreseen: Foreseen) -> Scene:
 
 def scene_at(foreseen: Foreseen, point: Waypoint, time: float) -> Scene:
     """The scene at one point of the way, at `time` [s]."""
-    base = foreseen.promised if point.done else foreseen.before
+    base = foreseen.lying(point.done)
     scene = replace(base, time=time, robot=Pose(point.position))
     return _carried(scene, base, point) if scene.held else scene
+
+
+def _part_way(before: SceneObject, after: SceneObject, share: float) -> SceneObject:
+    if before.position == after.position:
+        return before
+    (ax, ay, az), (bx, by, bz) = before.position, after.position
+    return replace(before, position=(ax + share * (bx - ax), ay + share * (by - ay), az + share * (bz - az)))
 
 
 def _carried(scene: Scene, base: Scene, point: Waypoint) -> Scene:

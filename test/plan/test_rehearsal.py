@@ -74,7 +74,32 @@ def test_a_mishap_after_which_the_plan_is_made_anew_is_no_reason_to_ask(rehearse
 def test_a_mishap_that_would_itself_break_a_constraint_is_a_reason_to_ask(rehearsed):
     rehearsal = rehearsed(INTO_THE_BOWL, "G (holding(red block) -> holding(red block) U in(red block, red bowl))")
     assert rehearsal.verdict is Advice.ASK
-    assert rehearsal.reasons[0].startswith("if something goes wrong on the way: I stop here, because this is broken")
+    assert rehearsal.reasons[0].startswith(
+        'if step 1, pick("red block"), goes otherwise than foreseen: I stop here, because this is broken: “so be it”'
+    )
+
+
+def test_what_a_push_shoves_breaks_a_rule_about_it(rehearsed, seen):
+    where = with_vase(seen, 0.05)
+    rehearsal = rehearsed('push("red block", "left", 0.2)', "G !moved(vase)", where=where)
+    assert rehearsal.verdict is Advice.BLOCK
+    assert "would break “so be it” (moved(vase))" in rehearsal.reasons[0]
+
+
+def test_what_stands_close_to_the_way_of_a_push_is_a_reason_to_ask(rehearsed, seen):
+    verdicts = [
+        rehearsed('push("red block", "left", 0.2)', "G !moved(vase)", where=with_vase(seen, aside)).verdict
+        for aside in (0.1 + 0.03, 0.1 + 0.03 + 0.01, 0.1 + 0.03 + 0.03)  # palm, vase, room between
+    ]
+    assert verdicts == [Advice.BLOCK, Advice.ASK, Advice.ALLOW]
+
+
+def with_vase(scene, aside):
+    """A vase of 6 cm standing so far beside the line along which the block is pushed to the left."""
+    block = scene.find("red block")
+    x, y, _ = block.position
+    vase = replace(block, name="vase", kind="vase", position=(x + aside, y + 0.1, 0.07), size=(0.06, 0.06, 0.14))
+    return replace(scene, objects=(block, vase))
 
 
 def test_a_branch_that_depends_on_where_in_a_region_a_thing_comes_to_lie_is_looked_at(rehearsed):

@@ -154,6 +154,35 @@ def test_moving_is_judged_by_where_a_thing_lay_when_the_plan_began(table):
     assert without_repeats(moved) == (frozenset(), frozenset({"moved(red block)"}))
 
 
+def test_a_pushed_thing_is_seen_wherever_it_slides_through(table):
+    block = thing("red block", 0.45, 0.3, (0.04, 0.04, 0.04))
+    passage = go(replace(table, objects=(block,)), "push", "red block", "right", 0.3)
+    seen = letters(passage, "at(red block, left side)", "at(red block, middle)")
+    assert seen == [
+        ["at(red block, left side)"],
+        ["at(red block, left side)", "at(red block, middle)"],
+        ["at(red block, middle)"],
+    ]
+    ways = [scene.find("red block").position[1] for scene in passage.scenes]
+    assert ways == sorted(ways, reverse=True)
+    assert max(a - b for a, b in pairwise(ways)) < 0.021
+
+
+def test_a_thing_in_the_way_of_a_push_is_foreseen_to_be_moved(table):
+    origins = {item.name: item.position for item in table.objects}
+    near = replace(table, objects=(*table.objects[:2], thing("vase", 0.45, 0.1, (0.07, 0.07, 0.14))))
+    origins["vase"] = near.find("vase").position
+    vase = [parse_proposition("moved(vase)")]
+    seen = [letter(moment, vase) for moment in go(near, "push", "red block", "right", 0.2).moments(origins)]
+    assert without_repeats(seen) == (frozenset(), frozenset({"moved(vase)"}))
+
+
+def test_the_hand_goes_along_with_the_thing_that_is_named_whatever_else_is_shoved(table):
+    first = thing("a vase", 0.45, 0.1, (0.07, 0.07, 0.14))
+    passage = go(replace(table, objects=(first, *table.objects[:1])), "push", "red block", "right", 0.2)
+    assert max(abs(scene.robot.position[1]) for scene in passage.scenes) > 0.3  # behind the block
+
+
 def test_what_is_picked_up_is_moved_from_the_moment_it_is_held(table):
     seen = letters(go(table, "pick", "vase"), "holding(vase)", "moved(vase)")
     assert seen == [[], ["holding(vase)", "moved(vase)"]]

@@ -146,6 +146,12 @@ def test_moved_measures_from_where_it_was(thing, scene):
     assert not predicates.moved((0.4, 0.0), now, "red block", "right", 0.1)
 
 
+def test_what_was_put_elsewhere_as_far_along_is_not_what_a_push_does(thing, scene):
+    assert predicates.moved((0.4, 0.0), scene(thing("vase", 0.44, 0.1)), "vase", "left", 0.1)  # it rolls aside
+    assert not predicates.moved((0.4, 0.0), scene(thing("vase", 0.46, 0.1)), "vase", "left", 0.1)
+    assert not predicates.moved((0.4, 0.0), scene(thing("vase", 0.34, 0.1)), "vase", "left", 0.1)
+
+
 def test_what_is_put_down_at_a_distance_lies_there_to_within_15_mm_along_and_across(thing, scene):
     for x, y, there in ((0.4, 0.1, True), (0.41, 0.09, True), (0.4, 0.08, False), (0.42, 0.1, False)):
         now = scene(thing("red block", x, y))

@@ -60,7 +60,7 @@ class Sight:
     def along(self, foreseen: Foreseen, moment: Callable[[Scene], Moment]) -> Iterator[Seen]:
         """Of the points of a way at which something may have changed; `moment` puts a scene into its context."""
         for (a, b), (begun, ended) in zip(pairwise(foreseen.way.points), pairwise(foreseen.times()), strict=True):
-            base = foreseen.promised if a.done else foreseen.before
+            base = foreseen.lying(a.done)
             fixed = self._judge("things", self.arrangement(base), moment(base))
             for share in self._shares(a, b, base):
                 at = point_between(a, b, share) if share else a.position

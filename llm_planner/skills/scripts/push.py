@@ -15,7 +15,7 @@ from llm_planner.skills.motion import Leg
 from llm_planner.skills.reach import check_reach, into_reach
 from llm_planner.world.geometry import bottom, top
 from llm_planner.world.names import the
-from llm_planner.world.places import direction_vector
+from llm_planner.world.places import Point2, direction_vector
 from llm_planner.world.scene import SceneObject
 
 FINGER, PALM = 0.00875, 0.030  # [m] half the breadth of closed fingers and palm in the direction of pushing
@@ -33,12 +33,7 @@ def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     distance = float(arguments["distance"])  # type: ignore[arg-type]  # checked against the manifest
     item = arm.find(name)
     ux, uy = direction_vector(direction)
-    height, breadth = _contact(item)
-    reach = _extent(item, math.atan2(uy, ux)) + breadth
-    x, y, _ = item.position
-    start = Grip(x - ux * (reach + RUN_UP), y - uy * (reach + RUN_UP), height, 0.0)
-    start = replace(start, yaw=comfortable_yaw(start.x, start.y, math.atan2(uy, ux)))
-    end = replace(start, x=x + ux * (distance - reach), y=y + uy * (distance - reach))
+    start, end = pushing_grips(item, (ux, uy), distance)
     _check_way(arm, item, start, end, (ux * distance, uy * distance))
     yield from arm.fingers("close", 0.0)
     yield from arm.move("approach", arm.travel(start, arm.cruise_height()))
@@ -57,6 +52,19 @@ def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         raise SkillError(
             SkillErrorCode.EFFECT_MISSING, f"{the(name)} moved {done * 100:.1f} cm instead of {distance * 100:.1f} cm"
         )
+
+
+def pushing_grips(item: SceneObject, direction: Point2, distance: float) -> tuple[Grip, Grip]:
+    """The hand, fingers closed, where it begins to push `item` along the unit vector `direction`, and where it ends.
+
+    It begins `RUN_UP` away from the thing and goes `distance` [m] on after it touches.
+    """
+    (ux, uy), (x, y, _) = direction, item.position
+    height, breadth = _contact(item)
+    reach = _extent(item, math.atan2(uy, ux)) + breadth
+    start = Grip(x - ux * (reach + RUN_UP), y - uy * (reach + RUN_UP), height, 0.0)
+    start = replace(start, yaw=comfortable_yaw(start.x, start.y, math.atan2(uy, ux)))
+    return start, replace(start, x=x + ux * (distance - reach), y=y + uy * (distance - reach))
 
 
 def _progress(arm: Arm, item: SceneObject, ux: float, uy: float) -> float:
