@@ -5,6 +5,7 @@ from __future__ import annotations
 from llm_planner.errors import InputError
 from llm_planner.language.model import Attempt, ReadConstraint, Reading
 from llm_planner.language.understanding.absent import check_here
+from llm_planner.language.understanding.anything import in_general
 from llm_planner.language.understanding.denials import check_negation
 from llm_planner.language.understanding.mentions import check_amounts, check_conditions, check_names, check_people
 from llm_planner.language.understanding.scope import check_scope
@@ -32,7 +33,7 @@ def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = ()) -
 
 
 def _constraint(written: ReadConstraint, scene: Scene, propositions: tuple[str, ...]) -> Constraint:
-    constraint = Constraint(parse(written.formula), written.words, written.goal)
+    constraint = Constraint(in_general(parse(written.formula), scene), written.words, written.goal)
     check_negation(constraint)
     check_substance(constraint)
     if propositions:
