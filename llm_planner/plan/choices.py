@@ -11,10 +11,13 @@ from llm_planner.plan.unroll import unmet_preconditions
 from llm_planner.program.signatures import Parameter, Signature
 from llm_planner.skills.contract import Argument
 from llm_planner.world.atoms import HELD
-from llm_planner.world.places import ANY_SIDE, DIRECTIONS, REGIONS, Viewpoint
-from llm_planner.world.predicates import contents
-from llm_planner.world.scene import Scene
+from llm_planner.world.free_space import clearance
+from llm_planner.world.geometry import half_extents
+from llm_planner.world.places import ANY_SIDE, DIRECTIONS, REGIONS, WORKSPACE, Viewpoint
+from llm_planner.world.predicates import clear, contents, on_table
+from llm_planner.world.scene import Scene, SceneObject
 
+PUSHED = 0.1  # [m] that a thing is pushed where nobody says how far: more than a nudge, less than to the next thing
 _SPATIAL = frozenset({"direction", "side", "region", "place", "location"})
 
 
@@ -58,8 +61,9 @@ class Menu:
     """What the options are drawn from: the `skills` by name, the things worth going to or putting others on (`places`)
     and those worth taking (`movable`).
 
-    `drops` are the only rooms in which a mobile robot puts a thing down, for the things that it lists. `calls` are
-    offered besides, with arguments that nobody would think of otherwise (points, distances).
+    `drops` are the only rooms in which a mobile robot puts a thing down, for the things that it lists. `pushed` are the
+    things worth sliding a little, each way. `calls` are offered besides, with arguments that nobody would think of
+    otherwise (points, distances).
     """
 
     skills: Mapping[str, Signature]
@@ -67,6 +71,7 @@ class Menu:
     movable: tuple[str, ...] = ()
     drops: Mapping[str, frozenset[str]] = field(default_factory=dict)
     calls: tuple[Call, ...] = ()
+    pushed: tuple[str, ...] = ()
 
     def options(self, scene: Scene) -> tuple[Call, ...]:
         """All calls that can start in `scene`, in a fixed order, without those that could change nothing."""
@@ -77,6 +82,9 @@ class Menu:
     def _calls(self, skill: Signature, scene: Scene) -> Iterator[Call]:
         if skill.empties_gripper and not self._puts_down(skill, scene):
             return
+        if slides(skill):
+            yield from self._pushes(skill, scene)
+            return
         choices = [self._values(skill, parameter, scene) for parameter in skill.parameters]
         yield from (Call(skill.name, values) for values in product(*choices))
 
@@ -85,6 +93,15 @@ class Menu:
         if not any(HELD in atom.arguments for atom in skill.effects):
             return False
         return scene.robot_room in self.drops.get(scene.held, (scene.robot_room,))
+
+    def _pushes(self, skill: Signature, scene: Scene) -> Iterator[Call]:
+        """What stands on the table with nothing on it, to where there is room."""
+        (slid,) = (atom for atom in skill.effects if atom.predicate == "moved")
+        for name in self.pushed:
+            if name in scene.names and on_table(scene, name) and clear(scene, name):
+                for direction in _free_ways(scene, scene.find(name)):
+                    values: dict[str, Argument] = dict(zip(slid.arguments, (name, direction, PUSHED), strict=True))
+                    yield Call(skill.name, tuple(values[parameter.name] for parameter in skill.parameters))
 
     def _values(self, skill: Signature, parameter: Parameter, scene: Scene) -> Sequence[Argument]:
         match parameter.type:
@@ -104,6 +121,23 @@ class Menu:
                 return list(DIRECTIONS)
             case _:
                 return [] if parameter.required or parameter.default is None else [parameter.default]
+
+
+def slides(skill: Signature) -> bool:
+    """Whether it moves a thing, somewhere and so far, without taking it; the arguments say which, where to and how
+    far."""
+    names = {parameter.name for parameter in skill.parameters}
+    slid = [atom for atom in skill.effects if atom.predicate == "moved" and not atom.negated]
+    return len(skill.effects) == 1 and bool(slid) and set(slid[0].arguments) == names
+
+
+def _free_ways(scene: Scene, item: SceneObject) -> Iterator[str]:
+    """The directions in which nothing stands where the thing would come to lie."""
+    x, y, z = item.position
+    for direction, (ux, uy) in DIRECTIONS.items():
+        there = x + ux * PUSHED, y + uy * PUSHED, z
+        if WORKSPACE.contains(*there[:2]) and clearance(scene, there, (item.name,)) >= max(half_extents(item)[:2]):
+            yield direction
 
 
 def can_start(call: Call, skill: Signature, scene: Scene) -> bool:

@@ -15,7 +15,7 @@ from itertools import combinations
 from llm_planner.errors import InputError
 from llm_planner.temporal.alphabet import Alphabet
 from llm_planner.world.places import REGIONS
-from llm_planner.world.predicates import PLACE_TOLERANCE
+from llm_planner.world.predicates import CONTACT_TOLERANCE, PLACE_TOLERANCE, is_container
 from llm_planner.world.propositions import ANYTHING, NEAR_ARM, NEAR_BASE, ROBOT, Proposition, parse_proposition
 from llm_planner.world.scene import Scene
 
@@ -76,7 +76,19 @@ def _excludes(p: Proposition, q: Proposition, scene: Scene) -> bool:
         return q.predicate in ("in", "on") and q.arguments[1] == p.arguments[0]
     if p.predicate == "at" and q.predicate == "at":
         return p.arguments[0] == q.arguments[0] and _apart(p.arguments[1], q.arguments[1])
+    if p.predicate == "on" and q.predicate == "on":
+        return p.arguments == q.arguments[::-1] and _stand_apart(p.arguments, scene)
     return _beyond(p, q, scene)
+
+
+def _stand_apart(names: Sequence[str], scene: Scene) -> bool:
+    """Whether neither can be on the other while that is on it: one is no container, and neither is so flat that its
+    bottom is as good as its top."""
+    if not set(names) <= set(scene.names):
+        return False
+    things = [scene.find(name) for name in names]
+    thick = all(min(item.size) > 2 * CONTACT_TOLERANCE for item in things)
+    return thick and not all(map(is_container, things))
 
 
 def _apart(a: str, b: str) -> bool:

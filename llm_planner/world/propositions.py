@@ -145,6 +145,8 @@ def check_proposition(item: Proposition, scene: Scene) -> None:
             f"{item.predicate}({', '.join((ROBOT, *item.arguments[1:]))}), or say it of where things are put"
         )
     names = item.arguments[1:] if item.predicate == "did" else item.arguments
+    if ANYTHING in names and item.predicate != "holding":
+        raise InputError(f"{str(item)!r}: {ANYTHING} can only be held; write holding({ANYTHING}), or name one thing")
     for name in names:
         if name not in known:
             choices = ", ".join([*scene.names, *rooms]) or "nothing"

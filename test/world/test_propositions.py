@@ -98,3 +98,12 @@ def test_what_is_known_of_the_robot_only_is_not_said_of_things(text):
 )
 def test_the_robot_and_relations_of_things_may_be_spoken_of(text):
     check_proposition(parse_proposition(text), SCENE)
+
+
+@pytest.mark.parametrize(
+    "text", ["moved(anything)", "in(anything, bowl)", "near(robot, anything)", "did(pick, anything)"]
+)
+def test_anything_can_only_be_held(text):
+    with pytest.raises(InputError, match=r"anything can only be held; write holding\(anything\), or name one thing"):
+        check_proposition(parse_proposition(text), SCENE)
+    check_proposition(parse_proposition("holding(anything)"), SCENE)

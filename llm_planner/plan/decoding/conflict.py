@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from llm_planner.errors import InputError
 from llm_planner.language.understanding.meaning import Meanings
+from llm_planner.plan.decoding.considered import things_of
+from llm_planner.plan.decoding.effort import Effort
 from llm_planner.plan.decoding.task import Demand, Task
 from llm_planner.plan.plan import Goal
+from llm_planner.temporal.clauses import listed
 from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.formula import FALSE, Formula
+from llm_planner.temporal.substitution import substituted
 from llm_planner.temporal.words import read_back
 from llm_planner.world.places import Viewpoint
+from llm_planner.world.predicates import is_container
+from llm_planner.world.propositions import Proposition, parse_proposition
+from llm_planner.world.scene import Scene
 
 Impossible = Callable[[Task], bool]  # whether a search has ruled every plan out
 
@@ -20,10 +29,25 @@ def contradiction(task: Task) -> tuple[Demand, ...]:
     """The fewest constraints that contradict each other in any order of events; () where none do, or nobody knows."""
     constraints = task.judged
     try:
-        found = Meanings(task.scene).conflict([one.formula for one in constraints])
+        found = Meanings(task.scene).conflict([without_the_absurd(one.formula, task.scene) for one in constraints])
     except InputError:  # too large to decide
         return ()
     return tuple(constraints[k] for k in found)
+
+
+def without_the_absurd(formula: Formula, scene: Scene) -> Formula:
+    """With `false` for what no run can show: that something is in what holds nothing."""
+
+    def judged(part: Formula) -> Formula:
+        return FALSE if part.name and _is_absurd(parse_proposition(part.name), scene) else part
+
+    return substituted(formula, judged)
+
+
+def _is_absurd(item: Proposition, scene: Scene) -> bool:
+    if item.predicate != "in" or item.arguments[1] not in scene.names:
+        return False
+    return item.arguments[0] == item.arguments[1] or not is_container(scene.find(item.arguments[1]))
 
 
 def smallest_conflict(
@@ -43,9 +67,13 @@ def smallest_conflict(
 
 
 def with_only(task: Task, demands: Sequence[Demand]) -> Task:
-    """The task with only these demands."""
-    constraints = [one for one in demands if isinstance(one, Constraint)]
-    return task.part(constraints, [one for one in demands if isinstance(one, Goal)])
+    """The task with only these demands, and only the calls that concern them."""
+    constraints = tuple(one for one in demands if isinstance(one, Constraint))
+    goals = tuple(one for one in demands if isinstance(one, Goal))
+    smaller = replace(task, constraints=constraints, goals=goals, calls=())
+    others = frozenset(task.scene.names).difference(things_of(smaller))
+    calls = [call for call in task.calls if not others & {a for a in call.arguments if isinstance(a, str)}]
+    return replace(smaller, calls=tuple(calls))
 
 
 def because(demands: Sequence[Demand], viewpoint: Viewpoint) -> str:
@@ -55,6 +83,16 @@ def because(demands: Sequence[Demand], viewpoint: Viewpoint) -> str:
         return f"No plan can satisfy this, because here it cannot be that {said[0]}."
     together = "; and that ".join(said)
     return f"No plan can satisfy this, because these cannot be kept together here: that {together}."
+
+
+def not_with(demands: Sequence[Demand], effort: Effort, viewpoint: Viewpoint) -> str:
+    """The same where not everything that might help has been tried."""
+    together = "; and that ".join(_said(demand, viewpoint) for demand in demands)
+    tried = f"with {listed(effort.tried)}, nor with" if effort.tried else "with"
+    return (
+        f"I found no plan {tried} the few calls of {listed(effort.partly)} that I try, by which it comes about that "
+        f"{together}. Others may do it, so this is no proof that there is none."
+    )
 
 
 def _said(demand: Demand, viewpoint: Viewpoint) -> str:

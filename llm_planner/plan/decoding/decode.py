@@ -7,16 +7,19 @@ for single steps, arXiv:2409.19471), with backtracking across steps.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from llm_planner.plan.choices import Call, Menu
-from llm_planner.plan.decoding.conflict import because, contradiction, smallest_conflict
+from llm_planner.plan.decoding.conflict import because, contradiction, not_with, smallest_conflict, with_only
+from llm_planner.plan.decoding.considered import menu_for
+from llm_planner.plan.decoding.effort import effort_of
+from llm_planner.plan.decoding.obligations import DEAD
 from llm_planner.plan.decoding.prior import StepPrior, Uniform
 from llm_planner.plan.decoding.search import Found, Limits, search
 from llm_planner.plan.decoding.stops import awaited_rooms
-from llm_planner.plan.decoding.task import Demand, History, Task, menu_for, problem_for
+from llm_planner.plan.decoding.task import Demand, History, Task, problem_for
 from llm_planner.plan.plan import Goal
 from llm_planner.program.signatures import Signature
 from llm_planner.temporal.constraint import Constraint
@@ -34,7 +37,7 @@ class Verdict(str, Enum):
     """How decoding ended."""
 
     PLAN = "plan"
-    IMPOSSIBLE = "impossible"  # every sequence of calls has been ruled out, in the symbolic model
+    IMPOSSIBLE = "impossible"  # every sequence of calls that could matter is ruled out, in the symbolic model
     GAVE_UP = "gave up"  # at its limits, with neither a plan nor a proof
 
 
@@ -100,17 +103,25 @@ class _Decoder:
     def decode(self) -> Decoded:
         """A short search, then one for a reason, then a long search: most tasks are easy, and so are most proofs."""
         found = self._search(QUICK)
-        if found.calls is None:
-            conflict = self._conflict(found)
-            if not conflict:
-                found = self._search(1.0)
-                conflict = self.task.demands if found.exhausted else ()
-            if conflict:
-                reason = because(conflict, self.viewpoint)
-                return Decoded(Verdict.IMPOSSIBLE, reason=reason, conflict=conflict, states=found.states)
-        if found.calls is None:
-            return Decoded(Verdict.GAVE_UP, reason=_no_proof(found, self._in_the_way()), states=found.states)
-        return self._planned(found)
+        conflict = () if found.calls is not None else self._conflict(found)
+        if found.calls is None and not conflict:
+            found = self._search(1.0)
+            conflict = self.task.demands if found.exhausted else ()
+        if found.calls is not None:
+            return self._planned(found)
+        if conflict:
+            return self._refuted(conflict, found)
+        return Decoded(Verdict.GAVE_UP, reason=_no_proof(found, self._in_the_way()), states=found.states)
+
+    def _refuted(self, conflict: tuple[Demand, ...], found: Found) -> Decoded:
+        """A search proves something only where all that could matter was tried."""
+        part = with_only(self.task, conflict)
+        effort = effort_of(part, menu_for(part, widest=True))
+        if effort.partly and not contradiction(part) and not _is_lost(part):
+            verdict, reason = Verdict.GAVE_UP, f"{not_with(conflict, effort, self.viewpoint)} {_LESS}"
+        else:
+            verdict, reason = Verdict.IMPOSSIBLE, because(conflict, self.viewpoint)
+        return Decoded(verdict, reason=reason, conflict=conflict, states=found.states)
 
     def _search(self, share: float) -> Found:
         limits = Limits(round(share * self.limits.states), share * self.limits.seconds)
@@ -125,8 +136,10 @@ class _Decoder:
             answer = _find(replace(part, caution=0.0, stops=False), Uniform(), limits, self.clock)
             return answer.calls is None and answer.exhausted
 
+        count = len(self.task.demands)
+        largest = count if found.exhausted else min(2, count - 1)  # a long search for all of them is to come
         conflict = contradiction(self.task) or smallest_conflict(
-            self.task, impossible, lambda: self.clock() < deadline, len(self.task.demands) if found.exhausted else 2
+            self.task, impossible, lambda: self.clock() < deadline, largest
         )
         return conflict or (self.task.demands if found.exhausted else ())
 
@@ -151,31 +164,37 @@ class _Decoder:
 
 
 def _find(task: Task, prior: StepPrior, limits: Limits, clock: Clock) -> Found:
-    """First with rooms visited, distances to spare and things put down only where a demand names; what that rules out
-    is tried without the first, the second, and the third."""
-    passing = replace(task, stops=False)
-    exact, menu = replace(passing, caution=0.0), menu_for(task)
-    attempts = [
-        *([(task, menu)] if task.stops else []),
-        (passing, menu),
-        *([(exact, menu)] if task.keeps_distances else []),
-        *([_widest(passing)] if menu.drops else []),
-    ]
-    for attempt in attempts:
+    """First with rooms visited, distances to spare and only the ways that a demand suggests; what that rules out is
+    tried without the first, the second, and the third."""
+    for attempt in _attempts(task):
         found = search(problem_for(*attempt, prior), limits, clock)
         if found.calls is not None or not found.exhausted:
             break
     return found
 
 
-def _widest(task: Task) -> tuple[Task, Menu]:
-    """With distances kept exactly, and things put down anywhere: what that rules out is impossible."""
-    return replace(task, caution=0.0), menu_for(task, drop_anywhere=True)
+def _attempts(task: Task) -> Iterator[tuple[Task, Menu]]:
+    """The last is for all that is worth considering, with distances kept exactly: what that rules out is impossible."""
+    passing = replace(task, stops=False)
+    exact, menu, widest = replace(passing, caution=0.0), menu_for(task), menu_for(task, widest=True)
+    if task.stops:
+        yield task, menu
+    yield passing, menu
+    if task.keeps_distances:
+        yield exact, menu
+    if widest != menu:
+        yield exact, widest
+
+
+def _is_lost(task: Task) -> bool:
+    """Whether a constraint is broken for good before anything is done."""
+    problem = problem_for(replace(task, caution=0.0, stops=False), Menu({}), Uniform())
+    return problem.obligations.initial == DEAD
 
 
 def _no_proof(found: Found, in_the_way: Sequence[Constraint]) -> str:
-    if found.late:
-        return f"Every plan that I found comes too late, as far as I can foresee. {_LESS}"
+    if found.untimely:
+        return f"Every plan that I found comes too early or too late, as far as I can foresee. {_LESS}"
     looked = f"I found no plan that satisfies this among {found.states} situations, and no proof that there is none."
     if in_the_way:
         rules = " or ".join(f"“{rule.words}”" for rule in in_the_way)

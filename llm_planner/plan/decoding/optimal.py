@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 
+from llm_planner.plan.decoding.considered import menu_for
 from llm_planner.plan.decoding.scene_graph import SceneGraph
-from llm_planner.plan.decoding.task import Task, menu_for, spoken_of
+from llm_planner.plan.decoding.task import Task, spoken_of
+from llm_planner.plan.decoding.wanted import asked_for
 from llm_planner.program.signatures import Signature
 from llm_planner.temporal.alphabet import Letter
 from llm_planner.temporal.automaton import Automaton, automaton
 from llm_planner.temporal.constraint import Constraint
-from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.timed import untimed
 from llm_planner.world.occurring import alphabet_of
 from llm_planner.world.propositions import ANYTHING, parse_proposition
@@ -33,8 +34,8 @@ def optimal_length(
     """
     task = Task(scene, tuple(skills), tuple(constraints))
     propositions = spoken_of(constraints)
-    menu = menu_for(task, drop_anywhere)
-    asked = {name for one in constraints for name in _asked_for(one.formula)}
+    menu = menu_for(task, widest=drop_anywhere)
+    asked = {name for one in constraints for name in asked_for(one.formula)}
     wanted = {word for name in asked for word in parse_proposition(name).arguments}
     movable = tuple(name for name in menu.movable if name in wanted or ANYTHING in wanted)
     graph = SceneGraph(scene, replace(menu, movable=movable), propositions)
@@ -65,16 +66,6 @@ def optimal_length(
                 best[edge.after, after] = total
                 heapq.heappush(waiting, (total, len(best), edge.after, after))
     return inf
-
-
-def _asked_for(f: Formula, positive: bool = True) -> frozenset[str]:
-    """Propositions that can help to satisfy the formula (or to break it, where not `positive`) by being true."""
-    if f.operator == "":
-        return frozenset(f.propositions) if positive else frozenset()
-    signs = {"!": (not positive,), "->": (not positive, positive)}.get(f.operator, (positive,) * len(f.operands))
-    if f.operator == "<->":
-        return frozenset(f.propositions)
-    return frozenset[str]().union(*(_asked_for(g, sign) for g, sign in zip(f.operands, signs, strict=True)))
 
 
 def _read(automata: Sequence[Automaton], states: _State, letters: Sequence[Letter]) -> _State:

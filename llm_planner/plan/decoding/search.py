@@ -7,16 +7,17 @@ it, and the way that it takes. What cannot obey any more is cut at the letter wh
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from llm_planner.plan.choices import Call
 from llm_planner.plan.decoding.obligations import DEAD, Obligations
 from llm_planner.plan.decoding.prior import StepPrior
 from llm_planner.plan.decoding.scene_graph import Edge, SceneGraph
+from llm_planner.plan.decoding.windows import Windows
 from llm_planner.plan.plan import Goal
 
-_Key = tuple[int, int, Hashable, int]  # scene, obligation, position in the model's plans, seconds up to the horizon
+_Key = tuple[int, int, Hashable, Hashable]  # scene, obligation, position in the model's plans, what windows have seen
 Bound = Callable[[int, int], float]  # of a scene's and an obligation's number: metres that still lie ahead at least
 
 
@@ -43,26 +44,22 @@ class Limits:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is searched. `goals` must hold in the last scene.
-
-    `on_time` judges windows in seconds of a whole plan; until the `horizon` [s] it matters when a state is reached.
-    """
+    """What is searched. `goals` must hold in the last scene."""
 
     graph: SceneGraph
     obligations: Obligations
     prior: StepPrior
+    windows: Windows
     goals: tuple[Goal, ...] = ()
     weights: Weights = Weights()
     bound: Bound = lambda scene, state: 0.0
-    on_time: Callable[[Sequence[Edge]], bool] = lambda edges: True
-    horizon: float = 0.0
 
 
 @dataclass(frozen=True)
 class Found:
     """The `calls` of the best plan, or none: then `exhausted` says whether every sequence has been ruled out.
 
-    `late`: some sequence was right but for its time. `states` are those looked at.
+    `untimely`: some sequence was right but for its time. `states` are those looked at.
     """
 
     calls: tuple[Call, ...] | None
@@ -70,7 +67,7 @@ class Found:
     seconds: float = 0.0
     exhausted: bool = False
     states: int = 0
-    late: bool = False
+    untimely: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,6 @@ class _Visit:
     key: _Key
     cost: float
     depth: int
-    seconds: float = 0.0
     parent: _Visit | None = None
     call: Call | None = None
     edge: Edge | None = None
@@ -113,13 +109,13 @@ class _Search:
         self._heap: list[tuple[float, float, int, int, _Visit, Call | None]] = []
         self._ticket = 0
         self._unmet: dict[int, int] = {}
-        self._late = False
+        self._untimely = False
 
     def run(self, limits: Limits, clock: Callable[[], float]) -> Found:
         problem, deadline = self._problem, clock() + limits.seconds
         if problem.obligations.initial == DEAD:
             return Found(None, exhausted=True)
-        self._arrive(_Visit((0, problem.obligations.initial, problem.prior.start, 0), 0.0, 0))
+        self._arrive(_Visit((0, problem.obligations.initial, problem.prior.start, ()), 0.0, 0))
         pops = 0
         while self._heap:
             _, _, _, _, visit, call = heapq.heappop(self._heap)
@@ -132,16 +128,16 @@ class _Search:
                 return self._found(visit)
             pops += 1
             if len(self._best) > limits.states or (pops % 64 == 0 and clock() > deadline):
-                return Found(None, late=self._late, states=len(self._best))
+                return Found(None, untimely=self._untimely, states=len(self._best))
             self._expand(visit)
-        return Found(None, exhausted=not self._late, late=self._late, states=len(self._best))
+        return Found(None, exhausted=not self._untimely, untimely=self._untimely, states=len(self._best))
 
     def _is_goal(self, visit: _Visit) -> bool:
         scene, state, _, _ = visit.key
         if not (self._problem.obligations.accepts(state) and not self._goals_left(scene)):
             return False
-        in_time = self._problem.on_time(visit.edges())
-        self._late = self._late or not in_time
+        in_time = not self._problem.windows or self._problem.windows.met(visit.edges())
+        self._untimely = self._untimely or not in_time
         return in_time
 
     def _goals_left(self, number: int) -> int:
@@ -158,9 +154,7 @@ class _Search:
             calls = tuple(call for call in calls if self._obeys(visit, call))
         prices = prior.prices(position, calls, graph.scene(number))
         for call, price in zip(calls, prices, strict=True):
-            priced = _Visit(
-                visit.key, visit.cost + price + self._problem.weights.per_call, visit.depth + 1, visit.seconds, visit
-            )
+            priced = _Visit(visit.key, visit.cost + price + self._problem.weights.per_call, visit.depth + 1, visit)
             if prior.eager:
                 self._take(priced, call)
             else:  # what the call leads to is worked out when it is the best that is left
@@ -181,12 +175,12 @@ class _Search:
         edge = self._problem.graph.edge(number, call)
         assert edge is not None  # it obeys
         after = self._problem.obligations.along(state, edge.letters)
-        seconds = priced.seconds + edge.seconds
-        time = int(min(seconds, self._problem.horizon))
-        key = (edge.after, after, self._problem.prior.after(position, call), time)
+        windows = self._problem.windows
+        seen = windows.so_far([*priced.edges(), edge]) if windows else ()
+        key = (edge.after, after, self._problem.prior.after(position, call), seen)
         cost = priced.cost + self._problem.weights.per_metre * edge.metres
         if cost < self._best.get(key, float("inf")):
-            self._arrive(_Visit(key, cost, priced.depth, seconds, priced.parent, call, edge))
+            self._arrive(_Visit(key, cost, priced.depth, priced.parent, call, edge))
 
     def _arrive(self, visit: _Visit) -> None:
         scene, state, _, _ = visit.key

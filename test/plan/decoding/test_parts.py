@@ -9,10 +9,11 @@ from llm_planner.plan.action_tree import Step, merged
 from llm_planner.plan.choices import Call, Menu, with_what_lies_on
 from llm_planner.plan.decoding.bounds import DrivingBound, Ways
 from llm_planner.plan.decoding.caution import with_margin
+from llm_planner.plan.decoding.considered import menu_for
 from llm_planner.plan.decoding.obligations import DEAD, Obligations
 from llm_planner.plan.decoding.prior import NEVER_PLANNED, OTHER_ORDER, TreePrior, Uniform
 from llm_planner.plan.decoding.scene_graph import SceneGraph
-from llm_planner.plan.decoding.task import Task, menu_for
+from llm_planner.plan.decoding.task import Task
 from llm_planner.plan.trace import letter, pass_through, without_repeats
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
