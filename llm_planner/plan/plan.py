@@ -14,6 +14,8 @@ from llm_planner.world.names import worded
 from llm_planner.world.places import ANY_SIDE, BEHIND, Viewpoint
 from llm_planner.world.scene import Scene, Vector3
 
+MOST_LISTED = 12  # steps of a plan that are told in one sentence
+
 
 class StepStatus(str, Enum):
     """Where a step is; the values are those of the JSON format."""
@@ -136,6 +138,13 @@ class Plan:
     complete: bool = True
     constraints: tuple[Constraint, ...] = ()
     goals: tuple[Goal, ...] = field(default=())
+
+    @property
+    def listing(self) -> str:
+        """The steps for a person who has not seen them, by the ids that messages call them by, at most so many."""
+        listed = [f"{step.id} {step}" for step in self.steps[:MOST_LISTED]]
+        more = len(self.steps) - len(listed)
+        return ", ".join(listed) + (f" and {more} more" if more else "")
 
     def with_step(self, step: PlanStep) -> Plan:
         """The same plan with the step of that id replaced."""

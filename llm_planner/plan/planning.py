@@ -123,6 +123,8 @@ def permitted(planned: Planned, scene: Scene, viewpoint: Viewpoint, settings: Pl
     if settings.rehearse_fully is not None and rehearsal.verdict is not Advice.BLOCK:
         rehearsal = settings.rehearse_fully(planned, scene)
     reasons = in_one_sentence(rehearsal.reasons)
+    if len(planned.plan.steps) > 1:  # where it is the only one the reason names it
+        reasons = f"{reasons} The steps of this plan: {planned.plan.listing}."
     if rehearsal.verdict is Advice.BLOCK:
         raise ImpossibleError(f"This plan may not run: {reasons} Nothing has moved.")
     if rehearsal.verdict is Advice.ASK and settings.ask:

@@ -41,8 +41,8 @@ class Advice(str, Enum):
 class Finding:
     """Something that goes wrong: at which line of the program (0: none), in words, and the trace that shows it.
 
-    `sure` says that the plan will come to it if every skill does as it promises; `settled_by_physics`, that only a
-    rehearsal in simulation can tell.
+    `sure` says that the plan will come to it if every skill does as it promises; `surprise` names the step that must go
+    otherwise for it ("" for none); `settled_by_physics`, that only a rehearsal in simulation can tell.
     """
 
     line: int
@@ -50,11 +50,10 @@ class Finding:
     sure: bool
     trace: Trace = ()
     settled_by_physics: bool = False
+    surprise: str = ""
 
     def __str__(self) -> str:
-        if self.sure or not self.line:
-            return self.message
-        return f"if something goes wrong on the way: {self.message}"
+        return f"if {self.surprise}, goes otherwise than foreseen: {self.message}" if self.surprise else self.message
 
 
 @dataclass(frozen=True)
@@ -104,10 +103,10 @@ def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Re
         return Rehearsal(Advice.ALLOW)
     branches = _Branches()
     sure = branches.follow(_Point(*advance(state, SceneObserved(scene))), note=True)
-    found = [_finding(sure, sure=True)]
+    found = [_finding(sure)]
     while branches.ahead and branches.scenes < max_scenes:
         turn = branches.ahead.pop(0)
-        found.append(_finding(branches.follow(turn.taken()), sure=False, mishap=not turn.course.succeeds))
+        found.append(_finding(branches.follow(turn.taken()), turn))
     found.append(_not_foreseen(state))
     findings = tuple({item.message: item for item in reversed(found) if item is not None}.values())[::-1]
     return Rehearsal(_verdict(findings, sure), findings, branches.count, not branches.ahead)
@@ -122,15 +121,17 @@ def _verdict(findings: Iterable[Finding], sure: Execution) -> Advice:
 _CONSTRAINT = (EndReason.REPLAN, EndReason.BROKEN)
 
 
-def _finding(end: Execution, sure: bool, mishap: bool = False) -> Finding | None:
-    """What a branch that ended so shows. That a skill may fail is no news; that the sure course fails is.
+def _finding(end: Execution, turn: _Turn | None = None) -> Finding | None:
+    """What a branch that ended so shows, after its `turn`. That a skill may fail is no news; that the sure course fails
+    is.
 
     After a mishap only a broken constraint is: a plan that may not go on then has broken nothing, and is made anew.
     """
     assert end.end is not None
-    reason, message = end.end.reason, end.end.message
-    if reason is EndReason.BROKEN or (reason is EndReason.REPLAN and not mishap):
-        return Finding(0 if end.program_ended else end.interpreter.line, message, sure, end.end.trace)
+    reason, message, sure = end.end.reason, end.end.message, turn is None
+    if reason is EndReason.BROKEN or (reason is EndReason.REPLAN and (turn is None or turn.course.succeeds)):
+        line, surprise = 0 if end.program_ended else end.interpreter.line, turn.step if turn else ""
+        return Finding(line, message, sure, end.end.trace, surprise=surprise)
     if sure and reason is not EndReason.DONE:
         return Finding(end.interpreter.line, f"the forecast does not see it through: {message}", sure)
     return None
@@ -190,6 +191,13 @@ class _Turn:
 
     def taken(self) -> _Point:
         return self.point.after(self.course)
+
+    @property
+    def step(self) -> str:
+        """The step that takes the other course, for a person."""
+        assert self.point.state.run is not None
+        step = self.point.state.run.step
+        return f"step {step.id}, {step}"
 
 
 class _Branches:

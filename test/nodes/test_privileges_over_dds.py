@@ -58,16 +58,14 @@ def test_what_the_policy_denies_is_refused_and_nothing_moves(bound):
     assert bound.qpos == pytest.approx(before, abs=0.02)
 
 
-def test_what_only_the_moment_decides_is_denied_then_and_what_waits_is_dropped(bound):
+def test_what_the_scene_foreseen_for_a_later_step_decides_is_refused_and_nothing_moves(bound):
     bound.reset()
-    running = bound.start("show me the red block")
-    waiting = bound.client.submit("wave")
-    result = bound.finish(running)
-    assert result.code == Code.STOPPED
-    assert "Step 2, go_home(), may not start." in result.message
-    assert bound.scene.held == "red block"
-    assert bound.finish(waiting).code == Code.STOPPED
-    bound.wait(lambda: bound.speed < 0.01)
+    before = bound.qpos
+    result = bound.say("show me the red block")
+    assert result.code == Code.REFUSED
+    assert "use go_home() (rule 3, “no tours with a block”)" in result.message
+    assert bound.qpos == pytest.approx(before, abs=0.02)
+    assert bound.say("wave").succeeded
 
 
 def test_the_executor_knows_by_what_way_a_command_came(bound):

@@ -68,6 +68,6 @@ def test_a_plan_whose_source_may_not_have_it_done_is_refused(accepted, careful):
 
 def test_the_policy_that_a_plan_was_taken_under_is_asked_at_every_step_also_of_one_that_goes_on(accepted, careful):
     settings = PlanningSettings(policy=careful(), source="action")
-    first = accepted('pick("red block")\ngo_home()', settings=settings)
+    first = accepted('go_home()\npick("red block")', settings=settings)
     assert first.permit == settings.permit
     assert accepted("go_home()", unfinished=first).permit == settings.permit

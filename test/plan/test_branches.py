@@ -116,5 +116,10 @@ def test_where_there_is_no_other_way_the_person_hears_of_the_failure_only(sample
 
 @pytest.mark.parametrize("otherwise", ["stop", "refuse", "ask"])
 def test_after_what_a_policy_says_no_other_plan_may_go_on(play, careful, otherwise):
+    def is_handed_a_block(before, promised):
+        return replace(promised, held="red block"), SkillResult(SkillErrorCode.SUCCEEDED)
+
     settings = PlanningSettings(policy=careful(otherwise))
-    assert not play('pick("red block")\ngo_home()', settings=settings).to_the_end().state.end.may_go_on
+    run = play("wait(1.0)\ngo_home()", {1: is_handed_a_block}, settings=settings).to_the_end()
+    assert "no tours with a block" in run.state.end.message
+    assert not run.state.end.may_go_on

@@ -30,6 +30,15 @@ def test_a_step_is_shown_as_it_is_called():
     assert str(PlanStep("1", "push", {"object": "red block", "distance": 0.05}, 1)) == 'push("red block", 0.05)'
 
 
+def test_a_long_plan_is_listed_in_short():
+    assert Plan("go", "", (STEP, PlanStep("2", "go_home", {}, 3))).listing == (
+        "1 place_at(point(0.40, 0.10)), 2 go_home()"
+    )
+    long = Plan("go", "", tuple(PlanStep(str(k), "go_home", {}, k) for k in range(1, 16)))
+    assert long.listing.endswith("11 go_home(), 12 go_home() and 3 more")
+    assert Plan("go", "").listing == ""
+
+
 SENTENCES = {
     "the red block is on the bowl": goal("on(held, object)", object="bowl"),
     "the red block is in the bowl": goal("in(held, object)", object="bowl"),

@@ -257,6 +257,17 @@ def test_why_a_plan_may_not_run_is_told_in_one_sentence(scene, table_skills):
     )
 
 
+def test_the_steps_that_reasons_speak_of_are_listed(scene, table_skills):
+    rule = Constraint(parse("G !holding(green block)"), "leave the green one")
+    with pytest.raises(ImpossibleError) as error:
+        plan_program("do it", RED_THEN_GREEN, scene, table_skills, constraints=(rule,))
+    assert str(error.value) == (
+        'This plan may not run: Step 3, pick("green block"), may not start: it would break “leave the green one” '
+        '(holding(green block)). The steps of this plan: 1 pick("red block"), 2 place_in("red bowl"), '
+        '3 pick("green block"), 4 place_in("green bowl"). Nothing has moved.'
+    )
+
+
 def test_what_cannot_be_foreseen_is_asked_in_one_sentence(scene, table_skills):
     rule = Constraint(parse("G speed(robot) < 0.2"), "slowly")
     seen = replace(scene, robot=Pose((0.4, 0.0, 0.3)))
