@@ -122,14 +122,18 @@ def permitted(planned: Planned, scene: Scene, viewpoint: Viewpoint, settings: Pl
     rehearsal = planned.rehearsal
     if settings.rehearse_fully is not None and rehearsal.verdict is not Advice.BLOCK:
         rehearsal = settings.rehearse_fully(planned, scene)
-    reasons = in_one_sentence(rehearsal.reasons)
-    if len(planned.plan.steps) > 1:  # where it is the only one the reason names it
-        reasons = f"{reasons} The steps of this plan: {planned.plan.listing}."
+    reasons = _reasons(rehearsal, planned.plan)
     if rehearsal.verdict is Advice.BLOCK:
         raise ImpossibleError(f"This plan may not run: {reasons} Nothing has moved.")
     if rehearsal.verdict is Advice.ASK and settings.ask:
         raise QuestionError(f"I am not sure that this goes well: {reasons} What should I do?")
     return replace(planned, rehearsal=rehearsal)
+
+
+def _reasons(rehearsal: Rehearsal, plan: Plan) -> str:
+    """In sentences, for a person who has not seen the plan that they speak of; of a single step they say enough."""
+    steps = f" The steps of this plan: {plan.listing}." if len(plan.steps) > 1 else ""
+    return f"{in_one_sentence(rehearsal.reasons)}{steps}"
 
 
 @dataclass(frozen=True)
