@@ -9,7 +9,7 @@ from llm_planner.language.understanding.anything import in_general
 from llm_planner.language.understanding.denials import check_negation
 from llm_planner.language.understanding.mentions import check_amounts, check_conditions, check_names, check_people
 from llm_planner.language.understanding.scope import check_scope
-from llm_planner.language.understanding.substance import check_present, check_substance
+from llm_planner.language.understanding.substance import check_present, check_reachable, check_substance
 from llm_planner.language.understanding.vote import Grounded
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
@@ -51,6 +51,7 @@ def _check_in_scene(constraint: Constraint, scene: Scene) -> None:
     check_scope(constraint, scene)
     check_people(constraint, scene)
     check_amounts(constraint)
+    check_reachable(constraint)
     check_present(constraint, scene)
 
 

@@ -1,4 +1,5 @@
-"""A rule must say something: it rules something out, and does not demand at once what is not so."""
+"""A constraint must say something that can be done or kept: it rules something out, no goal is a speed, and it does not
+demand at once what is not so."""
 
 from __future__ import annotations
 
@@ -15,6 +16,15 @@ def check_substance(constraint: Constraint) -> None:
         raise InputError(f"{constraint.formula} stands for no words of the command")
     if Monitor(constraint.formula).verdict is Verdict.SATISFIED:
         raise InputError(f"“{constraint.words}” must rule something out, but every run keeps {constraint.formula}")
+
+
+def check_reachable(constraint: Constraint) -> None:
+    """Raises InputError for a goal that speaks of a speed: what is not foreseen cannot be planned for."""
+    if constraint.goal and any(name.startswith("speed(") for name in constraint.formula.propositions):
+        raise InputError(
+            f"“{constraint.words}” makes a speed part of a goal, but a speed can only be watched, not planned for; say "
+            "what to do without it, and the speed as a limit on all of it: G speed(robot) < 0.3"
+        )
 
 
 def check_present(constraint: Constraint, scene: Scene) -> None:

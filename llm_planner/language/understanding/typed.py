@@ -16,13 +16,14 @@ _SURE = re.compile(
     r"|^[FGX] \w|\b[FGX] \w+\("
 )
 _ENGLISH = re.compile(r"\b(?:the|and|but|then|please|put|pick|never|always|stack|bring|stay|keep)\b")
+_MOMENTARY = frozenset({"", "true", "false", "!", "&", "|", "->", "<->"})
 _LIKELY = re.compile(r"[&|]|\b[UWRM]\b")
 
 
 def typed(command: str) -> Reading | None:
     """The reading of a command that is a formula, None for a sentence; raises FormulaError where it has an error.
 
-    It is a goal where a robot that does nothing would miss it.
+    What it joins by "&" is a constraint each: a goal where a robot that does nothing would miss it.
     """
     sure = bool(_SURE.search(command))
     if not sure and not _LIKELY.search(command):
@@ -37,11 +38,22 @@ def typed(command: str) -> Reading | None:
         if sure:
             raise
         return None
-    return Reading(constraints=(ReadConstraint(str(formula), command, _is_missed(formula)),), log_probability=0.0)
+    parts = formula.operands if formula.operator == "&" else (formula,)
+    words = [command] if len(parts) == 1 else map(str, parts)
+    written = [ReadConstraint(str(part), said, _is_missed(part)) for part, said in zip(parts, words, strict=True)]
+    return Reading(constraints=tuple(written), log_probability=0.0)
 
 
 def _is_missed(formula: Formula) -> bool:
-    """Whether nothing happening at all would not do."""
+    """Whether nothing happening at all would not do. What must hold at every moment from now on is nothing to bring
+    about: it holds already, or it is lost."""
+    from_now_on = formula.window is None or formula.window[0] == 0
+    if formula.operator == "G" and from_now_on and _is_of_one_moment(formula.operands[0]):
+        return False
     monitor = Monitor(formula)
     monitor.observe(frozenset(), 0.0)
     return not monitor.accepts
+
+
+def _is_of_one_moment(formula: Formula) -> bool:
+    return formula.operator in _MOMENTARY and all(map(_is_of_one_moment, formula.operands))

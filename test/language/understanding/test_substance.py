@@ -3,7 +3,7 @@
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.substance import check_present, check_substance
+from llm_planner.language.understanding.substance import check_present, check_reachable, check_substance
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.building import Building, Room
@@ -45,3 +45,13 @@ def test_a_rule_that_demands_at_once_what_is_not_so_is_refused(formula):
 def test_what_may_yet_be_and_what_is_forbidden_already_pass(formula):
     check_substance(constraint(formula))
     check_present(constraint("G in(robot, lab)"), SCENE)
+
+
+def test_a_speed_is_no_goal_but_may_be_a_limit():
+    for formula in ("F speed(robot) > 5", "F (in(robot, hall) & speed(robot) < 0.3)"):
+        with pytest.raises(
+            InputError, match=r"“fast” makes a speed part of a goal, but .* watched, not planned for; say"
+        ):
+            check_reachable(Constraint(parse(formula), "fast", goal=True))
+    check_reachable(constraint("G speed(robot) < 0.3"))
+    check_reachable(Constraint(parse("F in(robot, hall)"), "go", goal=True))

@@ -27,7 +27,10 @@ class Nobody:
         ("a U b", True),
         ("F a", True),
         ("F[0,10] a", True),
-        ("a & b", True),
+        ("G a", False),
+        ("G[0,9] (a -> !b)", False),
+        ("G[5,9] a", False),
+        ("G F a", True),
         ("[] !(a | b)", False),
         ("<>(a & b)", True),
         ("◇ (a & b)", True),
@@ -46,6 +49,12 @@ def test_a_formula_is_taken_at_its_word(text, goal):
 def test_a_formula_within_a_sentence_is_told(text):
     with pytest.raises(InputError, match="mixes a sentence with a formula; say all of it in words, or give the form"):
         typed(text)
+
+
+def test_what_is_joined_is_a_goal_or_a_rule_each():
+    understood = understand("F a & G !b & F[0,9] c", Scene(0.0, ()), Nobody(), propositions=("a", "b", "c"))
+    said = {(str(one.formula), one.words, one.goal) for one in understood.constraints}
+    assert said == {("F a", "F a", True), ("G !b", "G !b", False), ("F[0,9] c", "F[0,9] c", True)}
 
 
 @pytest.mark.parametrize("text", ["F(a & & b)", "G(a -> )", "!a W", "F[10 a", "FG a", "GF (a)"])
