@@ -18,6 +18,7 @@ from llm_planner.plan.plan import Outcome, Plan
 from llm_planner.plan.planning_settings import DEFAULTS, PlanningSettings
 from llm_planner.plan.rehearsal import Advice, Rehearsal, rehearse
 from llm_planner.plan.sampling import promised_steps
+from llm_planner.plan.spoken_skills import check_skills
 from llm_planner.plan.unroll import make_plan
 from llm_planner.privileges.review import review_plan, review_program
 from llm_planner.program.checker import CheckedProgram, check_program
@@ -62,7 +63,8 @@ def plan_command(
 
     Raises QuestionError when the person must be asked, ProgramError when no program that can work came of it,
     ImpossibleError when none can keep the constraints, PrivilegeError when the source may not have it done, InputError
-    for a command that is too long, LanguageModelError when the model does not answer.
+    for a command that is too long or speaks of skills that are not there, LanguageModelError when the model does not
+    answer.
     """
     command = clean_command(command)
     check_names(scene)  # before a model reads them
@@ -92,6 +94,7 @@ def plan_program(
     constraints: tuple[Constraint, ...] = (),
 ) -> Planned:
     """The plan for a program written by hand, or received from elsewhere; raises as `plan_command`."""
+    check_skills(constraints, skills)
     try:
         planned = rehearsed(command, check_program(text, skills, scene), constraints, scene, viewpoint)
     except ProgramError as error:
@@ -150,6 +153,7 @@ class _Planner:
     def planned(self) -> Planned:
         s = self.settings
         understood = understand(self.command, self.scene, self.model, s.samples, s.temperature, s.seed)
+        check_skills(understood.constraints, self.skills)
         if understood.task:
             planned = self._for_task(understood)
         elif any(constraint.goal for constraint in understood.constraints):
