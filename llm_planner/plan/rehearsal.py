@@ -7,7 +7,7 @@ course without a surprise is what the plan will surely take; each other branch h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -15,12 +15,14 @@ from llm_planner.errors import InputError
 from llm_planner.plan.events import Command, EndReason, SceneObserved, SkillFinished, StartSkill
 from llm_planner.plan.execution import SETTLE_TIME, advance
 from llm_planner.plan.execution_state import Execution
+from llm_planner.plan.shoving import is_push, pushed_by, shoved
 from llm_planner.plan.surprises import Course, surprises
 from llm_planner.plan.trace import pass_through
 from llm_planner.plan.watch import check_watchable
 from llm_planner.program.problems import Problem
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.temporal.alphabet import Trace
+from llm_planner.world.names import the
 from llm_planner.world.scene import Scene
 
 MAX_SCENES = 4000  # pretended in one rehearsal: about a second
@@ -91,25 +93,33 @@ def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Re
 
     After `max_scenes` pretended scenes no further branch is begun; the sure one is always followed to its end.
     BLOCK where a constraint is broken or missed on the course that the plan will surely take, or cannot be watched; ASK
-    where one may be broken on another, or where the forecast could not tell. Without constraints there is nothing to
-    prove: that the steps fit together has been checked when the plan was made.
+    where one may be broken on another, where the forecast could not tell, or where a push shoves what it does not speak
+    of. Without constraints there is nothing else to prove: that the steps fit together has been checked when the plan
+    was made.
     """
     constraints = [one.constraint for one in state.watch.watched]
     try:
         check_watchable(constraints, scene)
     except InputError as error:
         return Rehearsal(Advice.BLOCK, (Finding(0, str(error), sure=True),))
+    begin, branches = _Point(*advance(state, SceneObserved(scene))), _Branches()
     if not constraints:
-        return Rehearsal(Advice.ALLOW)
-    branches = _Branches()
-    sure = branches.follow(_Point(*advance(state, SceneObserved(scene))), note=True)
-    found = [_finding(sure)]
+        return _only_shoves(begin, branches)
+    sure = branches.follow(begin, note=True)
+    found = [_finding(sure), *branches.shoves]
     while branches.ahead and branches.scenes < max_scenes:
         turn = branches.ahead.pop(0)
         found.append(_finding(branches.follow(turn.taken()), turn))
     found.append(_not_foreseen(state))
     findings = tuple({item.message: item for item in reversed(found) if item is not None}.values())[::-1]
     return Rehearsal(_verdict(findings, sure), findings, branches.count, not branches.ahead)
+
+
+def _only_shoves(begin: _Point, branches: _Branches) -> Rehearsal:
+    skills = begin.state.interpreter.program.skills
+    if any(is_push(effect) for step in begin.state.plan.steps for effect in skills[step.skill].effects):
+        branches.follow(begin)
+    return Rehearsal(Advice.ASK if branches.shoves else Advice.ALLOW, tuple(branches.shoves))
 
 
 def _verdict(findings: Iterable[Finding], sure: Execution) -> Advice:
@@ -181,6 +191,22 @@ class _Point:
         every_point = state.watch.needs_every_point
         return Course(pass_through(skill, start.arguments, state.scene, state.origins, every_point).scenes)
 
+    @property
+    def step(self) -> str:
+        """The step just started, for a person."""
+        assert self.state.run is not None
+        step = self.state.run.step
+        return f"step {step.id}, {step}"
+
+    def shoves(self, course: Course) -> Iterator[Finding]:
+        """What a push takes along on that course though its effect does not speak of it."""
+        assert self.state.run is not None
+        for goal in self.state.run.goals:
+            if name := pushed_by(goal):
+                others = " and ".join(map(the, shoved(course.scenes[0], course.scenes[-1], name)))
+                if others:
+                    yield Finding(self.state.interpreter.line, f"{self.step}, would shove {others} too", sure=True)
+
 
 @dataclass(frozen=True)
 class _Turn:
@@ -195,24 +221,26 @@ class _Turn:
     @property
     def step(self) -> str:
         """The step that takes the other course, for a person."""
-        assert self.point.state.run is not None
-        step = self.point.state.run.step
-        return f"step {step.id}, {step}"
+        return self.point.step
 
 
 class _Branches:
-    """Follows branches to their ends, counts them and what they cost, and keeps those that lead off the first."""
+    """Follows branches to their ends, counts them and what they cost, and keeps those that lead off the first, and what
+    is shoved on that."""
 
     def __init__(self) -> None:
         self.ahead: list[_Turn] = []
         self.count = 0
         self.scenes = 0
+        self.shoves: list[Finding] = []
 
     def follow(self, point: _Point, note: bool = False) -> Execution:
         """The state in which the branch ends; with `note` the surprises on its way are kept to be followed."""
         self.count += 1
         while point.state.end is None:
             course = point.promised()
+            if self.count == 1:
+                self.shoves += point.shoves(course)
             if note:
                 goals = point.state.run.goals if point.state.run else ()
                 self.ahead += [_Turn(point, other) for other in surprises(course, goals, point.state.watch)]

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil, hypot, inf
 
+from llm_planner.plan.plan import Goal
 from llm_planner.skills.footprints import footprint
 from llm_planner.skills.gripper_shape import Slice, hand_slices, wall_gap
 from llm_planner.skills.scripts.push import RUN_UP, pushing_grips
+from llm_planner.world.atoms import HELD, Atom
 from llm_planner.world.geometry import top
 from llm_planner.world.places import Point2
 from llm_planner.world.propositions import MOVED_DISTANCE
@@ -37,6 +39,16 @@ def pushed(scene: Scene, name: str, goal: Vector3, room: float = SURE) -> Scene:
     shifts = _Sweep(scene, item, direction, distance, room).shifts()
     lying = [_shifted(other, direction, shifts.get(other.name, 0.0)) for other in scene.objects]
     return replace(scene, objects=tuple(replace(item, position=goal) if it.name == name else it for it in lying))
+
+
+def pushed_by(goal: Goal) -> str:
+    """The thing that a step with this effect pushes, "" where it pushes none."""
+    return str(goal.values[goal.atom.arguments[0]]) if is_push(goal.atom) else ""
+
+
+def is_push(effect: Atom) -> bool:
+    """Whether it is that of a push: what was held is put down, all else that is moved is pushed."""
+    return effect.predicate == "moved" and not effect.negated and effect.arguments[0] != HELD
 
 
 def shoved(before: Scene, after: Scene, name: str) -> tuple[str, ...]:

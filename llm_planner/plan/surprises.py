@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from llm_planner.plan.plan import Goal
-from llm_planner.plan.shoving import DOUBTFUL, pushed, shoved
+from llm_planner.plan.shoving import DOUBTFUL, pushed, pushed_by, shoved
 from llm_planner.plan.watch import Watch
-from llm_planner.world.atoms import HELD
 from llm_planner.world.geometry import half_extents
 from llm_planner.world.places import region
 from llm_planner.world.propositions import Moment
@@ -61,15 +60,13 @@ def _elsewhere(course: Course, goals: tuple[Goal, ...]) -> Iterator[Course]:
 def _shoving(course: Course, goals: tuple[Goal, ...]) -> Iterator[Course]:
     """A push may take along what is only near its way."""
     for goal in goals:
-        if goal.atom.predicate == "moved" and goal.atom.arguments[0] != HELD:
-            *way, after = course.scenes
-            name = str(goal.values[goal.atom.arguments[0]])
-            before = course.scenes[0]
+        if name := pushed_by(goal):
+            before, *_, after = course.scenes
             doubtful = pushed(before, name, after.find(name).position, DOUBTFUL)
             more = set(shoved(before, doubtful, name)).difference(shoved(before, after, name))
             if more:
                 farther = tuple(doubtful.find(it.name) if it.name in more else it for it in after.objects)
-                yield Course((*way, replace(after, objects=farther)))
+                yield Course((*course.scenes[:-1], replace(after, objects=farther)))
 
 
 def _dropped(scene: Scene) -> Scene:

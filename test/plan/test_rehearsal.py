@@ -6,6 +6,7 @@ import pytest
 
 from llm_planner.plan.execution_state import start_execution
 from llm_planner.plan.planning import plan_program
+from llm_planner.plan.planning_settings import PlanningSettings
 from llm_planner.plan.rehearsal import Advice, rehearse
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import load_skills
@@ -28,7 +29,7 @@ def seen(scene):
 @pytest.fixture
 def rehearsed(seen, skills):
     def make(text, *formulas, where=seen):
-        planned = plan_program("do it", text, where, tuple(skills.values()))
+        planned = plan_program("do it", text, where, tuple(skills.values()), settings=PlanningSettings(ask=False))
         constraints = tuple(Constraint(parse(formula), "so be it") for formula in formulas)
         plan = replace(planned.plan, constraints=constraints)
         return rehearse(start_execution(plan, planned.interpreter, scene=where), where)
@@ -84,6 +85,16 @@ def test_what_a_push_shoves_breaks_a_rule_about_it(rehearsed, seen):
     rehearsal = rehearsed('push("red block", "left", 0.2)', "G !moved(vase)", where=where)
     assert rehearsal.verdict is Advice.BLOCK
     assert "would break “so be it” (moved(vase))" in rehearsal.reasons[0]
+
+
+def test_a_push_that_shoves_what_nobody_spoke_of_is_a_reason_to_ask(rehearsed, seen):
+    where = with_vase(seen, 0.05)
+    for rules in ((), ("G !holding(vase)",)):
+        rehearsal = rehearsed('push("red block", "left", 0.2)', *rules, where=where)
+        assert rehearsal.verdict is Advice.ASK
+        assert rehearsal.reasons == ('step 1, push("red block", "left", 0.2), would shove the vase too',)
+    away = with_vase(seen, 0.2)
+    assert rehearsed('push("red block", "left", 0.2)', where=away).verdict is Advice.ALLOW
 
 
 def test_what_stands_close_to_the_way_of_a_push_is_a_reason_to_ask(rehearsed, seen):
