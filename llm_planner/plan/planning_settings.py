@@ -32,8 +32,9 @@ class PlanningSettings:
 
     Up to `samples` readings vote, drawn at `temperature` from `seed`; as many programs are sampled, to choose among
     under constraints, and to go on with where a step fails. Every plan is rehearsed symbolically, and one that would
-    break a constraint is refused. `ask`: the person is asked about one that only may. `rehearse_fully` runs the plan in
-    a copy of the simulation besides. `clock` [s] is the one by which a search for a plan gives up.
+    break a constraint is refused. `ask`: the person is asked about one that only may, or shoves what it does not speak
+    of. `rehearse_fully` runs the plan in a copy of the simulation besides. `clock` [s] is the one by which a search for
+    a plan gives up.
     """
 
     samples: int = SAMPLES

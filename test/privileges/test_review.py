@@ -4,6 +4,7 @@ import pytest
 
 from llm_planner.errors import QuestionError
 from llm_planner.plan.planning import plan_program
+from llm_planner.plan.planning_settings import PlanningSettings
 from llm_planner.privileges.decision import PrivilegeError
 from llm_planner.privileges.policy import EVERYTHING
 from llm_planner.privileges.review import review_plan, review_program
@@ -95,7 +96,7 @@ def steps_pass(policy, scene):
 
     def run(rules, text, where=scene):
         fitting = load_skills().for_scene(where).signatures
-        plan = plan_program("do it", text, where, fitting).plan
+        plan = plan_program("do it", text, where, fitting, settings=PlanningSettings(ask=False)).plan
         try:
             review_plan(policy(rules), "topic", plan, {skill.name: skill for skill in fitting}, where)
         except PrivilegeError:
