@@ -12,16 +12,18 @@ from llm_planner.plan.decoding.considered import things_of
 from llm_planner.plan.decoding.effort import Effort
 from llm_planner.plan.decoding.task import Demand, Task
 from llm_planner.plan.plan import Goal
+from llm_planner.program.signatures import Signature
 from llm_planner.temporal.clauses import listed
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import FALSE, Formula
 from llm_planner.temporal.substitution import substituted
 from llm_planner.temporal.words import read_back
+from llm_planner.world.atoms import HERE
 from llm_planner.world.places import Viewpoint
 from llm_planner.world.predicates import is_container
-from llm_planner.world.propositions import Proposition, parse_proposition
-from llm_planner.world.scene import Scene
+from llm_planner.world.propositions import Moment, Proposition, holds, parse_proposition
 
+_RESTS = ("in", "on")
 Impossible = Callable[[Task], bool]  # whether a search has ruled every plan out
 
 
@@ -29,25 +31,36 @@ def contradiction(task: Task) -> tuple[Demand, ...]:
     """The fewest constraints that contradict each other in any order of events; () where none do, or nobody knows."""
     constraints = task.judged
     try:
-        found = Meanings(task.scene).conflict([without_the_absurd(one.formula, task.scene) for one in constraints])
+        found = Meanings(task.scene).conflict([_without_the_absurd(one.formula, task) for one in constraints])
     except InputError:  # too large to decide
         return ()
     return tuple(constraints[k] for k in found)
 
 
-def without_the_absurd(formula: Formula, scene: Scene) -> Formula:
-    """With `false` for what no run can show: that something is in what holds nothing."""
+def _without_the_absurd(formula: Formula, task: Task) -> Formula:
+    """With `false` for what no plan can bring about."""
 
     def judged(part: Formula) -> Formula:
-        return FALSE if part.name and _is_absurd(parse_proposition(part.name), scene) else part
+        return FALSE if part.name and _is_absurd(parse_proposition(part.name), task) else part
 
     return substituted(formula, judged)
 
 
-def _is_absurd(item: Proposition, scene: Scene) -> bool:
-    if item.predicate != "in" or item.arguments[1] not in scene.names:
+def _is_absurd(item: Proposition, task: Task) -> bool:
+    """That a thing is in itself or in what is no container; or on or in another, where it has not been so yet and no
+    skill puts things on or in others."""
+    scene = task.scene
+    if item.predicate not in _RESTS or not set(item.arguments) <= set(scene.names):
         return False
-    return item.arguments[0] == item.arguments[1] or not is_container(scene.find(item.arguments[1]))
+    what, where = item.arguments
+    if what == where or (item.predicate == "in" and not is_container(scene.find(where))):
+        return True
+    been_so = holds(item, Moment(scene)) or any(str(item) in letter for letter in task.history.letters)
+    return not been_so and not any(map(_puts_on_things, task.skills))
+
+
+def _puts_on_things(skill: Signature) -> bool:
+    return any(atom.predicate in _RESTS and atom.arguments[1] != HERE for atom in skill.effects)
 
 
 def smallest_conflict(

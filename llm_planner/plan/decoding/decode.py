@@ -101,7 +101,10 @@ class _Decoder:
     clock: Clock
 
     def decode(self) -> Decoded:
-        """A short search, then one for a reason, then a long search: most tasks are easy, and so are most proofs."""
+        """A short search, then one for a reason, then a long search: most tasks are easy, and so are most proofs. What
+        contradicts itself needs none."""
+        if conflict := contradiction(self.task):
+            return self._refuted(conflict, Found(None))
         found = self._search(QUICK)
         conflict = () if found.calls is not None else self._conflict(found)
         if found.calls is None and not conflict:
@@ -138,9 +141,7 @@ class _Decoder:
 
         count = len(self.task.demands)
         largest = count if found.exhausted else min(2, count - 1)  # a long search for all of them is to come
-        conflict = contradiction(self.task) or smallest_conflict(
-            self.task, impossible, lambda: self.clock() < deadline, largest
-        )
+        conflict = smallest_conflict(self.task, impossible, lambda: self.clock() < deadline, largest)
         return conflict or (self.task.demands if found.exhausted else ())
 
     def _in_the_way(self) -> tuple[Constraint, ...]:
