@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from llm_planner.plan.plan import PlanStep, in_base_words
+from llm_planner.plan.shoving import is_push
 from llm_planner.plan.unroll import unmet_preconditions
 from llm_planner.program.signatures import Parameter, Signature
 from llm_planner.skills.contract import Argument
@@ -96,7 +97,7 @@ class Menu:
 
     def _pushes(self, skill: Signature, scene: Scene) -> Iterator[Call]:
         """What stands on the table with nothing on it, to where there is room."""
-        (slid,) = (atom for atom in skill.effects if atom.predicate == "moved")
+        (slid,) = skill.effects
         for name in self.pushed:
             if name in scene.names and on_table(scene, name) and clear(scene, name):
                 for direction in _free_ways(scene, scene.find(name)):
@@ -127,8 +128,7 @@ def slides(skill: Signature) -> bool:
     """Whether it moves a thing, somewhere and so far, without taking it; the arguments say which, where to and how
     far."""
     names = {parameter.name for parameter in skill.parameters}
-    slid = [atom for atom in skill.effects if atom.predicate == "moved" and not atom.negated]
-    return len(skill.effects) == 1 and bool(slid) and set(slid[0].arguments) == names
+    return len(skill.effects) == 1 and is_push(skill.effects[0]) and set(skill.effects[0].arguments) == names
 
 
 def _free_ways(scene: Scene, item: SceneObject) -> Iterator[str]:
