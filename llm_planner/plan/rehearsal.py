@@ -23,6 +23,7 @@ from llm_planner.program.problems import Problem
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.temporal.alphabet import Trace
 from llm_planner.world.names import the
+from llm_planner.world.predicates import contents
 from llm_planner.world.scene import Scene
 
 MAX_SCENES = 4000  # pretended in one rehearsal: about a second
@@ -199,13 +200,15 @@ class _Point:
         return f"step {step.id}, {step}"
 
     def shoves(self, course: Course) -> Iterator[Finding]:
-        """What a push takes along on that course though its effect does not speak of it."""
+        """What a push takes along on that course though its effect does not speak of it, save what lies on it."""
         assert self.state.run is not None
         for goal in self.state.run.goals:
             if name := pushed_by(goal):
-                others = " and ".join(map(the, shoved(course.scenes[0], course.scenes[-1], name)))
+                before, *_, after = course.scenes
+                others = [other for other in shoved(before, after, name) if other not in contents(before, name)]
                 if others:
-                    yield Finding(self.state.interpreter.line, f"{self.step}, would shove {others} too", sure=True)
+                    told = f"{self.step}, would shove {' and '.join(map(the, others))} too"
+                    yield Finding(self.state.interpreter.line, told, sure=True)
 
 
 @dataclass(frozen=True)

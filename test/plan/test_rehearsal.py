@@ -80,6 +80,18 @@ def test_a_mishap_that_would_itself_break_a_constraint_is_a_reason_to_ask(rehear
     )
 
 
+def test_who_may_not_move_a_thing_may_not_pick_it_up(rehearsed):
+    rehearsal = rehearsed('pick("red block")', "G !moved(red block)")
+    assert rehearsal.verdict is Advice.BLOCK
+    assert "would break “so be it” (moved(red block))" in rehearsal.reasons[0]
+
+
+def test_what_is_held_already_cannot_be_left_unmoved(rehearsed, seen):
+    block = seen.find("red block")
+    held = replace(seen, held="red block", objects=(replace(block, position=(0.3, 0.0, 0.4)),))
+    assert rehearsed("go_home()", "G !moved(red block)", where=held).verdict is Advice.BLOCK
+
+
 def test_what_a_push_shoves_breaks_a_rule_about_it(rehearsed, seen):
     where = with_vase(seen, 0.05)
     rehearsal = rehearsed('push("red block", "left", 0.2)', "G !moved(vase)", where=where)
@@ -95,6 +107,14 @@ def test_a_push_that_shoves_what_nobody_spoke_of_is_a_reason_to_ask(rehearsed, s
         assert rehearsal.reasons == ('step 1, push("red block", "left", 0.2), would shove the vase too',)
     away = with_vase(seen, 0.2)
     assert rehearsed('push("red block", "left", 0.2)', where=away).verdict is Advice.ALLOW
+
+
+def test_what_lies_in_a_thing_goes_along_with_it_and_nobody_is_asked(rehearsed, seen):
+    block, bowl = (seen.find(name) for name in ("red block", "red bowl"))
+    inside = replace(block, position=(*bowl.position[:2], 0.03))
+    where = replace(seen, objects=(inside, bowl))
+    assert rehearsed('push("red bowl", "left", 0.1)', where=where).verdict is Advice.ALLOW
+    assert rehearsed('push("red bowl", "left", 0.1)', "G !moved(red block)", where=where).verdict is Advice.BLOCK
 
 
 def test_what_stands_close_to_the_way_of_a_push_is_a_reason_to_ask(rehearsed, seen):
