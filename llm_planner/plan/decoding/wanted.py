@@ -17,10 +17,16 @@ def wanted(constraints: Sequence[Constraint], so: bool = True) -> tuple[Proposit
 
 
 def asked_for(f: Formula, so: bool = True) -> frozenset[str]:
-    """Propositions that can help to satisfy the formula by being true, or by being false where not `so`."""
+    """Propositions that can help to satisfy the formula by being true, or by being false where not `so`. Where changes
+    are counted any change can help."""
     if f.operator == "":
         return frozenset(f.propositions) if so else frozenset()
-    if f.operator == "<->":
+    if f.operator == "<->" or counts_changes(f):
         return frozenset(f.propositions)
     signs = {"!": (not so,), "->": (not so, so)}.get(f.operator, (so,) * len(f.operands))
     return frozenset[str]().union(*(asked_for(g, sign) for g, sign in zip(f.operands, signs, strict=True)))
+
+
+def counts_changes(f: Formula) -> bool:
+    """Whether it speaks of the next change."""
+    return f.operator in ("X", "N") or any(map(counts_changes, f.operands))

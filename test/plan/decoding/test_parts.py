@@ -14,6 +14,7 @@ from llm_planner.plan.decoding.obligations import DEAD, Obligations
 from llm_planner.plan.decoding.prior import NEVER_PLANNED, OTHER_ORDER, TreePrior, Uniform
 from llm_planner.plan.decoding.scene_graph import SceneGraph
 from llm_planner.plan.decoding.task import Task
+from llm_planner.plan.decoding.wanted import wanted
 from llm_planner.plan.trace import letter, pass_through, without_repeats
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
@@ -104,6 +105,22 @@ def test_only_what_a_demand_speaks_of_is_considered(driving, building_scene):
 def test_waiting_is_considered_where_windows_count_seconds(driving, building_scene):
     assert Call("wait", (5.0,)) in menu_for(task(building_scene, driving, "F[5,20] in(robot, lab)")).calls
     assert not menu_for(task(building_scene, driving, "F in(robot, lab)")).calls
+
+
+@pytest.mark.parametrize(
+    ("text", "so", "not_so"),
+    [
+        ("F holding(a) & G !holding(b)", ["holding(a)"], ["holding(b)"]),
+        ("!holding(a) W moved(b)", ["moved(b)"], ["holding(a)"]),
+        ("holding(a) -> F moved(b)", ["moved(b)"], ["holding(a)"]),
+        ("holding(a) <-> moved(b)", ["holding(a)", "moved(b)"], ["holding(a)", "moved(b)"]),
+        ("X !holding(a)", ["holding(a)"], ["holding(a)"]),  # any change is the next one
+    ],
+)
+def test_what_helps_by_being_so_and_what_by_not_being_so(text, so, not_so):
+    constraints = [Constraint(parse(text), text)]
+    assert [str(item) for item in wanted(constraints)] == so
+    assert [str(item) for item in wanted(constraints, so=False)] == not_so
 
 
 # --- what is seen along a way
