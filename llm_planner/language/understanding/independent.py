@@ -1,7 +1,8 @@
 """Formulas in propositions of which none implies another, so that excluding some together is all there is to know.
 
-`holding(vase)` implies `holding(anything)`, and a distance below 0.2 m is below 0.3 m too. The first becomes a choice
-of things held, a measure becomes a choice of bands between all bounds that are mentioned.
+`holding(vase)` implies `holding(anything)` and `moved(vase)`, and a distance below 0.2 m is below 0.3 m too. The first
+becomes a choice of things held, `moved` one between held and put elsewhere, a measure a choice of bands between all
+bounds that are mentioned.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from llm_planner.errors import InputError
 from llm_planner.temporal.formula import Formula, atom, disj, neg
 from llm_planner.temporal.substitution import substituted
 from llm_planner.world.occurring import as_measure
+from llm_planner.world.predicates import is_portable
 from llm_planner.world.propositions import ANYTHING, Proposition, parse_proposition
 from llm_planner.world.scene import Scene
 
@@ -26,7 +28,9 @@ def independent(formulas: Sequence[Formula], scene: Scene) -> tuple[list[Formula
     """
     items = {name: item for f in formulas for name in f.propositions if (item := _item(name, scene))}
     bands = _bands(items.values())
-    held = [f"holding({item.arguments[0]})" for item in items.values() if _holds_one(item)]
+    held = list(dict.fromkeys(f"holding({item.arguments[0]})" for item in items.values() if _tells_what_is_held(item)))
+    every = {f"holding({item.name})" for item in scene.objects if is_portable(item)}
+    choices = held if every and every <= set(held) else [*held, SOMETHING_ELSE]
 
     def plain(part: Formula) -> Formula:
         item = items.get(part.name)
@@ -35,10 +39,12 @@ def independent(formulas: Sequence[Formula], scene: Scene) -> tuple[list[Formula
         if item.comparison:
             below = disj(*(atom(name) for bound, name in bands[_measure(item)] if bound <= item.bound))
             return below if item.comparison == "<" else neg(below)
-        return disj(*map(atom, [*held, SOMETHING_ELSE])) if item.arguments == (ANYTHING,) else part
+        if item.predicate == "moved":
+            return disj(part, atom(f"holding({item.arguments[0]})"))
+        return disj(*map(atom, choices)) if item.arguments == (ANYTHING,) else part
 
     groups = [tuple(name for _, name in band) for band in bands.values()]
-    groups.append(tuple(dict.fromkeys([*held, SOMETHING_ELSE])))
+    groups.append(tuple(choices))
     return [substituted(f, plain) for f in formulas], tuple(groups)
 
 
@@ -50,8 +56,8 @@ def _item(name: str, scene: Scene) -> Proposition | None:
         return None
 
 
-def _holds_one(item: Proposition) -> bool:
-    return item.predicate == "holding" and item.arguments != (ANYTHING,)
+def _tells_what_is_held(item: Proposition) -> bool:
+    return item.predicate == "moved" or (item.predicate == "holding" and item.arguments != (ANYTHING,))
 
 
 def _measure(item: Proposition) -> Measure:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.anything import in_general
 from llm_planner.language.understanding.independent import independent
 from llm_planner.temporal.alphabet import Alphabet
 from llm_planner.temporal.decide import equivalent, smallest_conflict
@@ -23,7 +22,6 @@ class Meanings:
 
     def same(self, f: Formula, g: Formula) -> bool:
         """Whether they are proved equivalent; what is too large to decide is not."""
-        f, g = (in_general(one, self._scene) for one in (f, g))
         return f is g or self._equal(*_without_common(f, g)) or self._equal(f, g)
 
     def same_over_all_letters(self, f: Formula, g: Formula) -> bool:

@@ -99,3 +99,16 @@ def test_constraints_that_can(formulas):
 def test_bare_propositions_exclude_nothing():
     both = [parse("F (a & b)")]
     assert Meanings(ROOMS, bare=True).conflict(both) == ()
+
+
+@pytest.mark.parametrize(
+    ("f", "g"),
+    [
+        ("G !moved(mug)", "G !(moved(mug) | holding(mug))"),
+        ("!moved(mug) W in(robot, lab)", "!(moved(mug) | holding(mug)) W in(robot, lab)"),
+    ],
+)
+def test_what_is_held_is_moved(f, g):
+    assert Meanings(ROOMS).same(parse(f), parse(g))
+    assert not Meanings(ROOMS).same(parse(f), parse(f.replace("moved", "holding")))
+    assert Meanings(ROOMS).conflict([parse("G !moved(mug)"), parse("F holding(mug)")]) == (0, 1)
