@@ -7,6 +7,7 @@ from llm_planner.language.model import Attempt, ReadConstraint, Reading
 from llm_planner.language.understanding.absent import check_here
 from llm_planner.language.understanding.anything import in_general
 from llm_planner.language.understanding.denials import check_negation
+from llm_planner.language.understanding.endings import check_ending
 from llm_planner.language.understanding.mentions import check_amounts, check_conditions, check_names, check_people
 from llm_planner.language.understanding.scope import check_scope
 from llm_planner.language.understanding.substance import check_present, check_reachable, check_substance
@@ -48,6 +49,7 @@ def _check_in_scene(constraint: Constraint, scene: Scene) -> None:
         check_proposition(parse_proposition(name), scene)
     check_here(constraint.words, scene)
     check_names(constraint, scene)
+    check_ending(constraint)
     check_scope(constraint, scene)
     check_people(constraint, scene)
     check_amounts(constraint)
