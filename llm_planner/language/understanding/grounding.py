@@ -8,6 +8,7 @@ from llm_planner.language.understanding.absent import check_here
 from llm_planner.language.understanding.anything import in_general
 from llm_planner.language.understanding.denials import check_negation
 from llm_planner.language.understanding.endings import check_ending
+from llm_planner.language.understanding.forbidden import check_task
 from llm_planner.language.understanding.mentions import check_amounts, check_conditions, check_names, check_people
 from llm_planner.language.understanding.scope import check_scope
 from llm_planner.language.understanding.substance import check_present, check_reachable, check_substance
@@ -30,6 +31,8 @@ def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = ()) -
     if not reading.task and not constraints:
         raise InputError("the reading has neither a task nor a constraint; give one of them, or a question")
     check_conditions(reading.task, constraints)
+    for constraint in () if propositions else constraints:
+        check_task(reading.task, constraint, scene)
     return Grounded(reading.task, constraints)
 
 
