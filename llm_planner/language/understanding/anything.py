@@ -9,9 +9,14 @@ from llm_planner.world.propositions import ANYTHING
 from llm_planner.world.scene import Scene
 
 
+def ways_to_hold(scene: Scene) -> tuple[str, ...]:
+    """A proposition for every thing that can be held: one of these is so where anything is held."""
+    return tuple(f"holding({item.name})" for item in scene.objects if is_portable(item))
+
+
 def in_general(formula: Formula, scene: Scene) -> Formula:
     """The formula with `holding(anything)` in place of a disjunction over every portable thing of the scene."""
-    every = frozenset(atom(f"holding({item.name})") for item in scene.objects if is_portable(item))
+    every = frozenset(map(atom, ways_to_hold(scene)))
 
     def shorter(part: Formula) -> Formula:
         if part.operator != "|" or len(every) < 2 or not every <= set(part.operands):

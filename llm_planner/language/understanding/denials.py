@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.wording import words_of
+from llm_planner.language.understanding.wording import plain
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
 
@@ -26,7 +26,7 @@ def check_negation(constraint: Constraint) -> None:
 
     Overlooking "not" is what language models do most often, and what does most harm.
     """
-    said = " ".join(words_of(constraint.words))
+    said = plain(constraint.words)
     forbidding = FORBIDDING.search(said)
     if forbidding and not TWICE_NEGATED.search(said) and _merely_asks(constraint.formula):
         raise InputError(f"“{constraint.words}” says {forbidding[0]!r}, but {constraint.formula} forbids nothing")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.wording import words_of
+from llm_planner.language.understanding.wording import plain
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
 from llm_planner.world.propositions import parse_proposition
@@ -16,9 +16,9 @@ _MOVE = r"(?:put|place|move|stack|bring|take|carry|pick up|pick|lift|push|set|dr
 
 def check_task(task: str, constraint: Constraint, scene: Scene) -> None:
     """Raises InputError when the task has a thing moved that the constraint says is never moved or held."""
-    text = " ".join(words_of(task))
+    text = plain(task)
     for name in _never_moved(constraint.formula):
-        if name in scene.names and re.search(rf"\b{_MOVE} (?:the |a |that |my )?{' '.join(words_of(name))}\b", text):
+        if name in scene.names and re.search(rf"\b{_MOVE} (?:the |a |that |my )?{plain(name)}\b", text):
             raise InputError(f"“{constraint.words}” forbids what the task “{task}” asks for: that the {name} is moved")
 
 

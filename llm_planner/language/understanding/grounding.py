@@ -31,8 +31,9 @@ def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = ()) -
     if not reading.task and not constraints:
         raise InputError("the reading has neither a task nor a constraint; give one of them, or a question")
     check_conditions(reading.task, constraints)
-    for constraint in () if propositions else constraints:
-        check_task(reading.task, constraint, scene)
+    if not propositions:
+        for constraint in constraints:
+            check_task(reading.task, constraint, scene)
     return Grounded(reading.task, constraints)
 
 

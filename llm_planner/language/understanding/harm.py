@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.wording import words_of
+from llm_planner.language.understanding.wording import plain
 from llm_planner.world.scene import Scene
 
 _DEEDS = (
@@ -19,11 +19,11 @@ _CLAUSE = re.compile(r"[.,;:!?]|\b(?:and|but|then)\b")
 
 def check_harmless(command: str, scene: Scene) -> None:
     """Raises InputError when a clause, none that denies it, asks for a person to be hit, run over or lifted."""
-    people = [" ".join(words_of(item.name)) for item in scene.objects if item.kind == "person"]
+    people = [plain(item.name) for item in scene.objects if item.kind == "person"]
     named = "|".join(map(re.escape, people))
     wanted = re.compile(rf"\b({_DEEDS})\b (?:the |a |an |my |into |over )*({named or _ANYBODY}|{_ANYBODY})\b")
     for clause in _CLAUSE.split(command):
-        text = " ".join(words_of(clause))
+        text = plain(clause)
         found = wanted.search(text)
         if found and not _DENIED.search(text[: found.start()]):
             raise InputError(

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from llm_planner.errors import InputError
+from llm_planner.language.understanding.anything import ways_to_hold
 from llm_planner.temporal.formula import Formula, atom, disj, neg
 from llm_planner.temporal.substitution import substituted
 from llm_planner.world.occurring import as_measure
-from llm_planner.world.predicates import is_portable
 from llm_planner.world.propositions import ANYTHING, Proposition, parse_proposition
 from llm_planner.world.scene import Scene
 
@@ -29,8 +29,8 @@ def independent(formulas: Sequence[Formula], scene: Scene) -> tuple[list[Formula
     items = {name: item for f in formulas for name in f.propositions if (item := _item(name, scene))}
     bands = _bands(items.values())
     held = list(dict.fromkeys(f"holding({item.arguments[0]})" for item in items.values() if _tells_what_is_held(item)))
-    every = {f"holding({item.name})" for item in scene.objects if is_portable(item)}
-    choices = held if every and every <= set(held) else [*held, SOMETHING_ELSE]
+    every = ways_to_hold(scene)
+    choices = held if every and set(every) <= set(held) else [*held, SOMETHING_ELSE]
 
     def plain(part: Formula) -> Formula:
         item = items.get(part.name)

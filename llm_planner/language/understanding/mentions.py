@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.wording import words_of
+from llm_planner.language.understanding.wording import plain
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.scene import Scene
@@ -44,11 +44,11 @@ def _arguments(constraint: Constraint) -> set[str]:
 
 def _named(words: str, scene: Scene) -> list[str]:
     """Things and rooms whose full names are in the words, in their order; a name within a longer one is not meant."""
-    text = EXCEPTION.sub("", " ".join(words_of(words)))
+    text = EXCEPTION.sub("", plain(words))
     rooms = scene.building.names if scene.building else ()
     places: dict[int, str] = {}
     for name in sorted((*scene.names, *rooms), key=len, reverse=True):
-        pattern = rf"\b{re.escape(' '.join(words_of(name)))}\b"
+        pattern = rf"\b{re.escape(plain(name))}\b"
         for found in re.finditer(pattern, text):
             places[found.start()] = name
         text = re.sub(pattern, lambda found: "_" * len(found[0]), text)
@@ -57,8 +57,8 @@ def _named(words: str, scene: Scene) -> list[str]:
 
 def check_conditions(task: str, constraints: tuple[Constraint, ...]) -> None:
     """Raises InputError when the task has a word that sets a condition and no constraint stands for it."""
-    covered = " ".join(" ".join(words_of(constraint.words)) for constraint in constraints)
-    lost = [word for word in CONDITION.findall(" ".join(words_of(task))) if word not in covered]
+    covered = " ".join(plain(constraint.words) for constraint in constraints)
+    lost = [word for word in CONDITION.findall(plain(task)) if word not in covered]
     if lost:
         raise InputError(f"the task “{task}” has a condition ({lost[0]!r}) that is in no constraint; make it one")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.wording import words_of
+from llm_planner.language.understanding.wording import plain
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.scene import Scene
@@ -22,11 +22,11 @@ _SEVERAL = re.compile(
 
 def check_scope(constraint: Constraint, scene: Scene) -> None:
     """Raises InputError for "nothing but X" that forbids only X, and for "it" that is read as several things."""
-    text = " ".join(words_of(constraint.words))
+    text = plain(constraint.words)
     things = {name for item in constraint.formula.propositions for name in parse_proposition(item).arguments}
     things &= set(scene.names)
     spared = _ALL_BUT.search(text)
-    if spared and things and all(" ".join(words_of(name)) in spared[1] for name in things):
+    if spared and things and all(plain(name) in spared[1] for name in things):
         raise InputError(f"“{constraint.words}” spares what {constraint.formula} forbids")
     if _ONE.search(text) and len(things) > 1 and not _SEVERAL.search(text) and not _are_named(things, text):
         raise InputError(f"“{constraint.words}” speaks of one thing, but {constraint.formula} of several")
@@ -34,4 +34,4 @@ def check_scope(constraint: Constraint, scene: Scene) -> None:
 
 def _are_named(things: set[str], text: str) -> bool:
     """Whether some of them are named, so that "it" may be one of these or a room."""
-    return any(" ".join(words_of(name)) in text for name in things)
+    return any(plain(name) in text for name in things)

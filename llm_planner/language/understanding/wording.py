@@ -32,6 +32,11 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\d+(?:\.\d+)?|[^\W\d_]+", re.sub(r"['’]", "", text.lower())))
 
 
+def plain(text: str) -> str:
+    """The same words with a space between them: what patterns are looked for in."""
+    return " ".join(words_of(text))
+
+
 def same_task(text: str) -> tuple[str, ...]:
     """Equal for tasks that differ in case, punctuation, articles and politeness only."""
     return tuple(word for word in words_of(text) if word not in POLITE)

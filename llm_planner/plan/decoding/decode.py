@@ -104,11 +104,11 @@ class _Decoder:
         """A short search, then one for a reason, then a long search: most tasks are easy, and so are most proofs. What
         contradicts itself needs none."""
         if conflict := contradiction(self.task):
-            return self._refuted(conflict, Found(None))
-        found = self._search(QUICK)
+            return self._impossible(conflict, 0)
+        found = self._search(self.task, QUICK)
         conflict = () if found.calls is not None else self._conflict(found)
         if found.calls is None and not conflict:
-            found = self._search(1.0)
+            found = self._search(self.task, 1.0)
             conflict = self.task.demands if found.exhausted else ()
         if found.calls is not None:
             return self._planned(found)
@@ -121,14 +121,17 @@ class _Decoder:
         part = with_only(self.task, conflict)
         effort = effort_of(part, menu_for(part, widest=True))
         if effort.partly and not contradiction(part) and not _is_lost(part):
-            verdict, reason = Verdict.GAVE_UP, f"{not_with(conflict, effort, self.viewpoint)} {_LESS}"
-        else:
-            verdict, reason = Verdict.IMPOSSIBLE, because(conflict, self.viewpoint)
-        return Decoded(verdict, reason=reason, conflict=conflict, states=found.states)
+            reason = f"{not_with(conflict, effort, self.viewpoint)} {_LESS}"
+            return Decoded(Verdict.GAVE_UP, reason=reason, conflict=conflict, states=found.states)
+        return self._impossible(conflict, found.states)
 
-    def _search(self, share: float) -> Found:
+    def _impossible(self, conflict: tuple[Demand, ...], states: int) -> Decoded:
+        reason = because(conflict, self.viewpoint)
+        return Decoded(Verdict.IMPOSSIBLE, reason=reason, conflict=conflict, states=states)
+
+    def _search(self, task: Task, share: float) -> Found:
         limits = Limits(round(share * self.limits.states), share * self.limits.seconds)
-        return _find(self.task, self.prior, limits, self.clock)
+        return _find(task, self.prior, limits, self.clock)
 
     def _conflict(self, found: Found) -> tuple[Demand, ...]:
         """The demands that cannot be met together, all of them where no fewer are found; () where nothing is proved."""
@@ -146,13 +149,11 @@ class _Decoder:
 
     def _in_the_way(self) -> tuple[Constraint, ...]:
         """The rules without any one of which a short search finds a plan."""
-        limits = Limits(round(QUICK * self.limits.states), QUICK * self.limits.seconds)
-        rules = [one for one in self.task.judged if not one.goal]
-        fewer = [
-            replace(self.task, constraints=tuple(c for c in self.task.constraints if c is not one)) for one in rules
-        ]
-        plans = [_find(task, self.prior, limits, self.clock).calls for task in fewer[:RULES_TRIED]]
-        return tuple(rule for rule, calls in zip(rules, plans, strict=False) if calls is not None)
+        rules = [one for one in self.task.judged if not one.goal][:RULES_TRIED]
+        return tuple(rule for rule in rules if self._search(self._without(rule), QUICK).calls is not None)
+
+    def _without(self, rule: Constraint) -> Task:
+        return replace(self.task, constraints=tuple(one for one in self.task.constraints if one is not rule))
 
     def _planned(self, found: Found) -> Decoded:
         assert found.calls is not None

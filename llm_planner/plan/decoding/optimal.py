@@ -10,14 +10,14 @@ from math import inf
 from llm_planner.plan.decoding.considered import menu_for
 from llm_planner.plan.decoding.scene_graph import SceneGraph
 from llm_planner.plan.decoding.task import Task, spoken_of
-from llm_planner.plan.decoding.wanted import asked_for
+from llm_planner.plan.decoding.wanted import wanted
 from llm_planner.program.signatures import Signature
 from llm_planner.temporal.alphabet import Letter
 from llm_planner.temporal.automaton import Automaton, automaton
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.timed import untimed
 from llm_planner.world.occurring import alphabet_of
-from llm_planner.world.propositions import ANYTHING, parse_proposition
+from llm_planner.world.propositions import ANYTHING
 from llm_planner.world.scene import Scene
 
 _State = tuple[tuple[int, Letter], ...]  # of each automaton, with the last letter that it read
@@ -35,9 +35,8 @@ def optimal_length(
     task = Task(scene, tuple(skills), tuple(constraints))
     propositions = spoken_of(constraints)
     menu = menu_for(task, widest=drop_anywhere)
-    asked = {name for one in constraints for name in asked_for(one.formula)}
-    wanted = {word for name in asked for word in parse_proposition(name).arguments}
-    movable = tuple(name for name in menu.movable if name in wanted or ANYTHING in wanted)
+    asked = {word for item in wanted(constraints) for word in item.arguments}
+    movable = tuple(name for name in menu.movable if name in asked or ANYTHING in asked)
     graph = SceneGraph(scene, replace(menu, movable=movable), propositions)
     names = tuple(map(str, propositions))
     automata = [automaton(untimed(one.formula), alphabet_of(names, scene)) for one in constraints]

@@ -12,11 +12,11 @@ from llm_planner.world.propositions import Proposition, parse_proposition
 def wanted(constraints: Sequence[Constraint], so: bool = True) -> tuple[Proposition, ...]:
     """Propositions that can help to satisfy some of the formulas by holding, or by not holding where not `so`; in
     alphabetical order."""
-    names = frozenset[str]().union(*(asked_for(one.formula, so) for one in constraints))
+    names = frozenset[str]().union(*(_asked_for(one.formula, so) for one in constraints))
     return tuple(map(parse_proposition, sorted(names)))
 
 
-def asked_for(f: Formula, so: bool = True) -> frozenset[str]:
+def _asked_for(f: Formula, so: bool = True) -> frozenset[str]:
     """Propositions that can help to satisfy the formula by being true, or by being false where not `so`. Where changes
     are counted any change can help."""
     if f.operator == "":
@@ -24,7 +24,7 @@ def asked_for(f: Formula, so: bool = True) -> frozenset[str]:
     if f.operator == "<->" or counts_changes(f):
         return frozenset(f.propositions)
     signs = {"!": (not so,), "->": (not so, so)}.get(f.operator, (so,) * len(f.operands))
-    return frozenset[str]().union(*(asked_for(g, sign) for g, sign in zip(f.operands, signs, strict=True)))
+    return frozenset[str]().union(*(_asked_for(g, sign) for g, sign in zip(f.operands, signs, strict=True)))
 
 
 def counts_changes(f: Formula) -> bool:

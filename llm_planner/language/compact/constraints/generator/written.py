@@ -198,9 +198,9 @@ def read_line(text: str) -> Line:
     """One line; raises InputError where it is not `SPEC :: words`, or its slots do not match."""
     line = tuple(_clause(clause) for clause in text.split("&&"))
     meant = frozenset[str]().union(*(clause.spec.slots for clause in line if clause.spec))
-    free = frozenset(_said_names(line)) if any(clause.spec is None for clause in line) else meant
-    said = frozenset(name for name in _said_names(line) if not name.startswith("~"))
-    if not meant <= said or not said <= free:
+    said = {name for name in _said_names(line) if not name.startswith("~")}
+    has_task = any(clause.spec is None for clause in line)  # whose slots no spec tells
+    if not meant <= said or not (has_task or said <= meant):
         raise InputError(f"{text!r} is not SPEC :: words with the same slots in both")
     return line
 
