@@ -81,7 +81,11 @@ def asked_of_any_plan(
     Raises as `understand`; InputError also for a scene with names that may not be read.
     """
     check_names(scene)
-    return understand(command, scene, model, settings.samples, settings.temperature, settings.seed).constraints
+    return _understood(command, scene, model, settings).constraints
+
+
+def _understood(command: str, scene: Scene, model: LanguageModel, settings: PlanningSettings) -> Understood:
+    return understand(command, scene, model, settings.samples, settings.temperature, settings.seed)
 
 
 def plan_program(
@@ -151,8 +155,7 @@ class _Planner:
     settings: PlanningSettings
 
     def planned(self) -> Planned:
-        s = self.settings
-        understood = understand(self.command, self.scene, self.model, s.samples, s.temperature, s.seed)
+        understood = _understood(self.command, self.scene, self.model, self.settings)
         check_skills(understood.constraints, self.skills)
         if understood.task:
             planned = self._for_task(understood)
@@ -161,7 +164,7 @@ class _Planner:
         else:
             rules = "; ".join(told(understood.constraints))
             raise QuestionError(f"I understood a rule ({rules}), but nothing to do. What should I do under it?")
-        return permitted(planned, self.scene, self.viewpoint, s)
+        return permitted(planned, self.scene, self.viewpoint, self.settings)
 
     def _for_task(self, understood: Understood) -> Planned:
         """The model's program where it obeys; else its calls in another order, or others, found by decoding."""
