@@ -18,6 +18,7 @@ from llm_planner.nodes.settings import ROBOT, Setting, one_of
 from llm_planner.nodes.shell import NEWEST_ONLY, OK, WARN, ShellNode, run_node
 
 REST_PERIOD = 0.1  # [s] between commands while nothing moves
+LEAP = 0.8  # [s] between two states after which what was planned before is void: more than any reference is valid for
 
 
 class MpcControllerNode(ShellNode):
@@ -51,7 +52,7 @@ class MpcControllerNode(ShellNode):
         began = time.perf_counter()
         try:
             state = self._robot.state(message)
-            if state.time < self._last_tick:
+            if self._last_tick > -np.inf and not 0.0 <= state.time - self._last_tick <= LEAP:
                 self._start_over()
             if not self.is_active or state.time < self._last_tick + 0.9 * self._period:
                 return
@@ -64,8 +65,8 @@ class MpcControllerNode(ShellNode):
         self._missed += elapsed > self._period
 
     def _start_over(self) -> None:
-        """The robot's clock went back: it was restarted, and what was wanted of it before is void."""
-        self.get_logger().warning("the robot's clock went back; the controller starts over")
+        """The robot's clock went back or leapt: it was restarted, and what was wanted of it before is void."""
+        self.get_logger().warning("the robot's clock went back or leapt; the controller starts over")
         self._controller.reset()
         self._reference = None
         self._last_tick = self._last_sent = -np.inf
