@@ -12,6 +12,10 @@ from llm_planner.control.reference import JointTrajectory
 from llm_planner.simulation.command_queue import CommandQueue
 from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS
 from llm_planner.simulation.rate_limiter import STAGE, RateLimiter
+from llm_planner.simulation.world import World, open_world, read_objects
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.episode import Episode, EpisodeSettings
+from llm_planner.skills.library import load_skills
 
 HOME = np.array(HOME_QPOS)
 
@@ -90,3 +94,37 @@ def test_what_is_handed_to_the_physics_is_what_the_limiter_remembers():
     limiter = RateLimiter(PANDA_LIMITS, HOME)
     chunk = limiter.advance(moving(), 0.0, 0.01)
     assert sample(chunk, 0.01).qpos == pytest.approx(limiter.qpos)
+
+
+class LateDriver:
+    """A world behind its driver; every command comes up to 50 ms late, and half of them never."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self._world, self._rng = world, np.random.default_rng(seed)
+        self._queue = CommandQueue(hold(world.joint_state().qpos, 0.0, 0.1, world.gripper_width()))
+        self._limiter = RateLimiter(world.limits, world.joint_state().qpos)
+        self._on_the_way: list[tuple[float, JointTrajectory]] = []
+        self.observation, self.joint_state = world.observation, world.joint_state
+
+    @property
+    def time(self) -> float:
+        return self._world.time
+
+    def follow(self, trajectory: JointTrajectory, duration: float) -> None:
+        if self._rng.random() < 0.5:
+            self._on_the_way.append((self.time + self._rng.integers(0, 6) * 0.01, trajectory))
+        arrived = [sent for arrival, sent in self._on_the_way if arrival <= self.time]
+        self._on_the_way = [item for item in self._on_the_way if item[0] > self.time]
+        for sent in arrived:
+            self._queue.add(sent, self.time)
+        for _ in range(round(duration / 0.01)):
+            self._world.follow(self._limiter.advance(self._queue.at(self.time), self.time, 0.01), 0.01)
+
+
+@pytest.mark.parametrize("seed", range(3))  # 111 % of a limit with seed 0 under a stiffer driver
+def test_a_pick_under_late_commands_succeeds_within_the_limits_of_the_arm(seed):
+    world = open_world("tabletop", seed, read_objects("tabletop", "red block, green bowl"))
+    episode = Episode(LateDriver(world, seed), settings=EpisodeSettings(control_period=0.01))
+    result = episode.run(load_skills().find("pick"), {"object": "red block"})
+    assert result.code is SkillErrorCode.SUCCEEDED
+    assert not world.limit_watch.exceeded, world.limit_watch
