@@ -32,7 +32,7 @@ class Subject(Enum):
 
 @dataclass(frozen=True)
 class Zone:
-    """`subject` keeps `clearance` [m] from the surface of a solid at `pose`, T_base_zone (T_map_zone of a mobile robot).
+    """`subject` keeps `clearance` [m] from a solid at `pose`: T_base_zone, of a mobile robot T_map_zone.
 
     `name` says to people what it is ("the vase"). Raises InputError for sizes and clearances that no solid has.
     """
