@@ -15,7 +15,7 @@ from itertools import combinations
 from llm_planner.errors import InputError
 from llm_planner.temporal.alphabet import Alphabet
 from llm_planner.world.places import REGIONS
-from llm_planner.world.predicates import CONTACT_TOLERANCE, PLACE_TOLERANCE, is_container
+from llm_planner.world.predicates import CONTACT_TOLERANCE, PLACE_TOLERANCE, SUPPORTS, is_container
 from llm_planner.world.propositions import ANYTHING, NEAR_ARM, NEAR_BASE, ROBOT, Proposition, parse_proposition
 from llm_planner.world.scene import Scene
 
@@ -73,7 +73,7 @@ def _excludes(p: Proposition, q: Proposition, scene: Scene) -> bool:
         about = q.arguments[:2] if q.predicate == "beside" else q.arguments[:1]
         return q.predicate in RESTS and p.arguments[0] in about
     if p.predicate == "clear":
-        return q.predicate in ("in", "on") and q.arguments[1] == p.arguments[0]
+        return q.predicate in SUPPORTS and q.arguments[1] == p.arguments[0]
     if p.predicate == "at" and q.predicate == "at":
         return p.arguments[0] == q.arguments[0] and _apart(p.arguments[1], q.arguments[1])
     if p.predicate == "on" and q.predicate == "on":

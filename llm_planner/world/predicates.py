@@ -23,6 +23,7 @@ BESIDE_MAX_GAP = 0.15  # [m] farther apart nobody says "beside", unless a distan
 SIDE_MARGIN = 0.01  # [m] nearer to the line through `of` than this is on neither side
 
 CONTAINER_KINDS = frozenset({"bowl", "mug", "cup", "plate", "tray", "box", "basket", "pot", "pan", "bin"})
+SUPPORTS = frozenset({"in", "on"})  # predicates of a thing and what it rests in or on
 FIXED_KINDS = frozenset({"person", "plant"})  # nobody carries them away
 
 Place = str | Vector3 | Point2  # a region's name, or a point

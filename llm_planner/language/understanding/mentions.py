@@ -34,17 +34,21 @@ def check_names(constraint: Constraint, scene: Scene) -> None:
     """
     *taken_back, said = RETRACTION.split(constraint.words.lower())
     for name in [name for part in taken_back for name in _named(part, scene)[:-1]] + _named(said, scene):
-        if name not in _arguments(constraint):
+        if name not in arguments_of(constraint):
             raise InputError(f"“{constraint.words}” speaks of {name!r}, but {constraint.formula} does not")
 
 
-def _arguments(constraint: Constraint) -> set[str]:
+def arguments_of(constraint: Constraint) -> set[str]:
+    """Every thing, place and skill that its propositions name."""
     return {name for item in constraint.formula.propositions for name in parse_proposition(item).arguments}
 
 
 def _named(words: str, scene: Scene) -> list[str]:
-    """Things and rooms whose full names are in the words, in their order; a name within a longer one is not meant."""
-    text = EXCEPTION.sub("", plain(words))
+    return names_in(EXCEPTION.sub("", plain(words)), scene)
+
+
+def names_in(text: str, scene: Scene) -> list[str]:
+    """Things and rooms whose full names are in a plain text, in their order; one within a longer one is not meant."""
     rooms = scene.building.names if scene.building else ()
     places: dict[int, str] = {}
     for name in sorted((*scene.names, *rooms), key=len, reverse=True):
@@ -66,7 +70,7 @@ def check_conditions(task: str, constraints: tuple[Constraint, ...]) -> None:
 def check_amounts(constraint: Constraint) -> None:
     """Raises InputError when the words speak of a speed, a length or a time and the formula does not."""
     text, formula = constraint.words.lower(), constraint.formula
-    meant = {parse_proposition(item).predicate for item in formula.propositions} | _arguments(constraint)
+    meant = {parse_proposition(item).predicate for item in formula.propositions} | arguments_of(constraint)
     others = SPEED.sub("", text)
     for what, said, predicates in (
         ("a speed", SPEED.search(text), {"speed"}),
@@ -81,5 +85,5 @@ def check_people(constraint: Constraint, scene: Scene) -> None:
     """Raises InputError when the words speak of people and the formula of none."""
     people = {item.name for item in scene.objects if item.kind == "person"}
     said = PEOPLE.search(constraint.words.lower())
-    if said and people.isdisjoint(_arguments(constraint)):
+    if said and people.isdisjoint(arguments_of(constraint)):
         raise InputError(f"“{constraint.words}” speaks of people ({said[0]!r}), but {constraint.formula} does not")

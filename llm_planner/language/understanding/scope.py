@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from llm_planner.errors import InputError
+from llm_planner.language.understanding.mentions import arguments_of, names_in
 from llm_planner.language.understanding.wording import plain
 from llm_planner.temporal.constraint import Constraint
-from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.scene import Scene
 
 _ALL_BUT = re.compile(
@@ -23,15 +23,9 @@ _SEVERAL = re.compile(
 def check_scope(constraint: Constraint, scene: Scene) -> None:
     """Raises InputError for "nothing but X" that forbids only X, and for "it" that is read as several things."""
     text = plain(constraint.words)
-    things = {name for item in constraint.formula.propositions for name in parse_proposition(item).arguments}
-    things &= set(scene.names)
+    things = arguments_of(constraint) & set(scene.names)
     spared = _ALL_BUT.search(text)
-    if spared and things and all(plain(name) in spared[1] for name in things):
+    if spared and things and things <= set(names_in(spared[1], scene)):
         raise InputError(f"“{constraint.words}” spares what {constraint.formula} forbids")
-    if _ONE.search(text) and len(things) > 1 and not _SEVERAL.search(text) and not _are_named(things, text):
+    if _ONE.search(text) and len(things) > 1 and not _SEVERAL.search(text) and things.isdisjoint(names_in(text, scene)):
         raise InputError(f"“{constraint.words}” speaks of one thing, but {constraint.formula} of several")
-
-
-def _are_named(things: set[str], text: str) -> bool:
-    """Whether some of them are named, so that "it" may be one of these or a room."""
-    return any(plain(name) in text for name in things)

@@ -20,10 +20,9 @@ from llm_planner.temporal.substitution import substituted
 from llm_planner.temporal.words import read_back
 from llm_planner.world.atoms import HERE
 from llm_planner.world.places import Viewpoint
-from llm_planner.world.predicates import is_container
+from llm_planner.world.predicates import SUPPORTS, is_container
 from llm_planner.world.propositions import Moment, Proposition, holds, parse_proposition
 
-_RESTS = ("in", "on")
 Impossible = Callable[[Task], bool]  # whether a search has ruled every plan out
 
 
@@ -50,7 +49,7 @@ def _is_absurd(item: Proposition, task: Task) -> bool:
     """That a thing is in itself or in what is no container; or on or in another, where it has not been so yet and no
     skill puts things on or in others."""
     scene = task.scene
-    if item.predicate not in _RESTS or not set(item.arguments) <= set(scene.names):
+    if item.predicate not in SUPPORTS or not set(item.arguments) <= set(scene.names):
         return False
     what, where = item.arguments
     if what == where or (item.predicate == "in" and not is_container(scene.find(where))):
@@ -60,7 +59,7 @@ def _is_absurd(item: Proposition, task: Task) -> bool:
 
 
 def _puts_on_things(skill: Signature) -> bool:
-    return any(atom.predicate in _RESTS and atom.arguments[1] != HERE for atom in skill.effects)
+    return any(atom.predicate in SUPPORTS and atom.arguments[1] != HERE for atom in skill.effects)
 
 
 def smallest_conflict(

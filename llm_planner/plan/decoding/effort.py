@@ -9,11 +9,11 @@ from llm_planner.plan.choices import Menu, slides
 from llm_planner.plan.decoding.task import Task, spoken_of
 from llm_planner.plan.decoding.wanted import wanted
 from llm_planner.program.signatures import Signature
+from llm_planner.world.predicates import SUPPORTS
 from llm_planner.world.propositions import OF_THE_ROBOT
 
 _OPEN = frozenset({"number", "integer", "place", "point", "location"})  # types with more values than can be tried
 _EXACT = OF_THE_ROBOT | {"at", "beside", "moved", "height"}  # these depend on where exactly a thing or the hand is
-_RESTS = frozenset({"in", "on"})
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def _partly(task: Task) -> Iterator[str]:
 def _may_upset(task: Task) -> bool:
     """Whether it would help that a thing no longer rests on or in another: that can be pushed away from under it."""
     gone = {item.predicate for item in wanted(task.judged, so=False)}
-    return bool(_RESTS & gone) or any(item.predicate == "clear" for item in wanted(task.judged))
+    return bool(SUPPORTS & gone) or any(item.predicate == "clear" for item in wanted(task.judged))
 
 
 def _asked_to(skill: Signature, task: Task) -> bool:
