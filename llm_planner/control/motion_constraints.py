@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from llm_planner.control.zones import Zone
 from llm_planner.errors import InputError
@@ -14,13 +15,14 @@ class MotionConstraints:
     """The constraints in force; `version` rises with every change, ramps included.
 
     `speed` [m/s] bounds the gripper point, or the middle of a mobile base; `joint_share` in (0, 1] scales the joint
-    velocities that the controller uses. Raises InputError.
+    velocities that the controller uses; `weights` multiplies weights of its cost, by name. Raises InputError.
     """
 
     speed: float = math.inf
     joint_share: float = 1.0
     zones: tuple[Zone, ...] = ()
     version: int = 0
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.speed > 0:

@@ -198,6 +198,7 @@ def reference_to_msg(reference: MotionReference) -> MotionReferenceMsg:
         gripper_width=reference.gripper_width,
         valid_for=reference.valid_for,
         speed_scale=reference.speed_scale,
+        epoch=reference.epoch,
     )
 
 
@@ -212,6 +213,7 @@ def reference_from_msg(message: MotionReferenceMsg) -> MotionReference | None:
         message.gripper_width,
         message.valid_for,
         message.speed_scale,
+        message.epoch,
     )
 
 
