@@ -124,6 +124,19 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("controller tick, median [ms CPU]", lambda r: r["tick_ms"]["median"], at_most(4.0), "≤ 4.0"),
         ],
     ),
+    "bench_qp": (
+        [],
+        ["--ticks", "60"],
+        [
+            Figure(
+                f"{name} / our QP, tracking, median",
+                lambda r, name=name: r["tracking"][name]["ratio"],
+                at_least(1.0),
+                "≥ 1",
+            )
+            for name in ("DAQP, one program", "OSQP", "ProxQP", "PIQP, dense")
+        ],
+    ),
     "bench_tokens": (
         [],
         ["--tasks", "2"],
