@@ -137,6 +137,45 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             for name in ("DAQP, one program", "OSQP", "ProxQP", "PIQP, dense")
         ],
     ),
+    "bench_tracking": (
+        [],
+        ["--seconds", "2"],
+        [
+            Figure(
+                "tracking, median tick, ours / mink",
+                lambda r: r["as skills move"]["ours"]["cpu, median"] / r["as skills move"]["mink"]["cpu, median"],
+                at_most(1.0),
+                "≤ 1",
+            ),
+            Figure(
+                "tracking skills, error rms, ours / mink",
+                lambda r: r["as skills move"]["ours"]["error, rms"] / r["as skills move"]["mink"]["error, rms"],
+                at_most(1.0),
+                "≤ 1",
+            ),
+            *(
+                Figure(
+                    f"{motion}, error rms, ours / mink",
+                    lambda r, motion=motion: r[motion]["ours"]["error, rms"] / r[motion]["mink"]["error, rms"],
+                    at_most(1.0),
+                    "≤ 1",
+                )
+                for motion in ("faster than allowed", "goals that jump")
+            ),
+            Figure(
+                "tracking, joint acceleration, ours",
+                lambda r: max(row["ours"]["acceleration / limit"] for row in r.values()),
+                at_most(1.0),
+                LIMITS,
+            ),
+            Figure(
+                "tracking, joint acceleration, mink",
+                lambda r: max(row["mink"]["acceleration / limit"] for row in r.values()),
+                at_least(0.0),
+                "beside it",
+            ),
+        ],
+    ),
     "bench_tokens": (
         [],
         ["--tasks", "2"],
