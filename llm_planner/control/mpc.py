@@ -9,18 +9,24 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
 from llm_planner.control import fallback
-from llm_planner.control.formulation import Horizon, StartState, TrackingProblem, Weights
+from llm_planner.control.constrained import ConstrainedPlanner, ConstrainedSettings, Kept, Motion
+from llm_planner.control.formulation import Bounds, Horizon, StartState, TrackingProblem, Weights
+from llm_planner.control.held import Held
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.control.joint_reference import ReferenceTranslator
 from llm_planner.control.limits import LimitShare
+from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.reference import Array, JointState, JointTrajectory, MotionReference
-from llm_planner.control.solver import JointwiseSolver, NoSolution, Solver
+from llm_planner.control.robot_model import RobotModel
+from llm_planner.control.robots import arm_spec
+from llm_planner.control.solver import CoupledSolver, JointwiseSolver, NoSolution, Solver
 from llm_planner.errors import InputError
 from llm_planner.simulation.panda import PANDA_LIMITS, ArmKinematics, RobotLimits
 
@@ -44,6 +50,7 @@ class MpcSettings:
     weights: Weights = field(default_factory=Weights)
     share: LimitShare = field(default_factory=LimitShare)
     ik: IkSettings = field(default_factory=IkSettings)
+    constrained: ConstrainedSettings = field(default_factory=ConstrainedSettings)
     # Of the solver, for one tick [s]. Without one, runs in simulation do not depend on how busy the machine is.
     time_limit: float = math.inf
     resync_position: float = 0.1  # measured this far from the plan, the plan starts again from the measurement [rad]
@@ -59,6 +66,10 @@ class TickStatistics:
     tracking_error: float = 0.0  # between measured and planned joints [rad]
     unreached: float = 0.0  # between the reference's poses and what the arm can reach [m]
     message: str = ""
+    keep_out_slack: float = 0.0  # of the plan, below the bare clearance of a zone [m]; above 1 mm it is a violation
+    speed_slack: float = 0.0  # of the plan, above the speed limit [m/s]
+    binding: tuple[str, ...] = ()  # the zones that hold the plan back
+    relaxed: bool = False  # some row of a zone, a speed or a joint's state gave way
 
 
 class MpcController:
@@ -71,6 +82,7 @@ class MpcController:
         kinematics: ArmKinematics | None = None,
         clock: Callable[[], float] = time.perf_counter,
         solver: Solver | None = None,
+        model: RobotModel | None = None,
     ) -> None:
         self.settings = settings or MpcSettings()
         self.limits = self.settings.share.tracking(robot)
@@ -79,6 +91,8 @@ class MpcController:
         self._stopping = self.settings.share.stopping(robot)
         self._problem = TrackingProblem(self.settings.horizon, self.settings.weights)
         self._solver = solver or JointwiseSolver(self._problem, self.limits.nq, self.settings.time_limit, clock)
+        self._model = model
+        self._held: Held | None = None
         ik = InverseKinematics(kinematics or ArmKinematics(), self.limits, self.settings.ik)
         self._translator = ReferenceTranslator(ik)
         self._clock = clock
@@ -86,8 +100,17 @@ class MpcController:
         self._status = Status.HOLDING
         self._knots: Array = self.settings.horizon.dt * np.arange(1.0, self.settings.horizon.stages + 1)
 
-    def step(self, state: JointState, reference: MotionReference | None, now: float) -> JointTrajectory:
+    def step(
+        self,
+        state: JointState,
+        reference: MotionReference | None,
+        now: float,
+        constraints: MotionConstraints = FREE,
+    ) -> JointTrajectory:
         """The joint trajectory to follow from `now` [s], ending at rest; `now` may lie a little after `state.time`.
+
+        It keeps `constraints` at all its stages where that is possible, and else as nearly as it can, and says so in
+        the statistics.
 
         With no reference, or a void one, the arm brakes to rest and holds. Raises InputError on a state or reference
         that holds numbers which are not finite, or of wrong size; the robot then follows what it has to its end.
@@ -98,17 +121,28 @@ class MpcController:
         if reference is None or now > reference.start_time + reference.valid_for:
             plan, statistics = self._stop(start, now), TickStatistics(self._status)
         else:
-            plan, statistics = self._track(start, reference, now)
+            plan, statistics = self._track(start, reference, now, constraints)
         self._plan, self._status = plan, statistics.status
-        self.statistics = TickStatistics(
-            statistics.status,
-            statistics.solve_time,
-            self._clock() - began,
-            tracking_error,
-            statistics.unreached,
-            statistics.message,
-        )
+        self.statistics = replace(statistics, tick_time=self._clock() - began, tracking_error=tracking_error)
         return plan
+
+    def carry(self, held: Held | None) -> None:
+        """What the gripper holds, or None: it too keeps out of zones."""
+        self._held = held
+        if "_constrained" in self.__dict__:
+            self._constrained.carry(held)
+
+    @cached_property
+    def _constrained(self) -> ConstrainedPlanner:
+        """Built when the first constraint comes."""
+        planner = ConstrainedPlanner(
+            self._problem,
+            self._model or RobotModel(arm_spec),
+            self.settings.constrained,
+            CoupledSolver(self.settings.time_limit),
+        )
+        planner.carry(self._held)
+        return planner
 
     def reset(self) -> None:
         """Forget the plan: the next tick starts from the measured joints."""
@@ -148,21 +182,38 @@ class MpcController:
         return fallback.brake(start, self._stopping, now, dt, self._width)
 
     def _track(
-        self, start: StartState, reference: MotionReference, now: float
+        self, start: StartState, reference: MotionReference, now: float, constraints: MotionConstraints
     ) -> tuple[JointTrajectory, TickStatistics]:
         joints = self._translator.translate(reference, start.qpos)
         wanted, velocity = joints.sample(now + self._knots)
-        limits = self.limits.slower(reference.speed_scale)
+        limits = self.limits.slower(reference.speed_scale * constraints.joint_share)
         began = self._clock()
         try:
-            x = self._solver.solve(self._problem.bounds(start, wanted, velocity, limits))
+            bounds = self._problem.bounds(start, wanted, velocity, limits)
+            kept = self._constrain(start, bounds, now, constraints)
         except NoSolution as reason:
             return self._replay(start, now), TickStatistics(
                 Status.FALLBACK, self._clock() - began, unreached=joints.position_error, message=str(reason)
             )
         solve_time = self._clock() - began
-        plan = self._problem.trajectory(start, x, now, reference.gripper_width)
-        return plan, TickStatistics(Status.TRACKING, solve_time, unreached=joints.position_error)
+        plan = self._problem.trajectory(start, kept.x, now, reference.gripper_width)
+        return plan, TickStatistics(
+            Status.TRACKING,
+            solve_time,
+            unreached=joints.position_error,
+            keep_out_slack=kept.keep_out_slack,
+            speed_slack=kept.speed_slack,
+            binding=kept.binding,
+            relaxed=kept.relaxed,
+        )
+
+    def _constrain(self, start: StartState, bounds: Bounds, now: float, constraints: MotionConstraints) -> Kept:
+        x = self._solver.solve(bounds)
+        if not constraints.zones and constraints.speed == math.inf:
+            return Kept(x)
+        before = self._plan or fallback.brake(start, self._stopping, now, self.settings.horizon.dt, KEEP_WIDTH)
+        nominal = Motion(*fallback.sample_all(before, now + self._knots))
+        return self._constrained.plan(start, bounds, x, nominal, constraints)
 
     def _replay(self, start: StartState, now: float) -> JointTrajectory:
         if self._plan is not None and now < fallback.end_time(self._plan):

@@ -1,0 +1,127 @@
+"""Plans that keep out of zones and under a speed: the joints' programs coupled, where zones or the speed matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from llm_planner.control.coupled import CoupledProblem, Penalties, Program
+from llm_planner.control.formulation import Bounds, StartState, TrackingProblem
+from llm_planner.control.held import Held
+from llm_planner.control.keep_out import KeepOutRows, KeepOutSettings, keep_out_rows, select, zones_of
+from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.reference import Array
+from llm_planner.control.robot_model import Indices, Postures, RobotModel
+from llm_planner.control.solver import CoupledSolver, Solution
+from llm_planner.control.speed_facets import SpeedRows, speed_rows
+
+NOTHING: Indices = np.zeros((0, 2), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class ConstrainedSettings:
+    """What zones and speeds are kept by."""
+
+    keep_out: KeepOutSettings = field(default_factory=KeepOutSettings)
+    penalties: Penalties = field(default_factory=Penalties)
+    speed_share: float = 0.98  # of a speed limit, that plans use
+    heed_speed: float = 0.9  # of what plans use: below it the speed has no rows
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Joint positions and velocities at the stages of a plan, each (K, nq)."""
+
+    qpos: Array
+    qvel: Array
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Block accelerations `x` (n, nq), and what of the constraints the plan does not keep.
+
+    `keep_out_slack` [m] is below the bare clearance, `speed_slack` [m/s] above the limit, both at the worst stage as
+    the rows see it; `binding` names the zones with rows that hold the plan back; `relaxed` when any row gave way.
+    """
+
+    x: Array
+    keep_out_slack: float = 0.0
+    speed_slack: float = 0.0
+    binding: tuple[str, ...] = ()
+    relaxed: bool = False
+
+
+class ConstrainedPlanner:
+    """Couples the joints of one robot where the constraints need it."""
+
+    def __init__(
+        self,
+        problem: TrackingProblem,
+        robot: RobotModel,
+        settings: ConstrainedSettings | None = None,
+        solver: CoupledSolver | None = None,
+    ) -> None:
+        self._problem, self._robot = problem, robot
+        self._settings = settings or ConstrainedSettings()
+        self._coupled = CoupledProblem(problem, robot.nq, self._settings.penalties)
+        self._solver = solver or CoupledSolver()
+
+    def carry(self, held: Held | None) -> None:
+        """What the gripper holds."""
+        self._robot.carry(held)
+
+    def plan(
+        self, start: StartState, bounds: Bounds, x: Array, nominal: Motion, constraints: MotionConstraints
+    ) -> Kept:
+        """The plan under `constraints` where `x` (n, nq) would be the answer without; linearised around `nominal`.
+
+        Raises NoSolution.
+        """
+        if constraints.zones is not self._robot.zones:
+            self._robot.watch(constraints.zones)
+        wish = Motion(*self._problem.motion(start, x))
+        wished = self._robot.postures(wish.qpos)
+        wished_velocity = np.einsum("kj,kji->ki", wish.qvel, self._robot.point_jacobian(wished))
+        postures = self._robot.postures(nominal.qpos)
+        pairs = select(self._robot, self._settings.keep_out, postures, wished) if constraints.zones else NOTHING
+        speed = self._speed_rows(postures, nominal, wished_velocity, constraints.speed)
+        if not len(pairs) and speed is None:
+            return Kept(x)
+        keep_out = (
+            keep_out_rows(self._robot, self._settings.keep_out, postures, nominal.qvel, pairs) if len(pairs) else None
+        )
+        program = self._coupled.program(bounds, start, keep_out, speed)
+        return self._judged(self._solver.solve(program), program, start, keep_out, speed, constraints)
+
+    def _speed_rows(self, postures: Postures, nominal: Motion, wish: Array, limit: float) -> SpeedRows | None:
+        if limit == np.inf:
+            return None
+        jacobian = self._robot.point_jacobian(postures)
+        velocity = np.einsum("kj,kji->ki", nominal.qvel, jacobian)
+        limit *= self._settings.speed_share
+        fastest = np.sqrt(max(np.einsum("ki,ki->k", v, v).max() for v in (velocity, wish)))
+        return speed_rows(jacobian, velocity, wish, limit) if fastest > self._settings.heed_speed * limit else None
+
+    def _judged(
+        self,
+        solution: Solution,
+        program: Program,
+        start: StartState,
+        keep_out: KeepOutRows | None,
+        speed: SpeedRows | None,
+        constraints: MotionConstraints,
+    ) -> Kept:
+        reached = program.A @ solution.y
+        slack = np.maximum(np.maximum(program.lower - reached, reached - program.upper), 0.0)
+        x = self._coupled.accelerations(solution.y, start)
+        short = 0.0
+        binding: tuple[str, ...] = ()
+        count = 0 if speed is None else speed.most.size
+        fast = float(slack[len(slack) - count :].max(initial=0.0))
+        if keep_out is not None:
+            size = keep_out.least.size
+            rows = slice(len(slack) - count - size, len(slack) - count)
+            short = float((slack[rows] - keep_out.spare.ravel()).max(initial=0.0))
+            binding = zones_of(constraints, keep_out, solution.active[rows].reshape(keep_out.least.shape))
+        return Kept(x, short, fast, binding, bool(slack[program.hard :].max() > 1e-4))
