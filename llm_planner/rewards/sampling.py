@@ -51,7 +51,8 @@ class SamplingSettings:
 
 @dataclass(frozen=True)
 class ControlRange:
-    """What is drawn: controls between `lower` and `upper` (nu,), with the standard deviation `spread` (nu,)."""
+    """What is drawn: controls between `lower` and `upper` (nu,), with the standard deviation `spread`, (nu,) or
+    (knots, nu)."""
 
     lower: Array
     upper: Array
@@ -114,7 +115,7 @@ def optimise(
     steps = max(1, round(settings.horizon / rollouts.model.opt.timestep))
     times = rollouts.model.opt.timestep * np.arange(steps)
     expand = basis(times, settings.knots, settings.horizon, settings.interpolation)
-    widest = spread = np.tile(controls.spread, (settings.knots, 1))
+    widest = spread = np.broadcast_to(controls.spread, plan.mean.shape)
     for _ in range(settings.iterations):
         noise = rng.standard_normal((settings.rollouts - 1, settings.knots, rollouts.model.nu))
         drawn = [plan.mean[None], plan.mean + noise * spread]

@@ -1,0 +1,161 @@
+"""Whatever a reward program asks of the things on the table: strokes of closed fingers, or what is held, carried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from llm_planner.control.reference import MotionReference
+from llm_planner.rewards.cost import Tally, shortfalls
+from llm_planner.rewards.hand_model import HandModel, hand_of, pose_of
+from llm_planner.rewards.hand_planner import HandPlanner, HandSettings
+from llm_planner.rewards.program import RewardProgram, check_reward
+from llm_planner.rewards.sampling import Plan, controls_at, first_plan
+from llm_planner.rewards.strokes import Stroke, draw_strokes
+from llm_planner.skills.arm import Arm, Script
+from llm_planner.skills.contract import Argument, SkillErrorCode
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.gripper_shape import grip_of
+from llm_planner.skills.motion import PATH_DT, Leg
+from llm_planner.skills.reach import into_reach
+from llm_planner.world.scene import Pose, Scene
+
+SEED = 0  # of the samples: the same scenes lead to the same motion
+STROKES_MAX = 14
+BATCHES = (3, 8)  # of strokes tried out before one is made: at least, and until it is given up
+BATCH = 14
+GAIN_LEAST = 0.01  # a stroke that promises less, in costs, is not made
+IDLE = 4  # steps in a row that promise less than that end a stroke
+STROKE_TIME = 6.0  # [s]
+FREE_TIME = 25.0  # [s] of a motion that touches nothing
+SETTLE = 0.3  # [s] until things have come to rest
+INSIDE = 0.6  # share of a tolerance within which a motion stops
+
+
+@dataclass
+class _Run:
+    """One execution: what has been counted so far, and what samples."""
+
+    arm: Arm
+    program: RewardProgram
+    tally: Tally
+    settings: HandSettings = field(default_factory=HandSettings)
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED))
+
+    @property
+    def scene(self) -> Scene:
+        return self.arm.scene
+
+    def done(self, share: float = 1.0) -> bool:
+        return not shortfalls(self.program, self.scene, self.tally.start, share)
+
+    def seen(self, reference: MotionReference) -> Script:
+        """One step of the robot, looked at."""
+        yield reference
+        self.tally.see(self.scene)
+
+    def watched(self, script: Script) -> Script:
+        """A movement, looked at all along."""
+        for reference in script:
+            yield from self.seen(reference)
+
+
+def achieve(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves the scene as the reward program `rewards` asks; raises SkillError (EFFECT_MISSING) saying what is not."""
+    program = check_reward(str(arguments["rewards"]), arm.scene)
+    run = _Run(arm, program, Tally(program, arm.scene))
+    movers = [name for name in program.movers if name != arm.scene.held]
+    if arm.scene.held or not movers:
+        yield from _freely(run)
+    else:
+        yield from run.watched(arm.fingers("close", 0.0))
+        yield from _strokes(run)
+    left = shortfalls(program, arm.scene, run.tally.start)
+    if left:
+        raise SkillError(SkillErrorCode.EFFECT_MISSING, "; ".join(map(str, left)))
+
+
+def _strokes(run: _Run) -> Script:
+    """Search a stroke, make it, rise, and look again."""
+    arm = run.arm
+    for _ in range(STROKES_MAX):
+        if run.done():
+            return
+        model = HandModel(run.scene, run.program.movers, 0.0)
+        planner = HandPlanner(run.program, model, False, run.settings, run.rng)
+        found: list[Stroke] = []
+        yield from _searched(run, planner, found)
+        if not found:
+            return
+        start = grip_of(pose_of(found[0].start))
+        yield from run.watched(arm.move("approach", arm.travel(start, arm.cruise_height())))
+        yield from _stroke(run, planner, found[0])
+        yield from run.watched(_rise(arm))
+
+
+def _searched(run: _Run, planner: HandPlanner, found: list[Stroke]) -> Script:
+    """Puts the best stroke into `found`, a batch a step while the hand stays; nothing where none promises anything."""
+    run.arm.phase = "search"
+    best = np.inf
+    for batch in range(BATCHES[1]):
+        strokes = draw_strokes(run.program, run.scene, BATCH, run.settings.sampling, run.rng)
+        if strokes:
+            waited = planner.waited(run.scene, hand_of(run.arm.observation.T_base_gripper), run.tally.start)
+            costs = planner.tried(strokes, run.scene, run.tally.start)
+            index = int(np.argmin(costs))
+            if costs[index] < min(best, waited - GAIN_LEAST):
+                best, found[:] = float(costs[index]), [strokes[index]]
+        if found and batch + 1 >= BATCHES[0]:
+            return
+        yield from run.seen(run.arm.hold())
+
+
+def _stroke(run: _Run, planner: HandPlanner, stroke: Stroke) -> Script:
+    """Receding horizon: improve what is left of the stroke ten times a second, until it gains nothing more."""
+    plan = Plan(run.arm.observation.time, stroke.knots)
+    yield from _planned(run, planner, plan, "push", STROKE_TIME)
+
+
+def _planned(run: _Run, planner: HandPlanner, plan: Plan, phase: str, time_limit: float) -> Script:
+    arm, began, idle = run.arm, run.arm.observation.time, 0
+    arm.phase = phase
+    while idle < IDLE and arm.observation.time - began < time_limit and not run.done(INSIDE):
+        plan, gain = planner.improved(plan, run.scene, run.tally.start, arm.observation.time)
+        idle = idle + 1 if gain < GAIN_LEAST else 0
+        yield from run.seen(_reference(arm, plan, planner.settings))
+    now = arm.observation.time
+    yield from _rest(run, pose_of(controls_at(plan, np.array([now]), planner.settings.sampling)[0]))
+
+
+def _reference(arm: Arm, plan: Plan, settings: HandSettings) -> MotionReference:
+    now, sampling = arm.observation.time, settings.sampling
+    times = now + PATH_DT * np.arange(0.0, round(sampling.horizon / PATH_DT) + 1)
+    poses = tuple(pose_of(hand) for hand in controls_at(plan, times, sampling))
+    return MotionReference(now, PATH_DT, poses, arm.width)
+
+
+def _freely(run: _Run) -> Script:
+    """The hand and what it holds, straight from where they are."""
+    arm = run.arm
+    model = HandModel(run.scene, (), arm.observation.gripper_width)
+    planner = HandPlanner(run.program, model, True, run.settings, run.rng)
+    hand = hand_of(arm.observation.T_base_gripper)
+    plan = first_plan(arm.observation.time, hand, run.settings.sampling)
+    yield from _planned(run, planner, plan, "move", FREE_TIME)
+
+
+def _rise(arm: Arm) -> Script:
+    """Straight up from what was pushed."""
+    grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = grip
+    yield from arm.move("rise", [Leg(into_reach(grip.raised(arm.cruise_height())))])
+
+
+def _rest(run: _Run, pose: Pose) -> Script:
+    """Stay, until things have come to rest."""
+    arm = run.arm
+    until = arm.observation.time + SETTLE
+    while arm.observation.time < until - 1e-6:
+        yield from run.seen(MotionReference(arm.observation.time, PATH_DT, (pose,), arm.width))
