@@ -1,0 +1,168 @@
+"""What is left to do when something fails: a ladder of fallbacks around any controller, down to standing still.
+
+A plan is found; or, for a tenth of a second, the last one goes on; or the one that strays least from what cannot be
+kept is followed; or the robot brakes and stays where it is until a new run of a skill begins.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from llm_planner.control import fallback
+from llm_planner.control.motion_constraints import FREE, MotionConstraints
+from llm_planner.control.mpc import Status, TickStatistics
+from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
+from llm_planner.control.vigilance import ReferenceRules, Vigilance
+from llm_planner.errors import InputError
+
+REPLAY = 0.1  # [s] that the last plan goes on, before the robot brakes
+
+
+class Rung(Enum):
+    """Where on the ladder the controller stands."""
+
+    TRACKING = "tracking"
+    RESTING = "resting"  # no skill moves the robot
+    REPLAYING = "replaying"
+    RELAXED = "relaxed"
+    BRAKING = "braking"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The rung, why, and the newest run of a skill whose references were followed."""
+
+    rung: Rung
+    reason: str = ""
+    epoch: int = 0
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the run of the skill has come to its end by this."""
+        return self.rung in (Rung.BRAKING, Rung.STOPPED)
+
+
+class Controller(Protocol):
+    """What the ladder stands on. `step` with no reference brakes to rest, and then holds."""
+
+    @property
+    def statistics(self) -> TickStatistics: ...
+
+    def step(
+        self, state: JointState, reference: MotionReference | None, now: float, constraints: MotionConstraints = FREE
+    ) -> JointTrajectory: ...
+
+    def reset(self) -> None: ...
+
+
+class FallbackLadder:
+    """Owns the reference that is followed, and the latch. Reads no clock."""
+
+    def __init__(self, controller: Controller, vigilance: Vigilance, rules: ReferenceRules | None = None) -> None:
+        self.standing = Standing(Rung.RESTING)
+        self._controller = controller
+        self._vigilance = vigilance
+        self._rules = rules or ReferenceRules()
+        self._reference: MotionReference | None = None
+        self._state: JointState | None = None
+        self._plan: JointTrajectory | None = None
+        self._since = -math.inf  # when the robot's clock began
+        self._epoch = 0
+        self._latch = ""  # why the robot is held
+        self._failing_since = math.inf
+
+    def follow(self, reference: MotionReference) -> str:
+        """Follow `reference` from now on, or say why not. The first of a new run releases what was latched."""
+        if self._state is None:
+            return "a reference came before any state of the robot"
+        reason = self._rules.objection(reference, self._state.time, self._since, self._epoch)
+        if reason:
+            return reason
+        if self._latch and reference.epoch == self._epoch:
+            return f"the robot is held: {self._latch}"
+        self._reference, self._epoch, self._latch = reference, reference.epoch, ""
+        return ""
+
+    def rest(self) -> None:
+        """Nothing is wanted any more: brake, and hold."""
+        self._reference = None
+
+    def step(
+        self, state: JointState, now: float, wall: float, constraints: MotionConstraints = FREE
+    ) -> JointTrajectory:
+        """The motion from `now` [s], ending at rest; `wall` is the wall's time [s].
+
+        Raises InputError where a state cannot be read before there was any that could.
+        """
+        doubt = self._vigilance.look(state, wall)
+        if not doubt.usable:
+            return self._stop(self._stand_in(doubt.reason, now), now, constraints, doubt.reason)
+        if doubt.reason or self._state is None:
+            self._begin_anew(state)
+        self._state = state
+        if doubt.reason:
+            return self._stop(state, now, constraints, doubt.reason)
+        if self._latch:
+            return self._stop(state, now, constraints, self._latch)
+        return self._move(state, now, constraints)
+
+    def watch(self, wall: float, constraints: MotionConstraints = FREE) -> JointTrajectory | None:
+        """To be called now and then: what to command, once, when the robot's states have stopped; else None."""
+        lost = self._vigilance.silent(wall)
+        if not lost or self._latch or self._plan is None:
+            return None
+        end = fallback.end_time(self._plan)  # a plan ends at rest, so there the robot is
+        return self._stop(self._stand_in(lost, end), end, constraints, lost)
+
+    def reset(self) -> None:
+        """Everything is forgotten, the latch included; references of earlier runs stay refused."""
+        self._controller.reset()
+        self._reference = self._plan = self._state = None
+        self._latch, self._failing_since = "", math.inf
+        self.standing = Standing(Rung.RESTING, epoch=self._epoch)
+
+    def _begin_anew(self, state: JointState) -> None:
+        """What was planned and wanted belongs to another time or place."""
+        self._controller.reset()
+        self._reference = self._plan = None
+        self._since = state.time
+
+    def _stand_in(self, reason: str, now: float) -> JointState:
+        """Where the joints should be by now, in place of what is not measured."""
+        if self._plan is None:
+            raise InputError(f"{reason}; the controller waits for a first state that it can read")
+        planned = fallback.sample(self._plan, now)
+        return JointState(now, planned.qpos, planned.qvel)
+
+    def _move(self, state: JointState, now: float, constraints: MotionConstraints) -> JointTrajectory:
+        reference = self._reference
+        if reference is not None and now > reference.start_time + reference.valid_for:
+            self._reference = reference = None
+        self._plan = self._controller.step(state, reference, now, constraints)
+        statistics = self._controller.statistics
+        if statistics.status is not Status.FALLBACK:
+            self._failing_since = math.inf
+            self.standing = self._standing_of(statistics)
+            return self._plan
+        self._failing_since = min(self._failing_since, now)
+        if now > self._failing_since + REPLAY:
+            return self._stop(state, now, constraints, f"no motion was found for {REPLAY:g} s: {statistics.message}")
+        self.standing = Standing(Rung.REPLAYING, statistics.message, self._epoch)
+        return self._plan
+
+    def _standing_of(self, statistics: TickStatistics) -> Standing:
+        if statistics.relaxed:
+            return Standing(Rung.RELAXED, statistics.message, self._epoch)
+        moves = statistics.status is Status.TRACKING
+        return Standing(Rung.TRACKING if moves else Rung.RESTING, "", self._epoch)
+
+    def _stop(self, state: JointState, now: float, constraints: MotionConstraints, reason: str) -> JointTrajectory:
+        self._latch, self._reference, self._failing_since = reason, None, math.inf
+        self._plan = self._controller.step(state, None, now, constraints)
+        at_rest = self._controller.statistics.status is Status.HOLDING
+        self.standing = Standing(Rung.STOPPED if at_rest else Rung.BRAKING, reason, self._epoch)
+        return self._plan
