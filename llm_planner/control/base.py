@@ -15,6 +15,7 @@ import numpy as np
 
 from llm_planner.control import fallback
 from llm_planner.control.formulation import StartState
+from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import KEEP_WIDTH, Status, TickStatistics
 from llm_planner.control.reference import Array, JointState, JointTrajectory, MotionReference
 from llm_planner.errors import InputError
@@ -50,8 +51,14 @@ class BaseController:
         self._clock = clock
         self._plan: JointTrajectory | None = None
 
-    def step(self, state: JointState, reference: MotionReference | None, now: float) -> JointTrajectory:
-        """The motion from `now` [s], ending at rest.
+    def step(
+        self,
+        state: JointState,
+        reference: MotionReference | None,
+        now: float,
+        constraints: MotionConstraints = FREE,
+    ) -> JointTrajectory:
+        """The motion from `now` [s], ending at rest, at the speeds that `constraints` allow.
 
         With no reference, or a void one, the base brakes to rest. Raises InputError on a state that is not three finite
         positions and velocities.
@@ -66,9 +73,9 @@ class BaseController:
             plan = self._rollout(start, [], now, width)
         else:
             status = Status.TRACKING
-            plan = self._rollout(
-                start, self._wanted(reference, now), now, reference.gripper_width, reference.speed_scale
-            )
+            share = reference.speed_scale * constraints.joint_share
+            fastest = min(self.settings.speed_share * share * float(self._robot.qvel_max[0]), constraints.speed)
+            plan = self._rollout(start, self._wanted(reference, now), now, reference.gripper_width, fastest)
         self._plan = plan
         self.statistics = TickStatistics(status, tick_time=self._clock() - began)
         return plan
@@ -107,13 +114,12 @@ class BaseController:
         wanted: list[tuple[float, float, float, float, float]],
         now: float,
         width: float,
-        speed_scale: float = 1.0,
+        speed: float = 0.0,
     ) -> JointTrajectory:
-        """Towards what is wanted, stage by stage, and then braking to rest."""
+        """Towards what is wanted at `speed` [m/s] at most, stage by stage, and then braking to rest."""
         settings, dt = self.settings, self.settings.dt
         x, y, yaw = start.qpos.tolist()
         vx, vy, turn = start.qvel.tolist()
-        speed = settings.speed_share * speed_scale * float(self._robot.qvel_max[0])
         step = settings.acceleration_share * float(self._robot.qacc_max[0]) * dt
         turn_step = settings.acceleration_share * float(self._robot.qacc_max[2]) * dt
         qacc = []

@@ -170,10 +170,11 @@ class PatchBoard:
             kind = (zone.name, zone.shape, zone.subject)
             kept[kind] = max(zone.clearance, kept.get(kind, 0.0))
         begun = [kept.get((zone.name, zone.shape, zone.subject), 0.0) for zone in wanted]
-        return tuple(
+        grown = tuple(
             replace(zone, clearance=min(zone.clearance, clearance + step))
             for zone, clearance in zip(wanted, begun, strict=True)
         )
+        return self._ramped.zones if grown == self._ramped.zones else grown  # who reads them may go by identity
 
 
 def _stepped(value: float, goal: float, step: float) -> float:

@@ -8,6 +8,7 @@ import pytest
 from llm_planner.control.base import BaseController, BaseSettings
 from llm_planner.control.fallback import sample
 from llm_planner.control.mpc import Status
+from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import JointState, MotionReference
 from llm_planner.errors import InputError
 from llm_planner.simulation.rooms.base import BASE_LIMITS, base_pose, yaw_of
@@ -51,6 +52,17 @@ def test_it_keeps_its_share_of_the_limits_however_far_it_is_told_to_go():
 def test_a_slower_reference_is_driven_more_slowly():
     _, velocities = drive(BaseController(), reference((50.0, 0.0, 0.0), speed_scale=0.5), 3.0)
     assert velocities[:, 0].max() == pytest.approx(0.5 * BaseSettings().speed_share * BASE_LIMITS.qvel_max[0])
+
+
+def test_a_speed_limit_and_a_share_of_the_joint_speeds_are_kept():
+    for constraints in (MotionConstraints(speed=0.2), MotionConstraints(joint_share=0.3)):
+        controller, state = BaseController(), STILL
+        for _ in range(20):
+            plan = controller.step(state, reference((50.0, 0.0, 0.0)), state.time, constraints)
+            ahead = sample(plan, state.time + PERIOD)
+            state = JointState(state.time + PERIOD, ahead.qpos, ahead.qvel)
+        fastest = constraints.joint_share * BaseSettings().speed_share * BASE_LIMITS.qvel_max[0]
+        assert state.qvel[0] == pytest.approx(min(fastest, constraints.speed))
 
 
 def test_it_turns_the_short_way():
