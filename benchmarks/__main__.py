@@ -35,6 +35,14 @@ def at_most(bound: float) -> Callable[[float], bool]:
     return lambda value: value <= bound
 
 
+def _against_judo(report: dict[str, Any], task: str, key: str) -> float:
+    """The best of our methods against the best of judo's; 0 where judo is not installed."""
+    if not report["judo"]:
+        return 0.0
+    best = {who: min(row[who][key] for row in report[task].values()) for who in ("ours", "judo")}
+    return best["ours"] / best["judo"]
+
+
 LIMITS = "≤ 1 (share of the limit)"
 BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: (arguments, quick arguments, figures)
     "bench_cap_tabletop": (
@@ -174,6 +182,20 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
                 at_least(0.0),
                 "beside it",
             ),
+        ],
+    ),
+    "bench_sampling": (
+        [],
+        ["--starts", "1", "--seconds", "0.5"],
+        [
+            Figure(
+                f"{task}, {what}, ours / judo (0: not there)",
+                lambda r, task=task, key=key: _against_judo(r, task, key),
+                at_most(1.0),
+                "≤ 1",
+            )
+            for task in ("cartpole", "cylinder_push")
+            for what, key in (("cost", "mean cost"), ("CPU", "cpu ms"))
         ],
     ),
     "bench_tokens": (
