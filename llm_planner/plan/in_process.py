@@ -125,7 +125,7 @@ class _Run:
             state, _ = advance(state, StopRequested() if self.stop_requested() else SceneObserved(observation.scene))
             return state.phase is Phase.ENDED
 
-        result = self.episode.run(self.library.find(start.skill), start.arguments, interrupted)
+        result = self.episode.run(self.library.find(start.skill), start.arguments, interrupted, start.zones)
         if self.stop_requested():
             state, _ = advance(state, StopRequested())
         state, _ = advance(state, SkillFinished(start.step_id, result))

@@ -101,14 +101,14 @@ def _with(binding: Binding, obligation: Obligation, scene: Scene) -> Binding:
     item = parse_proposition(obligation.proposition)
     if item.predicate == "speed" and obligation.kept_by_motion:
         return replace(binding, speed=min(binding.speed, item.bound))
-    zones = tuple(_zones(item, obligation.value, scene)) if item.predicate != "speed" else ()
+    zones = tuple(zones_for(item, obligation.value, scene)) if item.predicate != "speed" else ()
     if not zones:
         told = obligation.proposition if obligation.value else f"not {obligation.proposition}"
         return replace(binding, beyond=(*binding.beyond, told))
     return replace(binding, zones=tuple(dict.fromkeys((*binding.zones, *zones))))
 
 
-def _zones(item: Proposition, value: bool, scene: Scene) -> Iterator[Zone]:
+def zones_for(item: Proposition, value: bool, scene: Scene) -> Iterator[Zone]:
     """Solids around which the proposition keeps that value; none where no solid does."""
     measure = as_measure(item, scene)
     if item.predicate == "in" and scene.building:

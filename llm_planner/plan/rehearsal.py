@@ -190,7 +190,8 @@ class _Point:
         assert state.scene is not None
         skill = state.interpreter.program.skills[start.skill]
         every_point = state.watch.needs_every_point
-        return Course(pass_through(skill, start.arguments, state.scene, state.origins, every_point).scenes)
+        passage = pass_through(skill, start.arguments, state.scene, state.origins, every_point, start.zones)
+        return Course(passage.scenes)
 
     @property
     def step(self) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import dist
 
+from llm_planner.control.zones import Zone
 from llm_planner.plan.motion_forecast import Way, Waypoint, arm_way, base_way, densify
 from llm_planner.plan.plan import goals_of
 from llm_planner.plan.prediction import predict
@@ -95,14 +96,19 @@ def foresee(
     before: Scene,
     origins: Mapping[str, Vector3],
     every_point: bool = True,
+    zones: tuple[Zone, ...] = (),
 ) -> Foreseen:
     """The corners of the way that calling `skill` in `before` should take. `values` are in base words.
 
     Without `every_point` a mobile robot's way is right as to rooms only. `origins` says where each object last lay on
-    its own [m]. Raises InputError when no way leads there.
+    its own [m]; `zones` what an arm's hand keeps out of. Raises InputError when no way leads there, and SkillError when
+    none does around the zones.
     """
     promised = predict(before, goals_of(skill, "", values, before, origins))
-    way = base_way(before, promised, every_point) if before.building else arm_way(skill, values, before, promised)
+    if before.building:
+        way = base_way(before, promised, every_point)
+    else:
+        way = arm_way(skill, values, before, promised, zones)
     return Foreseen(before, promised, way, _seconds(values, before, promised, way.metres))
 
 
@@ -112,12 +118,13 @@ def pass_through(
     before: Scene,
     origins: Mapping[str, Vector3],
     every_point: bool = True,
+    zones: tuple[Zone, ...] = (),
 ) -> Passage:
     """The scenes that the call should lead through; raises as `foresee`, whose arguments these are.
 
     Without `every_point` only the corners of the way are given, among them one point in each room.
     """
-    foreseen = foresee(skill, values, before, origins, every_point)
+    foreseen = foresee(skill, values, before, origins, every_point, zones)
     if every_point:
         foreseen = replace(foreseen, way=densify(foreseen.way, BASE_SPACING if before.building else ARM_SPACING))
     scenes = _scenes(foreseen)

@@ -12,6 +12,7 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import OPENING_MAX, TIP, Grip, grip_of
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.reach import into_reach
+from llm_planner.skills.ways import way_to
 from llm_planner.world.geometry import bottom, top
 from llm_planner.world.names import the
 from llm_planner.world.scene import Pose, Scene, SceneObject
@@ -71,12 +72,15 @@ class Arm:
         return min(max(settings.cruise_min, *tops, 0.0) + hanging, settings.cruise_max)
 
     def travel(self, goal: Grip, cruise: float) -> list[Leg]:
-        """Legs from here up to the height `cruise` [m], over, and down to `goal`."""
+        """Legs from here up to the height `cruise` [m], over, and down to `goal`, around what is forbidden.
+
+        Raises SkillError (NO_FREE_SPACE) where no way leads there.
+        """
         settings = self.settings
         above = goal.raised(goal.z + settings.approach)
-        legs = [self.rise(cruise)] if self.grip.z < cruise else []
-        legs.append(Leg(into_reach(goal.raised(cruise))))
-        if cruise > above.z + 0.01:
+        corners = way_to(self.grip, goal, cruise, self.observation.zones)
+        legs = [Leg(corner) for corner in corners]
+        if corners[-1].z > above.z + 0.01:
             # Hardly rounded: beside something tall, the hand comes down on it if it is still on its way over.
             legs.append(Leg(into_reach(above), blend=DESCENT_BLEND))
         return [*legs, Leg(goal, settings.descent_speed)]

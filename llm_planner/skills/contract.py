@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import Protocol
 
 from llm_planner.control.reference import MotionReference
+from llm_planner.control.zones import Zone
 from llm_planner.world.scene import Pose, Scene, Vector3
 
 Argument = str | float | Vector3  # an object name, a word of an enumeration, a number, or a point in the base frame [m]
@@ -35,7 +36,10 @@ class SkillErrorCode(IntEnum):
 
 @dataclass(frozen=True)
 class Observation:
-    """What a skill sees each cycle. `T_base_gripper` is the point between the fingertips, z out of the hand."""
+    """What a skill sees each cycle. `T_base_gripper` is the point between the fingertips, z out of the hand.
+
+    `zones` are what its way has to keep out of besides what stands in it: what the rules of a plan forbid.
+    """
 
     time: float  # [s]
     scene: Scene
@@ -43,6 +47,7 @@ class Observation:
     T_base_gripper: Pose
     gripper_width: float  # distance between the fingertips [m]
     origins: Mapping[str, Vector3] = field(default_factory=dict)  # where each object last lay on its own [m]
+    zones: tuple[Zone, ...] = ()
 
 
 @dataclass(frozen=True)
