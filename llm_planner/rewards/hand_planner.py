@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,18 @@ from llm_planner.rewards.rollouts import Rolled
 from llm_planner.rewards.sampling import ControlRange, Plan, SamplingSettings, optimise, shifted
 from llm_planner.rewards.splines import basis
 from llm_planner.rewards.strokes import Stroke
+from llm_planner.simulation.objects import object_kind
 from llm_planner.skills.gripper_shape import TIP
 from llm_planner.skills.reach import REACH_MAX, REACH_MIN
 from llm_planner.world.scene import Scene
 
 Array = NDArray[np.float64]
 
+CHEAP_PARTS = 8  # a thing of more convex parts is rolled out less often
 EVERY = 5  # physics steps between the moments at which terms are measured
 FAST = 0.25  # [m/s] of the hand; faster is dear
 TURNING = 1.2  # [rad/s]
+FREE_CANDIDATES = 10
 LAG = 0.02  # [m] that the hand may be behind its servo: more is pushing against something that does not give
 TABLE_X, TABLE_Y = (0.24, 0.72), 0.48  # [m] where things are left in reach
 
@@ -49,7 +52,7 @@ class HandPlanner:
     def __init__(
         self, program: RewardProgram, model: HandModel, free: bool, settings: HandSettings, rng: np.random.Generator
     ) -> None:
-        self.settings = settings
+        self.settings = settings = _affordable(settings, model)
         self._program = program
         self._model = model
         self._free = free
@@ -92,16 +95,24 @@ class HandPlanner:
         return plan, stayed - plan.cost
 
     def _candidates(self, plan: Plan, hand: Array) -> Array:
-        """To go on as straight as now; to make for somewhere else; to stay, which is the last."""
-        sampling, count = self.settings.sampling, 4
-        share = np.linspace(0.0, 1.0, sampling.knots)[None, :, None]
-        ends = [hand + 1.5 * (plan.mean[2] - plan.mean[0])]
+        """To go on as straight as now; to make straight for somewhere else; to stay, which is the last."""
+        share = np.linspace(0.0, 1.0, self.settings.sampling.knots)[None, :, None]
+        ends = [1.5 * (plan.mean[2] - plan.mean[0])]
         if self._free:
-            spread = np.broadcast_to(self._controls.spread, plan.mean.shape)[-1]
-            ends += [hand + 3.0 * spread * self._rng.standard_normal(len(hand)) for _ in range(count)]
-        ends.append(hand)
-        straight: Array = hand + share * (np.array(ends)[:, None] - hand)
+            ends += [self._elsewhere() for _ in range(FREE_CANDIDATES)]
+        ends.append(np.zeros_like(hand))
+        straight: Array = hand + share * np.array(ends)[:, None]
         return straight
+
+    def _elsewhere(self) -> Array:
+        """A motion over the horizon at most as fast as a hand should be: of place, heading and tilt some, or all."""
+        spread = np.broadcast_to(self._controls.spread, (self.settings.sampling.knots, len(HAND_JOINTS)))[-1]
+        end = 3.0 * spread * self._rng.standard_normal(len(HAND_JOINTS))
+        end *= np.repeat(self._rng.random(4) < (0.8, 0.6, 0.3, 0.3), (2, 1, 1, 2))
+        most = self.settings.sampling.horizon * np.array([FAST, TURNING])
+        sizes = np.array([np.linalg.norm(end[:3]), np.abs(end[3:]).max()])
+        shrunk: Array = end * np.repeat(np.minimum(1.0, most / np.maximum(sizes, 1e-9)), (3, 3))
+        return shrunk
 
     def _cost(self, rolled: Rolled, start_qpos: Array, start: Start) -> Array:
         program, model = self._program, self._model
@@ -112,6 +123,14 @@ class HandPlanner:
             out = np.maximum(TABLE_X[0] - x, 0) + np.maximum(x - TABLE_X[1], 0) + np.maximum(np.abs(y) - TABLE_Y, 0)
             cost += 20.0 * out
         return cost
+
+
+def _affordable(settings: HandSettings, model: HandModel) -> HandSettings:
+    """Fewer rollouts where things that may move have many parts, so that a plan takes as long as any."""
+    parts = sum(len(object_kind(model.scene.find(name).kind).parts) for name in model.movers)
+    sampling = settings.sampling
+    count = max(sampling.elites, round(sampling.rollouts * min(1.0, CHEAP_PARTS / max(parts, 1))))
+    return replace(settings, sampling=replace(sampling, rollouts=count))
 
 
 def _strain(rolled: Rolled) -> Array:

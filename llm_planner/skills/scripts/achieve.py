@@ -24,10 +24,10 @@ from llm_planner.world.scene import Pose, Scene
 
 SEED = 0  # of the samples: the same scenes lead to the same motion
 STROKES_MAX = 14
-BATCHES = (3, 8)  # of strokes tried out before one is made: at least, and until it is given up
+BATCHES = (3, 20)  # of strokes tried out before one is made: at least, and until it is given up
 BATCH = 14
-GAIN_LEAST = 0.01  # a stroke that promises less, in costs, is not made
-IDLE = 4  # steps in a row that promise less than that end a stroke
+GAIN_LEAST = 0.005  # a stroke that promises less, in costs, is not made
+IDLE = 5  # steps in a row that promise less than that end a stroke
 STROKE_TIME = 6.0  # [s]
 FREE_TIME = 25.0  # [s] of a motion that touches nothing
 SETTLE = 0.3  # [s] until things have come to rest
