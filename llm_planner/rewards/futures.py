@@ -52,7 +52,7 @@ class Start:
 
     def position(self, name: str) -> Vector3:
         """Where a thing, or the robot, was [m]."""
-        return _pose(self.scene, name).position
+        return pose_in(self.scene, name).position
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def outlines_of(scene: Scene) -> dict[str, Outline]:
 
 def still(scene: Scene, names: tuple[str, ...], start: Start) -> Futures:
     """One future of one moment: the scene as it is."""
-    return Futures({name: course_of(_pose(scene, name)) for name in names}, outlines_of(scene), start, 1.0)
+    return Futures({name: course_of(pose_in(scene, name)) for name in names}, outlines_of(scene), start, 1.0)
 
 
 def course_of(pose: Pose, count: int = 1, moments: int = 1) -> Course:
@@ -89,15 +89,13 @@ def course_of(pose: Pose, count: int = 1, moments: int = 1) -> Course:
     return Course(position, rotation)
 
 
-def _pose(scene: Scene, name: str) -> Pose:
+def pose_in(scene: Scene, name: str) -> Pose:
+    """Where a thing, or the robot, is."""
     if name == ROBOT:
         assert scene.robot is not None  # the checker has asked
         return scene.robot
     item = scene.find(name)
     return Pose(item.position, item.orientation)
-
-
-pose_in = _pose
 
 
 def wrapped(angles: Array) -> Array:

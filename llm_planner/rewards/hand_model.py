@@ -60,23 +60,17 @@ class HandModel:
         self._addresses = {name: int(model.joint(name).qposadr[0]) for name in self.movers}
         self._carried = _relative(scene, scene.held) if scene.held else None
 
-    def state(self, scene: Scene, hand: Array) -> Array:
-        """What rollouts start from (nstate,): the scene's things where they are, at rest, the hand at `hand` (6,)."""
+    def state(self, scene: Scene, body: Array) -> Array:
+        """What rollouts start from (nstate,): the scene's things where they are, at rest, the hand at `body` (6,)."""
         import mujoco
 
         data = mujoco.MjData(self.rollouts.model)
-        data.qpos[: len(HAND_JOINTS)] = hand
+        data.qpos[: len(HAND_JOINTS)] = body
         for name, address in self._addresses.items():
             item = scene.find(name)
             x, y, z, w = item.orientation
             data.qpos[address : address + 7] = (*item.position, w, x, y, z)
         return full_state(self.rollouts.model, data)
-
-    def with_hands(self, state: Array, hands: Array) -> Array:
-        """The state (nstate,) once for each of `hands` (n, 6)."""
-        states = np.tile(state, (len(hands), 1))
-        states[:, 1 : 1 + len(HAND_JOINTS)] = hands
-        return states
 
     def futures(self, rolled: Rolled, start_qpos: Array, names: Collection[str], start: Start, every: int) -> Futures:
         """The courses of `names`, one moment in `every` physics steps, from `start_qpos` (nq,) or (n, nq) on."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.rewards.hand_model import hand_of
+from llm_planner.rewards.hand_model import HAND_JOINTS, hand_of
 from llm_planner.rewards.program import RewardProgram
 from llm_planner.rewards.sampling import SamplingSettings
 from llm_planner.rewards.terms import Where
@@ -36,22 +36,13 @@ AIMED = 0.5  # share of the strokes that go towards or away from a place that th
 TRIES = 12  # draws for one stroke until it is given up
 
 
-@dataclass(frozen=True)
-class Stroke:
-    """Control points (knots, 6) of the hand, of which the first is where it begins."""
-
-    knots: Array
-
-    @property
-    def start(self) -> Array:
-        first: Array = self.knots[0]
-        return first
-
-
 def draw_strokes(
     program: RewardProgram, scene: Scene, count: int, settings: SamplingSettings, rng: np.random.Generator
-) -> list[Stroke]:
-    """At most `count` strokes that the hand can begin in `scene`; fewer where there is little room."""
+) -> Array:
+    """At most `count` strokes (n, knots, 6) that the hand can begin in `scene`; fewer where there is little room.
+
+    A stroke is control points of the hand, of which the first is where it begins.
+    """
     drawn = []
     for _ in range(count):
         item = scene.find(program.movers[int(rng.integers(len(program.movers)))])
@@ -61,7 +52,7 @@ def draw_strokes(
             if stroke is not None:
                 drawn.append(stroke)
                 break
-    return drawn
+    return np.array(drawn).reshape(-1, settings.knots, len(HAND_JOINTS))
 
 
 def _drawn(
@@ -70,7 +61,7 @@ def _drawn(
     scene: Scene,
     settings: SamplingSettings,
     rng: np.random.Generator,
-) -> Stroke | None:
+) -> Array | None:
     heading = float(rng.uniform(-math.pi, math.pi))
     if places and rng.random() < AIMED:
         x, y = places[int(rng.integers(len(places)))]
@@ -85,7 +76,7 @@ def _drawn(
     knots = np.tile(hand_of(grip.pose()), (settings.knots, 1))
     knots[:, 0] += gone * math.cos(heading)
     knots[:, 1] += gone * math.sin(heading)
-    return Stroke(knots)
+    return knots
 
 
 def _beginning(item: SceneObject, heading: float, scene: Scene, rng: np.random.Generator) -> Grip | None:
@@ -112,7 +103,7 @@ def _places(program: RewardProgram, scene: Scene, item: SceneObject) -> list[tup
     named: list[Where] = [
         where
         for wish in program.wishes
-        if wish.kind == "reach" and wish.arguments[0] == item.name and "place" in (*wish.term.roles, "place")
+        if wish.kind == "reach" and wish.arguments[0] == item.name
         for where in wish.arguments[1:]
     ]
     places = []

@@ -10,10 +10,11 @@ import numpy as np
 from llm_planner.control.reference import MotionReference
 from llm_planner.rewards.cost import Tally, shortfalls
 from llm_planner.rewards.hand_model import HandModel, hand_of, pose_of
-from llm_planner.rewards.hand_planner import HandPlanner, HandSettings
+from llm_planner.rewards.hand_motions import free_motions, push_motions
+from llm_planner.rewards.planner import MotionPlanner
 from llm_planner.rewards.program import RewardProgram, check_reward
-from llm_planner.rewards.sampling import Plan, controls_at, first_plan
-from llm_planner.rewards.strokes import Stroke, draw_strokes
+from llm_planner.rewards.sampling import Array, Plan, SamplingSettings, controls_at, first_plan
+from llm_planner.rewards.strokes import draw_strokes
 from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
@@ -41,7 +42,6 @@ class _Run:
     arm: Arm
     program: RewardProgram
     tally: Tally
-    settings: HandSettings = field(default_factory=HandSettings)
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED))
 
     @property
@@ -84,24 +84,24 @@ def _strokes(run: _Run) -> Script:
         if run.done():
             return
         model = HandModel(run.scene, run.program.movers, 0.0)
-        planner = HandPlanner(run.program, model, False, run.settings, run.rng)
-        found: list[Stroke] = []
+        planner = MotionPlanner(run.program, model, push_motions(model), run.rng)
+        found: list[Array] = []
         yield from _searched(run, planner, found)
         if not found:
             return
-        start = grip_of(pose_of(found[0].start))
+        start = grip_of(pose_of(found[0][0]))
         yield from run.watched(arm.move("approach", arm.travel(start, arm.cruise_height())))
         yield from _stroke(run, planner, found[0])
         yield from run.watched(_rise(arm))
 
 
-def _searched(run: _Run, planner: HandPlanner, found: list[Stroke]) -> Script:
+def _searched(run: _Run, planner: MotionPlanner, found: list[Array]) -> Script:
     """Puts the best stroke into `found`, a batch a step while the hand stays; nothing where none promises anything."""
     run.arm.phase = "search"
     best = np.inf
     for batch in range(BATCHES[1]):
-        strokes = draw_strokes(run.program, run.scene, BATCH, run.settings.sampling, run.rng)
-        if strokes:
+        strokes = draw_strokes(run.program, run.scene, BATCH, planner.motions.sampling, run.rng)
+        if len(strokes):
             waited = planner.waited(run.scene, hand_of(run.arm.observation.T_base_gripper), run.tally.start)
             costs = planner.tried(strokes, run.scene, run.tally.start)
             index = int(np.argmin(costs))
@@ -112,25 +112,25 @@ def _searched(run: _Run, planner: HandPlanner, found: list[Stroke]) -> Script:
         yield from run.seen(run.arm.hold())
 
 
-def _stroke(run: _Run, planner: HandPlanner, stroke: Stroke) -> Script:
+def _stroke(run: _Run, planner: MotionPlanner, stroke: Array) -> Script:
     """Receding horizon: improve what is left of the stroke ten times a second, until it gains nothing more."""
-    plan = Plan(run.arm.observation.time, stroke.knots)
+    plan = Plan(run.arm.observation.time, stroke)
     yield from _planned(run, planner, plan, "push", STROKE_TIME)
 
 
-def _planned(run: _Run, planner: HandPlanner, plan: Plan, phase: str, time_limit: float) -> Script:
+def _planned(run: _Run, planner: MotionPlanner, plan: Plan, phase: str, time_limit: float) -> Script:
     arm, began, idle = run.arm, run.arm.observation.time, 0
     arm.phase = phase
     while idle < IDLE and arm.observation.time - began < time_limit and not run.done(INSIDE):
         plan, gain = planner.improved(plan, run.scene, run.tally.start, arm.observation.time)
         idle = idle + 1 if gain < GAIN_LEAST else 0
-        yield from run.seen(_reference(arm, plan, planner.settings))
+        yield from run.seen(_reference(arm, plan, planner.motions.sampling))
     now = arm.observation.time
-    yield from _rest(run, pose_of(controls_at(plan, np.array([now]), planner.settings.sampling)[0]))
+    yield from _rest(run, pose_of(controls_at(plan, np.array([now]), planner.motions.sampling)[0]))
 
 
-def _reference(arm: Arm, plan: Plan, settings: HandSettings) -> MotionReference:
-    now, sampling = arm.observation.time, settings.sampling
+def _reference(arm: Arm, plan: Plan, sampling: SamplingSettings) -> MotionReference:
+    now = arm.observation.time
     times = now + PATH_DT * np.arange(0.0, round(sampling.horizon / PATH_DT) + 1)
     poses = tuple(pose_of(hand) for hand in controls_at(plan, times, sampling))
     return MotionReference(now, PATH_DT, poses, arm.width)
@@ -140,9 +140,9 @@ def _freely(run: _Run) -> Script:
     """The hand and what it holds, straight from where they are."""
     arm = run.arm
     model = HandModel(run.scene, (), arm.observation.gripper_width)
-    planner = HandPlanner(run.program, model, True, run.settings, run.rng)
+    planner = MotionPlanner(run.program, model, free_motions(model), run.rng)
     hand = hand_of(arm.observation.T_base_gripper)
-    plan = first_plan(arm.observation.time, hand, run.settings.sampling)
+    plan = first_plan(arm.observation.time, hand, planner.motions.sampling)
     yield from _planned(run, planner, plan, "move", FREE_TIME)
 
 
