@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -16,9 +16,9 @@ from functools import cached_property
 import numpy as np
 
 from llm_planner.control import fallback
+from llm_planner.control.carried import Carried
 from llm_planner.control.constrained import ConstrainedPlanner, ConstrainedSettings, Kept, Motion
 from llm_planner.control.formulation import Bounds, Horizon, StartState, TrackingProblem, Weights
-from llm_planner.control.held import Held
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.control.joint_reference import ReferenceTranslator
 from llm_planner.control.limits import LimitShare
@@ -30,6 +30,7 @@ from llm_planner.control.solver import CoupledSolver, JointwiseSolver, NoSolutio
 from llm_planner.errors import InputError
 from llm_planner.simulation.panda import PANDA_LIMITS, ArmKinematics, RobotLimits
 
+KEPT = 1e-3  # [m] of keep-out slack up to which a zone counts as kept
 KEEP_WIDTH = float("nan")  # before any reference: the fingers stay as they are
 
 
@@ -90,9 +91,11 @@ class MpcController:
         self._robot = robot
         self._stopping = self.settings.share.stopping(robot)
         self._problem = TrackingProblem(self.settings.horizon, self.settings.weights)
+        self._own_solver = solver
         self._solver = solver or JointwiseSolver(self._problem, self.limits.nq, self.settings.time_limit, clock)
+        self._factors: Mapping[str, float] = {}
         self._model = model
-        self._held: Held | None = None
+        self._held: Carried | None = None
         ik = InverseKinematics(kinematics or ArmKinematics(), self.limits, self.settings.ik)
         self._translator = ReferenceTranslator(ik)
         self._clock = clock
@@ -126,7 +129,19 @@ class MpcController:
         self.statistics = replace(statistics, tick_time=self._clock() - began, tracking_error=tracking_error)
         return plan
 
-    def carry(self, held: Held | None) -> None:
+    def could_keep(self, state: JointState, now: float, constraints: MotionConstraints) -> bool:
+        """Whether a motion from `state` stays out of the zones: one dry run of the program, that moves nothing."""
+        self._check_state(state)
+        start = StartState(state.qpos, state.qvel, np.zeros_like(state.qvel))
+        there = np.tile(state.qpos, (len(self._knots), 1))
+        try:
+            self._weigh(constraints.weights)
+            bounds = self._problem.bounds(start, there, np.zeros_like(there), self.limits)
+            return self._constrain(start, bounds, now, constraints).keep_out_slack <= KEPT
+        except NoSolution:
+            return False
+
+    def carry(self, held: Carried | None) -> None:
         """What the gripper holds, or None: it too keeps out of zones."""
         self._held = held
         if "_constrained" in self.__dict__:
@@ -135,9 +150,10 @@ class MpcController:
     @cached_property
     def _constrained(self) -> ConstrainedPlanner:
         """Built when the first constraint comes."""
+        self._model = self._model or RobotModel(arm_spec)
         planner = ConstrainedPlanner(
             self._problem,
-            self._model or RobotModel(arm_spec),
+            self._model,
             self.settings.constrained,
             CoupledSolver(self.settings.time_limit),
         )
@@ -189,6 +205,7 @@ class MpcController:
         limits = self.limits.slower(reference.speed_scale * constraints.joint_share)
         began = self._clock()
         try:
+            self._weigh(constraints.weights)
             bounds = self._problem.bounds(start, wanted, velocity, limits)
             kept = self._constrain(start, bounds, now, constraints)
         except NoSolution as reason:
@@ -206,6 +223,18 @@ class MpcController:
             binding=kept.binding,
             relaxed=kept.relaxed,
         )
+
+    def _weigh(self, factors: Mapping[str, float]) -> None:
+        """Have the cost's weights multiplied by `factors`; a solver that was handed in keeps its own cost."""
+        if factors == self._factors:
+            return
+        weights = self.settings.weights
+        changed = {name: factor * getattr(weights, name) for name, factor in factors.items()}
+        self._factors = dict(factors)
+        self._problem = TrackingProblem(self.settings.horizon, replace(weights, **changed))
+        if self._own_solver is None:
+            self._solver = JointwiseSolver(self._problem, self.limits.nq, self.settings.time_limit, self._clock)
+        self.__dict__.pop("_constrained", None)
 
     def _constrain(self, start: StartState, bounds: Bounds, now: float, constraints: MotionConstraints) -> Kept:
         x = self._solver.solve(bounds)

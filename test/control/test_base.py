@@ -7,8 +7,8 @@ import pytest
 
 from llm_planner.control.base import BaseController, BaseSettings
 from llm_planner.control.fallback import sample
-from llm_planner.control.mpc import Status
 from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.mpc import Status
 from llm_planner.control.reference import JointState, MotionReference
 from llm_planner.errors import InputError
 from llm_planner.simulation.rooms.base import BASE_LIMITS, base_pose, yaw_of
