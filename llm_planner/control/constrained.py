@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from llm_planner.control.carried import Carried
 from llm_planner.control.coupled import CoupledProblem, Penalties, Program
 from llm_planner.control.formulation import Bounds, StartState, TrackingProblem
-from llm_planner.control.held import Held
 from llm_planner.control.keep_out import KeepOutRows, KeepOutSettings, keep_out_rows, select, zones_of
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import Array
@@ -67,7 +67,7 @@ class ConstrainedPlanner:
         self._coupled = CoupledProblem(problem, robot.nq, self._settings.penalties)
         self._solver = solver or CoupledSolver()
 
-    def carry(self, held: Held | None) -> None:
+    def carry(self, held: Carried | None) -> None:
         """What the gripper holds."""
         self._robot.carry(held)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.control.held import Held
+from llm_planner.control.carried import Carried
 from llm_planner.control.reference import Array
 from llm_planner.control.zones import Shape, Subject, Zone
 
@@ -62,7 +62,7 @@ class RobotModel:
     def __init__(self, spec: Callable[[], mujoco.MjSpec]) -> None:
         self._spec = spec
         self._zones: tuple[Zone, ...] = ()
-        self._held: Held | None = None
+        self._held: Carried | None = None
         self._build(room=8)
 
     def _build(self, room: int) -> None:
@@ -140,10 +140,10 @@ class RobotModel:
             self._concerned[self.carried, index] = zone.subject is Subject.ROBOT and self._held is not None
 
     @property
-    def held(self) -> Held | None:
+    def held(self) -> Carried | None:
         return self._held
 
-    def carry(self, held: Held | None) -> None:
+    def carry(self, held: Carried | None) -> None:
         """What the gripper holds, or None; it keeps out of zones like the robot."""
         self._held = held
         if held is not None:
@@ -155,7 +155,7 @@ class RobotModel:
             self.model.geom_quat[self.carried] = quaternion
         self.watch(self._zones)
 
-    def _shape(self, geom: int, solid: Zone | Held) -> None:
+    def _shape(self, geom: int, solid: Zone | Carried) -> None:
         size = (*solid.size, 0.0, 0.0)[:3]
         self.model.geom_type[geom] = _TYPES[solid.shape]
         self.model.geom_size[geom] = size
@@ -224,7 +224,7 @@ def _point_jacobian(points: Array, anchors: Array, axes: Array, slides: NDArray[
     return np.where(slides[:, None], axes, turned) if slides.any() else turned
 
 
-def _half_edges(solid: Zone | Held) -> tuple[float, float, float]:
+def _half_edges(solid: Zone | Carried) -> tuple[float, float, float]:
     size = solid.size
     if solid.shape is Shape.BOX:
         return (size[0], size[1], size[2])
@@ -232,7 +232,7 @@ def _half_edges(solid: Zone | Held) -> tuple[float, float, float]:
     return (size[0], size[0], along)
 
 
-def _wxyz(solid: Zone | Held) -> Array:
+def _wxyz(solid: Zone | Carried) -> Array:
     x, y, z, w = solid.pose.orientation
     quaternion = np.array((w, x, y, z))
     unit: Array = quaternion / np.sqrt(quaternion @ quaternion)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.control.held import Held
+from llm_planner.control.carried import Carried
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.reference import MotionReference
 from llm_planner.control.robot_model import RobotModel
@@ -112,7 +112,7 @@ def test_a_share_of_the_joint_speeds_is_kept(robot: Any) -> None:
 
 
 def test_what_the_gripper_holds_keeps_out_too(robot: Any, watch: Watch) -> None:
-    held = Held(Shape.BOX, (0.02, 0.02, 0.1), Pose((0.0, 0.0, 0.08)))
+    held = Carried(Shape.BOX, (0.02, 0.02, 0.1), Pose((0.0, 0.0, 0.08)))
     zone = Zone("the book", Shape.BOX, (0.1, 0.1, 0.02), Pose((0.5, 0.0, 0.02)))
     constraints = MotionConstraints(zones=(zone,))
     run(robot, there(Grip(0.5, 0.0, 0.3, 0.0).pose()), 2.0, FREE, lambda robot: None)
