@@ -64,11 +64,11 @@ class FallbackLadder:
 
     def __init__(self, controller: Controller, vigilance: Vigilance, rules: ReferenceRules | None = None) -> None:
         self.standing = Standing(Rung.RESTING)
+        self.state: JointState | None = None  # the last one that could be believed
         self._controller = controller
         self._vigilance = vigilance
         self._rules = rules or ReferenceRules()
         self._reference: MotionReference | None = None
-        self._state: JointState | None = None
         self._plan: JointTrajectory | None = None
         self._since = -math.inf  # when the robot's clock began
         self._epoch = 0
@@ -77,9 +77,9 @@ class FallbackLadder:
 
     def follow(self, reference: MotionReference) -> str:
         """Follow `reference` from now on, or say why not. The first of a new run releases what was latched."""
-        if self._state is None:
+        if self.state is None:
             return "a reference came before any state of the robot"
-        reason = self._rules.objection(reference, self._state.time, self._since, self._epoch)
+        reason = self._rules.objection(reference, self.state.time, self._since, self._epoch)
         if reason:
             return reason
         if self._latch and reference.epoch == self._epoch:
@@ -101,9 +101,9 @@ class FallbackLadder:
         doubt = self._vigilance.look(state, wall)
         if not doubt.usable:
             return self._stop(self._stand_in(doubt.reason, now), now, constraints, doubt.reason)
-        if doubt.reason or self._state is None:
+        if doubt.reason or self.state is None:
             self._begin_anew(state)
-        self._state = state
+        self.state = state
         if doubt.reason:
             return self._stop(state, now, constraints, doubt.reason)
         if self._latch:
@@ -121,7 +121,7 @@ class FallbackLadder:
     def reset(self) -> None:
         """Everything is forgotten, the latch included; references of earlier runs stay refused."""
         self._controller.reset()
-        self._reference = self._plan = self._state = None
+        self._reference = self._plan = self.state = None
         self._latch, self._failing_since = "", math.inf
         self.standing = Standing(Rung.RESTING, epoch=self._epoch)
 

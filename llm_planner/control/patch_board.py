@@ -17,6 +17,7 @@ from llm_planner.control.zones import Shape, Subject, Zone
 AHEAD = 0.5  # [s] that a patch may begin after now: clocks differ, but not by more
 MOST_SOURCES = 32
 MOST_REMEMBERED = 256  # sources, those without a patch included
+LOOK_AGAIN = 1.0  # [s] whether a conflict is over, for the robot has moved
 FASTEST = 5.0  # [m/s] no robot of ours gets there: a limit that rises past it is none
 
 Feasible = Callable[[MotionConstraints], bool]  # one dry run of the controller's program at the present state
@@ -43,7 +44,7 @@ class PatchBoard:
         self._patches: dict[str, Patch] = {}
         self._epochs: dict[str, tuple[int, float]] = {}  # of each source: the newest epoch and stamp heard
         self._ramped = self._wanted()
-        self._ramped_at = -math.inf
+        self._ramped_at = self._looked_at = -math.inf
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -68,7 +69,7 @@ class PatchBoard:
                 return Answer(False, "with these weights the controller finds no motion")
             self._patches[patch.source] = patch
         self._remember(patch)
-        self._look_for_conflict()
+        self._look_for_conflict(now)
         return ACCEPTED
 
     def at(self, now: float, moving: float = math.inf) -> MotionConstraints:
@@ -90,7 +91,7 @@ class PatchBoard:
                 for source, patch in self._patches.items()
             }
         self._epochs = {source: (epoch, -math.inf) for source, (epoch, _) in self._epochs.items()}
-        self._ramped_at = now
+        self._ramped_at = self._looked_at = now
 
     def _objection(self, patch: Patch, now: float) -> str:
         epoch, stamp = self._epochs.get(patch.source, (0, -math.inf))
@@ -116,8 +117,8 @@ class PatchBoard:
         over = [source for source, patch in self._patches.items() if now >= patch.expires]
         for source in over:
             del self._patches[source]
-        if over:
-            self._look_for_conflict()
+        if over or (self.conflict and now >= self._looked_at + LOOK_AGAIN):
+            self._look_for_conflict(now)
 
     def _wanted(self, without: str = "") -> MotionConstraints:
         """The strictest of all patches over the envelope's defaults; of two factors of a weight the newer."""
@@ -134,9 +135,9 @@ class PatchBoard:
             weights={name: factor for patch in patches for name, factor in patch.weights.items()},
         )
 
-    def _look_for_conflict(self) -> None:
+    def _look_for_conflict(self, now: float) -> None:
         """If nothing is left to do under all patches: those without any one of which something would be."""
-        self.conflict = ""
+        self.conflict, self._looked_at = "", now
         if not self._patches or self._feasible(self._wanted()):
             return
         guilty = [source for source in self._patches if self._feasible(self._wanted(without=source))]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
@@ -9,22 +12,52 @@ from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control.base import BaseController
+from llm_planner.control.envelope import Envelope
 from llm_planner.control.fallback import sample
+from llm_planner.control.limits import LimitShare
+from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
 from llm_planner.control.reference import JointState, JointTrajectory
-from llm_planner.nodes.base_messages import in_base_frame, odometry_from_msg, velocity_to_msg
+from llm_planner.control.vigilance import Expected
+from llm_planner.control.zones import Shape, Zone
+from llm_planner.nodes.base_messages import MAP_FRAME, in_base_frame, odometry_from_msg, velocity_to_msg
+from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.message_conversions import joint_state_from_msg, trajectory_to_msg
 from llm_planner.nodes.shell import RELIABLE, ShellNode
+from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.simulation.rooms.base import BASE_LIMITS
+from llm_planner.world.scene import Pose
 
 
 class ControlledArm:
     """Joint states in, joint trajectories out."""
 
-    topic, message_type = "joint_states", JointStateMsg
+    topic, message_type, frame = "joint_states", JointStateMsg, ARM_FRAME
 
-    def __init__(self, node: ShellNode, time_limit: float) -> None:
-        self.controller = MpcController(MpcSettings(time_limit=time_limit))
+    def __init__(self, node: ShellNode, time_limit: float, envelope: Envelope) -> None:
+        share = LimitShare(acceleration=envelope.acceleration, braking=max(envelope.acceleration, LimitShare.braking))
+        self._kinematics = ArmKinematics()
+        self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), kinematics=self._kinematics)
+        self._warm_up()
         self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command", 1)
+
+    def expected(self, silence: float) -> Expected:
+        """What its states are like; `silence` as there."""
+        return Expected(PANDA_LIMITS.qvel_max, silence=silence)
+
+    def speed(self, state: JointState) -> float:
+        """Of the gripper point [m/s]."""
+        _, _, jacobian = self._kinematics.jacobian(state.qpos)
+        return float(np.linalg.norm(jacobian[:3] @ state.qvel))
+
+    def could_keep(self, state: JointState, constraints: MotionConstraints) -> bool:
+        """Whether a motion from `state` keeps `constraints`."""
+        return self.controller.could_keep(state, state.time, constraints)
+
+    def _warm_up(self) -> None:
+        """What is built for the first zone is built before anything moves."""
+        zone = Zone("nothing", Shape.SPHERE, (0.01,), Pose((0.0, 0.0, -50.0)))
+        self.could_keep(JointState(0.0, np.array(HOME_QPOS), np.zeros(7)), MotionConstraints(zones=(zone,)))
 
     def state(self, message: JointStateMsg) -> JointState:
         """Raises InputError."""
@@ -38,13 +71,25 @@ class ControlledArm:
 class ControlledBase:
     """Odometry in, velocities out."""
 
-    topic, message_type = "odom", Odometry
+    topic, message_type, frame = "odom", Odometry, MAP_FRAME
 
-    def __init__(self, node: ShellNode, time_limit: float) -> None:
+    def __init__(self, node: ShellNode, time_limit: float, envelope: Envelope) -> None:
         self.controller = BaseController()
         self._width = float("nan")
         self._velocity = node.create_lifecycle_publisher(Twist, "cmd_vel", 1)
         self._gripper = node.create_lifecycle_publisher(Float64, "gripper_command", RELIABLE)
+
+    def expected(self, silence: float) -> Expected:
+        """What its states are like; `silence` as there. The yaw is told modulo a turn."""
+        return Expected(BASE_LIMITS.qvel_max, turning=(2,), silence=silence)
+
+    def speed(self, state: JointState) -> float:
+        """Of its middle [m/s]."""
+        return math.hypot(*state.qvel[:2].tolist())
+
+    def could_keep(self, state: JointState, constraints: MotionConstraints) -> bool:
+        """A base keeps any speed, and stands still before any zone."""
+        return True
 
     def state(self, message: Odometry) -> JointState:
         """Raises InputError."""

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 
 from llm_planner_interfaces.msg import MotionConstraints as MotionConstraintsMsg
 from llm_planner_interfaces.msg import MotionPatch as MotionPatchMsg
+from llm_planner_interfaces.msg import MotionStatus
 from llm_planner_interfaces.msg import Zone as ZoneMsg
 
+from llm_planner.control.ladder import Rung, Standing
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.patches import Patch
 from llm_planner.control.zones import Shape, Subject, Zone
@@ -24,6 +26,15 @@ _SHAPE = {
     Shape.BOX: ZoneMsg.BOX,
 }
 _SUBJECT = {Subject.ROBOT: ZoneMsg.ROBOT, Subject.GRIPPER: ZoneMsg.GRIPPER}
+_STATE = {
+    Rung.TRACKING: MotionStatus.TRACKING,
+    Rung.RESTING: MotionStatus.RESTING,
+    Rung.REPLAYING: MotionStatus.REPLAYING,
+    Rung.RELAXED: MotionStatus.RELAXED,
+    Rung.BRAKING: MotionStatus.BRAKING,
+    Rung.STOPPED: MotionStatus.STOPPED,
+}
+_RUNG_OF = {number: rung for rung, number in _STATE.items()}
 _SHAPE_OF = {number: shape for shape, number in _SHAPE.items()}
 _SUBJECT_OF = {number: subject for subject, number in _SUBJECT.items()}
 UNSAID = float("nan")
@@ -116,6 +127,24 @@ def constraints_from_msg(message: MotionConstraintsMsg) -> MotionConstraints:
     weights = dict(zip(message.weights, message.factors, strict=False))
     zones = tuple(map(zone_from_msg, message.zones))
     return MotionConstraints(message.speed, message.joint_share, zones, message.version, weights)
+
+
+def standing_to_msg(standing: Standing, time: float, version: int, frame: str = BASE_FRAME) -> MotionStatus:
+    """Where the controller stands at `time` [s], under the `version` of the motion constraints."""
+    return MotionStatus(
+        header=header(time, frame),
+        state=_STATE[standing.rung],
+        epoch=standing.epoch,
+        version=version,
+        reason=standing.reason,
+    )
+
+
+def standing_from_msg(message: MotionStatus) -> Standing:
+    """Raises InputError for a state that does not exist."""
+    if message.state not in _RUNG_OF:
+        raise InputError(f"motion_status has the state {message.state}; the highest is {MotionStatus.STOPPED}")
+    return Standing(_RUNG_OF[message.state], message.reason, message.epoch)
 
 
 def _said(value: float | None) -> float:

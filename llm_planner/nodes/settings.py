@@ -45,6 +45,7 @@ class Setting:
 
 
 PRIVILEGES = Setting("privileges", "", "policy file: what each source of commands may have done; empty: everything")
+ENVELOPE = Setting("envelope", "", "file with the operator's envelope (YAML); empty: the robot's own limits")
 ROBOT = Setting("robot", "arm", "what is moved: arm or mobile")
 
 

@@ -213,6 +213,17 @@ def test_a_conflict_ends_when_a_patch_expires():
     assert board.conflict == ""
 
 
+def test_a_conflict_ends_when_the_robot_has_moved_to_where_there_is_room():
+    room = [False]
+    board = PatchBoard(LAB, lambda constraints: room[0])
+    board.offered(patch(zones=(zone("vase"),)), 0.0)
+    room[0] = True
+    board.at(0.9)
+    assert board.conflict
+    board.at(1.1)
+    assert board.conflict == ""
+
+
 def test_weights_under_which_the_controller_finds_nothing_are_refused():
     board = PatchBoard(LAB, lambda constraints: "position" not in constraints.weights)
     board.offered(patch(speed=0.3), 0.0)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from llm_planner_interfaces.msg import MotionPatch
+from llm_planner_interfaces.msg import MotionPatch, MotionStatus
 
+from llm_planner.control.ladder import Rung, Standing
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.patches import Patch
 from llm_planner.control.zones import Shape, Subject, Zone
@@ -16,6 +17,8 @@ from llm_planner.nodes.motion_messages import (
     constraints_to_msg,
     patch_from_msg,
     patch_to_msg,
+    standing_from_msg,
+    standing_to_msg,
     zone_from_msg,
     zone_to_msg,
 )
@@ -67,3 +70,14 @@ def test_constraints_come_through(constraints):
 
 def test_without_a_limit_the_message_says_infinite():
     assert constraints_to_msg(FREE, 3.0).speed == math.inf
+
+
+@pytest.mark.parametrize("rung", Rung)
+def test_where_the_controller_stands_comes_through(rung):
+    standing = Standing(rung, "no motion was found", 2**60)
+    assert standing_from_msg(standing_to_msg(standing, 3.0, 9)) == standing
+
+
+def test_an_unknown_state_of_the_controller_is_refused():
+    with pytest.raises(InputError, match="motion_status has the state 77; the highest is 5"):
+        standing_from_msg(MotionStatus(state=77))
