@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -26,7 +28,7 @@ class ConstrainedSettings:
     keep_out: KeepOutSettings = field(default_factory=KeepOutSettings)
     penalties: Penalties = field(default_factory=Penalties)
     speed_share: float = 0.98  # of a speed limit, that plans use
-    heed_speed: float = 0.9  # of what plans use: below it the speed has no rows
+    heed_speed: float = 0.6  # of what plans use: below it the speed has no rows beside those of zones
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Kept:
     """Block accelerations `x` (n, nq), and what of the constraints the plan does not keep.
 
     `keep_out_slack` [m] is below the bare clearance, `speed_slack` [m/s] above the limit, both at the worst stage as
-    the rows see it; `binding` names the zones with rows that hold the plan back; `relaxed` when any row gave way.
+    the rows see it; `binding` names the zones with rows that hold the plan back; `relaxed` when any row gave way;
+    `solve_time` [s] is that of the programs alone.
     """
 
     x: Array
@@ -50,6 +53,7 @@ class Kept:
     speed_slack: float = 0.0
     binding: tuple[str, ...] = ()
     relaxed: bool = False
+    solve_time: float = 0.0
 
 
 class ConstrainedPlanner:
@@ -61,47 +65,57 @@ class ConstrainedPlanner:
         robot: RobotModel,
         settings: ConstrainedSettings | None = None,
         solver: CoupledSolver | None = None,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._problem, self._robot = problem, robot
         self._settings = settings or ConstrainedSettings()
         self._coupled = CoupledProblem(problem, robot.nq, self._settings.penalties)
         self._solver = solver or CoupledSolver()
+        self._clock = clock
 
     def carry(self, held: Carried | None) -> None:
         """What the gripper holds."""
         self._robot.carry(held)
 
     def plan(
-        self, start: StartState, bounds: Bounds, x: Array, nominal: Motion, constraints: MotionConstraints
+        self, start: StartState, bounds: Bounds, free: Kept, nominal: Motion, constraints: MotionConstraints
     ) -> Kept:
-        """The plan under `constraints` where `x` (n, nq) would be the answer without; linearised around `nominal`.
+        """The plan under `constraints` where `free` would be the answer without; linearised around `nominal`.
 
         Raises NoSolution.
         """
         if constraints.zones is not self._robot.zones:
             self._robot.watch(constraints.zones)
-        wish = Motion(*self._problem.motion(start, x))
+        wish = Motion(*self._problem.motion(start, free.x))
         wished = self._robot.postures(wish.qpos)
         wished_velocity = np.einsum("kj,kji->ki", wish.qvel, self._robot.point_jacobian(wished))
         postures = self._robot.postures(nominal.qpos)
         pairs = select(self._robot, self._settings.keep_out, postures, wished) if constraints.zones else NOTHING
-        speed = self._speed_rows(postures, nominal, wished_velocity, constraints.speed)
+        speed = self._speed_rows(postures, nominal, wished_velocity, constraints.speed, bool(len(pairs)))
         if not len(pairs) and speed is None:
-            return Kept(x)
+            return free
         keep_out = (
             keep_out_rows(self._robot, self._settings.keep_out, postures, nominal.qvel, pairs) if len(pairs) else None
         )
         program = self._coupled.program(bounds, start, keep_out, speed)
-        return self._judged(self._solver.solve(program), program, start, keep_out, speed, constraints)
+        began = self._clock()
+        solution = self._solver.solve(program)
+        taken = free.solve_time + self._clock() - began
+        return replace(self._judged(solution, program, start, keep_out, speed, constraints), solve_time=taken)
 
-    def _speed_rows(self, postures: Postures, nominal: Motion, wish: Array, limit: float) -> SpeedRows | None:
+    def _speed_rows(
+        self, postures: Postures, nominal: Motion, wish: Array, limit: float, diverted: bool
+    ) -> SpeedRows | None:
+        """None where the speed has no say: a motion that nothing else diverts is the wish, which may be slow enough."""
         if limit == np.inf:
             return None
         jacobian = self._robot.point_jacobian(postures)
         velocity = np.einsum("kj,kji->ki", nominal.qvel, jacobian)
         limit *= self._settings.speed_share
-        fastest = np.sqrt(max(np.einsum("ki,ki->k", v, v).max() for v in (velocity, wish)))
-        return speed_rows(jacobian, velocity, wish, limit) if fastest > self._settings.heed_speed * limit else None
+        heeded = self._settings.heed_speed * limit if diverted else limit * (1.0 + 1e-6)
+        looked_at = np.concatenate([velocity, wish]) if diverted else wish
+        fast = float(np.einsum("ki,ki->k", looked_at, looked_at).max()) > heeded * heeded
+        return speed_rows(jacobian, velocity, wish, limit) if fast else None
 
     def _judged(
         self,

@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cached_property
 
 import numpy as np
 
 from llm_planner.control import fallback
 from llm_planner.control.carried import Carried
-from llm_planner.control.constrained import ConstrainedPlanner, ConstrainedSettings, Kept, Motion
-from llm_planner.control.formulation import Bounds, Horizon, StartState, TrackingProblem, Weights
-from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
-from llm_planner.control.joint_reference import ReferenceTranslator
-from llm_planner.control.limits import LimitShare
+from llm_planner.control.constrained import ConstrainedSettings, Kept, Motion
+from llm_planner.control.formulation import Horizon, StartState, Weights
+from llm_planner.control.inverse_kinematics import IkSettings
+from llm_planner.control.limits import JointLimits, LimitShare
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
+from llm_planner.control.programs import Programs, ProgramSettings, Wish
 from llm_planner.control.reference import Array, JointState, JointTrajectory, MotionReference
 from llm_planner.control.robot_model import RobotModel
-from llm_planner.control.robots import arm_spec
-from llm_planner.control.solver import CoupledSolver, JointwiseSolver, NoSolution, Solver
+from llm_planner.control.robots import Robot, arm
+from llm_planner.control.solver import NoSolution, Solver
 from llm_planner.errors import InputError
-from llm_planner.simulation.panda import PANDA_LIMITS, ArmKinematics, RobotLimits
+from llm_planner.simulation.panda import ArmKinematics
 
 KEPT = 1e-3  # [m] of keep-out slack up to which a zone counts as kept
 KEEP_WIDTH = float("nan")  # before any reference: the fingers stay as they are
@@ -79,25 +78,22 @@ class MpcController:
     def __init__(
         self,
         settings: MpcSettings | None = None,
-        robot: RobotLimits = PANDA_LIMITS,
+        robot: Robot | None = None,
         kinematics: ArmKinematics | None = None,
         clock: Callable[[], float] = time.perf_counter,
         solver: Solver | None = None,
-        model: RobotModel | None = None,
     ) -> None:
+        """For `robot`, else the arm, whose `kinematics` may be shared."""
         self.settings = settings or MpcSettings()
-        self.limits = self.settings.share.tracking(robot)
+        self._robot = robot or arm(kinematics, self.settings.ik)
+        self.limits = self.settings.share.tracking(self._robot.limits)
         self.statistics = TickStatistics(Status.HOLDING)
-        self._robot = robot
-        self._stopping = self.settings.share.stopping(robot)
-        self._problem = TrackingProblem(self.settings.horizon, self.settings.weights)
-        self._own_solver = solver
-        self._solver = solver or JointwiseSolver(self._problem, self.limits.nq, self.settings.time_limit, clock)
-        self._factors: Mapping[str, float] = {}
-        self._model = model
-        self._held: Carried | None = None
-        ik = InverseKinematics(kinematics or ArmKinematics(), self.limits, self.settings.ik)
-        self._translator = ReferenceTranslator(ik)
+        self._stopping = self.settings.share.stopping(self._robot.limits)
+        programs = ProgramSettings(
+            self.settings.horizon, self.settings.weights, self.settings.constrained, self.settings.time_limit
+        )
+        self._programs = Programs(programs, self.limits.nq, lambda: RobotModel(self._robot.spec), solver, clock)
+        self._translator = self._robot.translator(self.limits)
         self._clock = clock
         self._plan: JointTrajectory | None = None
         self._status = Status.HOLDING
@@ -134,31 +130,19 @@ class MpcController:
         self._check_state(state)
         start = StartState(state.qpos, state.qvel, np.zeros_like(state.qvel))
         there = np.tile(state.qpos, (len(self._knots), 1))
+        wish = Wish(there, np.zeros_like(there))
         try:
-            self._weigh(constraints.weights)
-            bounds = self._problem.bounds(start, there, np.zeros_like(there), self.limits)
-            return self._constrain(start, bounds, now, constraints).keep_out_slack <= KEPT
+            return self._solve(start, wish, self.limits, now, constraints).keep_out_slack <= KEPT
         except NoSolution:
             return False
 
-    def carry(self, held: Carried | None) -> None:
-        """What the gripper holds, or None: it too keeps out of zones."""
-        self._held = held
-        if "_constrained" in self.__dict__:
-            self._constrained.carry(held)
+    def carry(self, carried: Carried | None) -> None:
+        """What the robot carries, or None: it too keeps out of zones."""
+        self._programs.carry(carried)
 
-    @cached_property
-    def _constrained(self) -> ConstrainedPlanner:
-        """Built when the first constraint comes."""
-        self._model = self._model or RobotModel(arm_spec)
-        planner = ConstrainedPlanner(
-            self._problem,
-            self._model,
-            self.settings.constrained,
-            CoupledSolver(self.settings.time_limit),
-        )
-        planner.carry(self._held)
-        return planner
+    def prepare(self) -> None:
+        """Builds now what the first constraint would otherwise wait for (some hundredths of a second)."""
+        self._programs.prepare()
 
     def reset(self) -> None:
         """Forget the plan: the next tick starts from the measured joints."""
@@ -180,7 +164,7 @@ class MpcController:
             if error <= self.settings.resync_position:
                 return fallback.sample(self._plan, now), error
         self.reset()
-        velocity = np.clip(state.qvel, -self._robot.qvel_max, self._robot.qvel_max)
+        velocity = np.clip(state.qvel, -self._robot.limits.qvel_max, self._robot.limits.qvel_max)
         return StartState(state.qpos, velocity, np.zeros_like(velocity)), 0.0
 
     @property
@@ -195,28 +179,27 @@ class MpcController:
             self._status = Status.HOLDING
             return fallback.hold(start.qpos, now, dt, self._width)
         self._status = Status.BRAKING
-        return fallback.brake(start, self._stopping, now, dt, self._width)
+        return self._brake(start, now)
 
     def _track(
         self, start: StartState, reference: MotionReference, now: float, constraints: MotionConstraints
     ) -> tuple[JointTrajectory, TickStatistics]:
         joints = self._translator.translate(reference, start.qpos)
-        wanted, velocity = joints.sample(now + self._knots)
-        limits = self.limits.slower(reference.speed_scale * constraints.joint_share)
+        share = reference.speed_scale * constraints.joint_share
+        constraints = replace(constraints, speed=min(constraints.speed, share * self._robot.speed))
+        limits = self._slowed(share, constraints.speed)
         began = self._clock()
         try:
-            self._weigh(constraints.weights)
-            bounds = self._problem.bounds(start, wanted, velocity, limits)
-            kept = self._constrain(start, bounds, now, constraints)
+            wish = Wish(*joints.sample(now + self._robot.lag + self._knots))
+            kept = self._solve(start, wish, limits, now, constraints)
         except NoSolution as reason:
             return self._replay(start, now), TickStatistics(
                 Status.FALLBACK, self._clock() - began, unreached=joints.position_error, message=str(reason)
             )
-        solve_time = self._clock() - began
-        plan = self._problem.trajectory(start, kept.x, now, reference.gripper_width)
+        plan = self._programs.problem.trajectory(start, kept.x, now, reference.gripper_width)
         return plan, TickStatistics(
             Status.TRACKING,
-            solve_time,
+            kept.solve_time,
             unreached=joints.position_error,
             keep_out_slack=kept.keep_out_slack,
             speed_slack=kept.speed_slack,
@@ -224,27 +207,27 @@ class MpcController:
             relaxed=kept.relaxed,
         )
 
-    def _weigh(self, factors: Mapping[str, float]) -> None:
-        """Have the cost's weights multiplied by `factors`; a solver that was handed in keeps its own cost."""
-        if factors == self._factors:
-            return
-        weights = self.settings.weights
-        changed = {name: factor * getattr(weights, name) for name, factor in factors.items()}
-        self._factors = dict(factors)
-        self._problem = TrackingProblem(self.settings.horizon, replace(weights, **changed))
-        if self._own_solver is None:
-            self._solver = JointwiseSolver(self._problem, self.limits.nq, self.settings.time_limit, self._clock)
-        self.__dict__.pop("_constrained", None)
+    def _slowed(self, share: float, speed: float) -> JointLimits:
+        """The limits at a `share` of the velocities, where the point may move at `speed` [m/s]."""
+        limits = self.limits.slower(share)
+        if speed == math.inf or not self._robot.sliding.any():
+            return limits
+        return replace(
+            limits, velocity=np.where(self._robot.sliding, np.minimum(limits.velocity, speed), limits.velocity)
+        )
 
-    def _constrain(self, start: StartState, bounds: Bounds, now: float, constraints: MotionConstraints) -> Kept:
-        x = self._solver.solve(bounds)
-        if not constraints.zones and constraints.speed == math.inf:
-            return Kept(x)
-        before = self._plan or fallback.brake(start, self._stopping, now, self.settings.horizon.dt, KEEP_WIDTH)
-        nominal = Motion(*fallback.sample_all(before, now + self._knots))
-        return self._constrained.plan(start, bounds, x, nominal, constraints)
+    def _solve(
+        self, start: StartState, wish: Wish, limits: JointLimits, now: float, constraints: MotionConstraints
+    ) -> Kept:
+        def nominal() -> Motion:
+            return Motion(*fallback.sample_all(self._plan or self._brake(start, now), now + self._knots))
+
+        return self._programs.solve(start, wish, limits, constraints, nominal)
+
+    def _brake(self, start: StartState, now: float) -> JointTrajectory:
+        return fallback.brake(start, self._stopping, now, self.settings.horizon.dt, self._width)
 
     def _replay(self, start: StartState, now: float) -> JointTrajectory:
         if self._plan is not None and now < fallback.end_time(self._plan):
             return self._plan
-        return fallback.brake(start, self._stopping, now, self.settings.horizon.dt, self._width)
+        return self._brake(start, now)

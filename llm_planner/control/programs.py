@@ -1,0 +1,109 @@
+"""The programs of one robot: joint by joint while nothing couples them, all joints together where something does."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from llm_planner.control.carried import Carried
+from llm_planner.control.constrained import ConstrainedPlanner, ConstrainedSettings, Kept, Motion
+from llm_planner.control.formulation import Horizon, StartState, TrackingProblem, Weights
+from llm_planner.control.limits import JointLimits
+from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.reference import Array
+from llm_planner.control.robot_model import RobotModel
+from llm_planner.control.solver import CoupledSolver, JointwiseSolver, Solver
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Where the joints should be at the stages of a plan, and how fast, each (N, nq)."""
+
+    qpos: Array
+    qvel: Array
+
+
+@dataclass(frozen=True)
+class ProgramSettings:
+    """`time_limit` [s] is for each of a tick's solutions, jointwise and together."""
+
+    horizon: Horizon
+    weights: Weights
+    constrained: ConstrainedSettings
+    time_limit: float = math.inf
+
+
+class Programs:
+    """Solves a tick, under weights that may change between ticks."""
+
+    def __init__(
+        self,
+        settings: ProgramSettings,
+        nq: int,
+        model: Callable[[], RobotModel],
+        solver: Solver | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """`model` is asked for the robot when the first constraint comes; a `solver` handed in keeps its own cost."""
+        self.problem = TrackingProblem(settings.horizon, settings.weights)
+        self._settings, self._nq, self._make_model = settings, nq, model
+        self._handed_in, self._clock = solver, clock
+        self._solver = solver or JointwiseSolver(self.problem, nq, settings.time_limit, clock)
+        self._factors: Mapping[str, float] = {}
+        self._carried: Carried | None = None
+
+    def weigh(self, factors: Mapping[str, float]) -> None:
+        """Have the cost's weights multiplied by `factors`, by name."""
+        if factors == self._factors:
+            return
+        weights = self._settings.weights
+        changed = {name: factor * getattr(weights, name) for name, factor in factors.items()}
+        self._factors = dict(factors)
+        self.problem = TrackingProblem(self._settings.horizon, replace(weights, **changed))
+        self._solver = self._handed_in or JointwiseSolver(
+            self.problem, self._nq, self._settings.time_limit, self._clock
+        )
+        self.__dict__.pop("_constrained", None)
+
+    def carry(self, carried: Carried | None) -> None:
+        """What the robot carries, or None."""
+        self._carried = carried
+        if "_constrained" in self.__dict__:
+            self._constrained.carry(carried)
+
+    def solve(
+        self,
+        start: StartState,
+        wish: Wish,
+        limits: JointLimits,
+        constraints: MotionConstraints,
+        nominal: Callable[[], Motion],
+    ) -> Kept:
+        """The best plan from `start`; rows are linearised around `nominal`, if they are needed. Raises NoSolution."""
+        self.weigh(constraints.weights)
+        began = self._clock()
+        bounds = self.problem.bounds(start, wish.qpos, wish.qvel, limits)
+        x = self._solver.solve(bounds)
+        kept = Kept(x, solve_time=self._clock() - began)
+        if not constraints.zones and constraints.speed == math.inf:
+            return kept
+        return self._constrained.plan(start, bounds, kept, nominal(), constraints)
+
+    def prepare(self) -> None:
+        """Builds now what the first constraint would otherwise wait for (some hundredths of a second)."""
+        _ = self._constrained
+
+    @cached_property
+    def model(self) -> RobotModel:
+        """The robot, built when it is first needed."""
+        return self._make_model()
+
+    @cached_property
+    def _constrained(self) -> ConstrainedPlanner:
+        solver = CoupledSolver(self._settings.time_limit)
+        planner = ConstrainedPlanner(self.problem, self.model, self._settings.constrained, solver, self._clock)
+        planner.carry(self._carried)
+        return planner
