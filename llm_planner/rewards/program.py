@@ -20,7 +20,9 @@ from llm_planner.program.problems import Problem, ProgramError, did_you_mean, on
 from llm_planner.program.syntax import parse_program
 from llm_planner.rewards.futures import Futures
 from llm_planner.rewards.terms import TERMS, Role, Term, Where
+from llm_planner.world.names import the
 from llm_planner.world.places import DIRECTIONS, REGIONS
+from llm_planner.world.predicates import is_portable
 from llm_planner.world.propositions import ROBOT
 from llm_planner.world.scene import Scene
 
@@ -106,6 +108,7 @@ class _Reader:
     def __init__(self, scene: Scene) -> None:
         self.problems: list[Problem] = []
         self._scene = scene
+        self._movable = _movable(scene)
 
     def wishes(self, statement: ast.stmt) -> Iterator[Wish]:
         call = statement.value if isinstance(statement, ast.Expr) else None
@@ -121,8 +124,17 @@ class _Reader:
             self._add(call, f"{call.func.id} takes one comparison, not {len(call.args)}; {_LINE}")
             return
         compared = self._compared(call.args[0])
-        if compared is not None:
-            yield Wish(call.func.id, *compared, weight)
+        if compared is None:
+            return
+        wish = Wish(call.func.id, *compared, weight)
+        if wish.kind == "reach" and wish.arguments[0] not in self._movable:
+            self._add(
+                call,
+                f"reach: {the(str(wish.arguments[0]))} is not moved by this robot; what it moves: "
+                f"{one_of(self._movable)}; of anything else only keep(...) can be asked",
+            )
+            return
+        yield wish
 
     def _add(self, node: ast.AST, message: str, person_can_answer: bool = False) -> None:
         self.problems.append(problem_at(node, message, person_can_answer))
@@ -196,6 +208,13 @@ class _Reader:
         robot = (ROBOT,) if role != "thing" and self._scene.robot is not None else ()
         regions = tuple(REGIONS) if role == "place" and self._scene.building is None else ()
         return (*self._scene.names, *robot, *regions)
+
+
+def _movable(scene: Scene) -> tuple[str, ...]:
+    """What a robot may move: itself, and an arm what can be picked up, a mobile robot what it carries."""
+    if scene.building is not None:
+        return (ROBOT, scene.held) if scene.held else (ROBOT,)
+    return (ROBOT, *(item.name for item in scene.objects if is_portable(item)))
 
 
 def _number(node: ast.expr) -> float | None:
