@@ -17,7 +17,7 @@ from llm_planner.control.formulation import StartState
 from llm_planner.control.reference import Array, JointState, JointTrajectory
 from llm_planner.simulation.panda import PANDA_LIMITS
 
-GAP = 0.1  # [s] between states; a longer one is a lost stream, and is not learnt from
+GAP = 0.25  # [s] between states; after a longer one nothing is learnt
 FINGERS_MOVED = 0.005  # [m]
 
 
@@ -61,6 +61,8 @@ class Adaptation:
         self._last_time = state.time
         if not 0.0 < dt <= GAP or not self._sent or self._sent[0].start_time > state.time:
             return
+        if not (np.isfinite(state.qpos).all() and np.isfinite(state.qvel).all()):
+            return
         commanded = self._commanded(state.time)
         corrective = self._servo.corrective_torque(commanded, state)
         told = self._regressor.nominal_torque(state.qpos, state.qvel, commanded.qacc) + corrective
@@ -87,6 +89,6 @@ class Adaptation:
     def _remember(self, command: JointTrajectory) -> None:
         width = command.gripper_width
         if abs(width - self._width) > FINGERS_MOVED:
-            self.estimator.doubt()
+            self.estimator.doubt_payload()
         self._width = self._width if width != width else width
         self._sent.append(command)

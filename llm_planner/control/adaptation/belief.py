@@ -24,7 +24,7 @@ PUSH_HANDICAP = 0.8  # what a payload explains about as well as a push is a payl
 class Caution:
     """When a group is believed in. Energies are in units of the noise, a number measured."""
 
-    floor: float = 2.0  # of the mean energy unexplained: below it there is nothing to explain
+    floor: float = 2.0  # mean energy unexplained, below which there is nothing to explain
     share: float = 0.25  # of what is unexplained that a group must explain to enter; to stay, half of it
     deviations: float = 4.0  # of the estimate's uncertainty that it must be large
     most: int = 12  # groups
@@ -44,6 +44,7 @@ class Explainer:
 
     def __init__(self, groups: Sequence[Group], prior: Array, lower: Array, upper: Array, caution: Caution) -> None:
         self._groups = tuple(groups)
+        self._payload = next(group for group in groups if group.kind is Kind.MASS)
         self._prior, self._lower, self._upper = prior, lower, upper
         self._caution = caution
 
@@ -57,7 +58,7 @@ class Explainer:
         belief = self._without_the_idle(evidence, self._fit(evidence, before.groups))
         while len(belief.groups) < self._caution.most:
             left = evidence.unexplained(belief.theta)
-            if left <= self._caution.floor * evidence.count:
+            if left <= self._caution.floor:
                 break
             more = self._fit(evidence, (*belief.groups, self._most_promising(evidence, belief)))
             gained = left - evidence.unexplained(more.theta)
@@ -66,13 +67,25 @@ class Explainer:
             belief = more
         return belief
 
+    def with_payload(self, evidence: Evidence, belief: Belief) -> Belief:
+        """`belief` with the payload that fits the evidence best while the rest of it holds."""
+        index = self._payload.index
+        theta = belief.theta.copy()
+        theta[index] = 0.0
+        pull = evidence.pull[index] - evidence.information[index] @ theta
+        theta[index] = np.linalg.solve(self._information(evidence, index), pull)
+        theta = np.clip(theta, self._lower, self._upper)
+        return Belief(
+            (*(group for group in belief.groups if group is not self._payload), self._payload), theta, belief.spread
+        )
+
     def _without_the_idle(self, evidence: Evidence, belief: Belief) -> Belief:
         for group in belief.groups:
             rest = self._fit(evidence, tuple(other for other in belief.groups if other is not group))
             lost = evidence.unexplained(rest.theta)
             gained = lost - evidence.unexplained(belief.theta)
             idle = gained < 0.5 * self._caution.share * lost
-            if idle or lost <= 0.5 * self._caution.floor * evidence.count or not self._certain(belief, group, 0.5):
+            if idle or lost <= 0.5 * self._caution.floor or not self._certain(belief, group, 0.5):
                 belief = rest
         return belief
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from llm_planner.control.adaptation.belief import Belief, Caution, Explainer
 from llm_planner.control.adaptation.bounds import AdaptationBounds
-from llm_planner.control.adaptation.evidence import Evidence, Memory
+from llm_planner.control.adaptation.evidence import Evidence
 from llm_planner.control.adaptation.regressor import STICTION_SPEED
 from llm_planner.control.adaptation.unknowns import Kind, Layout
 from llm_planner.control.reference import Array
@@ -29,10 +29,13 @@ class EstimatorSettings:
     """The operator's bounds, and how measurements are weighed."""
 
     bounds: AdaptationBounds = field(default_factory=AdaptationBounds)
-    memory: Memory = field(default_factory=Memory)
     caution: Caution = field(default_factory=Caution)
     noise: float = 0.005  # of a servo's corrective torque, as a share of the joint's largest torque
     stiction: float = 0.012  # the same, of what may hold a joint at rest
+    memory: float = 15.0  # [s]
+    recent: float = 0.5  # [s] by which it is seen that something has changed
+    strange: float = 4.0  # mean energy of the recent past that is too much to be noise
+    longest_freeze: float = 3.0  # [s]; what stays strange for longer is learnt
     explain_every: float = 0.1  # [s]
 
 
@@ -56,36 +59,54 @@ class Estimator:
         self._explainer = Explainer(
             layout.groups(), layout.filled(PRIOR), layout.filled(lower), layout.filled(upper), self.settings.caution
         )
+        self._payload = np.arange(layout.of(Kind.MASS).start, layout.of(Kind.MOMENT).stop)
         self._torque_max = torque_max
         self.reset()
 
     def reset(self) -> None:
         """Forget everything."""
-        self._evidence = Evidence(self._layout.size, self.settings.memory)
-        self._unexplained_for = 0.0
+        self._past = Evidence(self._layout.size, self.settings.memory)
+        self._recent = Evidence(self._layout.size, self.settings.recent)
+        self._since_explained = self._since_calm = self.settings.longest_freeze
         self.belief: Belief = self._explainer.nothing()
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether what happens now is so strange that nothing is learnt of it: most often a contact."""
+        return 0.0 < self._since_calm < self.settings.longest_freeze
 
     def update(self, rows: Array, torque: Array, qvel: Array, dt: float) -> None:
         """Take in the corrective `torque` (nq,) [Nm] at the speeds `qvel` (nq,), `dt` [s] after the last; see Y."""
         resting = np.abs(qvel) < STICTION_SPEED
-        settings = self.settings
+        settings, theta = self.settings, self.belief.theta
         noise = np.hypot(settings.noise, settings.stiction * resting) * self._torque_max
-        if resting.all() and not self._surprising(rows, torque, noise):
-            return
-        self._evidence.add(rows, torque, noise, self.belief.theta, dt)
-        self._unexplained_for += dt
-        if self._unexplained_for >= settings.explain_every:
-            self._unexplained_for = 0.0
-            self.belief = self._explainer.explain(self._evidence, self.belief)
+        self._recent.add(rows, torque, noise, theta, dt)
+        if not resting.all() and not self.is_frozen:
+            self._past.add(rows, torque, noise, theta, dt)
+        self._since_explained += dt
+        if self._since_explained >= settings.explain_every:
+            self._look(self._since_explained)
+            self._since_explained = 0.0
 
-    def doubt(self) -> None:
+    def doubt_payload(self) -> None:
         """The fingers have moved: what hangs from the hand may be something else now."""
-        self._evidence.fade(DOUBTED)
+        self._past.forget(self._payload)
 
-    def _surprising(self, rows: Array, torque: Array, noise: Array) -> bool:
-        error = (torque - rows @ self.belief.theta) / noise
-        return float(error @ error) > self.settings.memory.surprise**2 * len(error)
+    def _look(self, dt: float) -> None:
+        """Judges the recent past by what is believed, then believes what explains the whole past best."""
+        strange = self._recent.unexplained(self.belief.theta)
+        if strange <= self.settings.strange:
+            if self._past.count >= ENOUGH:
+                self._since_calm = 0.0
+        elif self._recent.unexplained(self._explainer.with_payload(self._recent, self.belief).theta) < 0.2 * strange:
+            self._past.forget(self._payload)
+            self._past.include(self._recent)
+            self._since_calm = 0.0
+        else:
+            self._since_calm += dt
+        if not self.is_frozen:
+            self.belief = self._explainer.explain(self._past, self.belief)
 
 
-DOUBTED = 0.1  # share of the past that is kept when the fingers move
+ENOUGH = 100.0  # numbers measured in motion, before which nothing is strange
 _NEVER_NEGATIVE = (Kind.MASS, Kind.VISCOUS, Kind.COULOMB)
