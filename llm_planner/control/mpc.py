@@ -30,6 +30,7 @@ from llm_planner.errors import InputError
 from llm_planner.simulation.panda import ArmKinematics
 
 KEPT = 1e-3  # [m] of keep-out slack up to which a zone counts as kept
+BEYOND = 0.5  # [rad, m] further than a joint could come in the time, a wish pulls no harder
 KEEP_WIDTH = float("nan")  # before any reference: the fingers stay as they are
 
 
@@ -190,7 +191,7 @@ class MpcController:
         limits = self._slowed(share, constraints.speed)
         began = self._clock()
         try:
-            wish = Wish(*joints.sample(now + self._robot.lag + self._knots))
+            wish = self._reachable(Wish(*joints.sample(now + self._robot.lag + self._knots)), start)
             kept = self._solve(start, wish, limits, now, constraints)
         except NoSolution as reason:
             return self._replay(start, now), TickStatistics(
@@ -206,6 +207,12 @@ class MpcController:
             binding=kept.binding,
             relaxed=kept.relaxed,
         )
+
+    def _reachable(self, wish: Wish, start: StartState) -> Wish:
+        """The wish, drawn nearer along straight lines where no plan gets there: it shall not outweigh a constraint."""
+        far = wish.qpos - start.qpos
+        excess = np.abs(far / (BEYOND + self._knots[:, None] * self.limits.velocity)).max(axis=1, keepdims=True)
+        return wish if excess.max() <= 1.0 else Wish(start.qpos + far / np.maximum(excess, 1.0), wish.qvel)
 
     def _slowed(self, share: float, speed: float) -> JointLimits:
         """The limits at a `share` of the velocities, where the point may move at `speed` [m/s]."""
