@@ -132,6 +132,9 @@ class SkillServerNode(ShellNode):
         except LlmPlannerError as error:
             self.get_logger().error(str(error), throttle_duration_sec=5.0)
             return
+        if not (np.isfinite(state.qpos).all() and np.isfinite(state.qvel).all()):
+            self.get_logger().error(f"{self._robot.topic} are not all finite", throttle_duration_sec=5.0)
+            return
         self._state, self._heard = state, time.monotonic()
         running = self._running
         if running is None:
