@@ -28,7 +28,8 @@ LEAST_SPEED = 0.03  # [m/s] slower than this a skill takes a moving robot for a 
 WIDE_ARM, WIDE_BASE = 0.2, 1.2  # [m] from a zone's edge to where a robot at full speed has to begin to slow down
 TALL = 5.0  # [m] above and below: nothing passes over or under
 THIN = 1e-3  # [m] the least half size of a zone
-_FREE, _SLOW, _BLOCKED, _INSIDE = 0.0, 1.0, 2.0, 3.0  # prices of a far zone, a limit, a zone close by, one to leave
+# Prices: of a limit where that is preferred, a zone far away, a limit, a zone close by, one to leave.
+_LEAST, _FREE, _SLOW, _BLOCKED, _INSIDE = -1.0, 0.0, 1.0, 2.0, 3.0
 
 
 @dataclass(frozen=True)
@@ -55,18 +56,28 @@ class Binding:
         return self.limit < LEAST_SPEED
 
 
-def bindings(watch: Watch, scene: Scene, ahead: Iterable[Letter] = ()) -> tuple[Binding, ...]:
+def bindings(
+    watch: Watch, scene: Scene, ahead: Iterable[Letter] = (), rather_slow: bool = False
+) -> tuple[Binding, ...]:
     """What each rule asks for after the scenes that `watch` has seen, the last of which is `scene`.
 
-    `ahead` are letters that the robot is about to bring about, see `obligations`.
+    `ahead` are letters that the robot is about to bring about, see `obligations`. A rule that slowness keeps as well as
+    distance asks for distance while the robot is far, and for slowness close by; `rather_slow`, for slowness always, so
+    that the zones are what a way has to go round at any speed.
     """
-    moment, soon = Moment(scene, watch.origins), tuple(ahead)
-    levers = tuple(lever for item in watch.propositions if (lever := lever_of(item, moment)) is not None)
+    soon, levers = tuple(ahead), levers_of(watch, scene)
+    if rather_slow:
+        levers = tuple(replace(lever, price=_LEAST) if lever.price == _SLOW else lever for lever in levers)
     return tuple(_binding(one, levers, scene, soon) for one in watch.watched)
 
 
-def lever_of(item: Proposition, moment: Moment) -> Lever | None:
-    """At which value the controller can keep the proposition, and at what price; None where it has no hand in it."""
+def levers_of(watch: Watch, scene: Scene) -> tuple[Lever, ...]:
+    """The propositions that the controller has a hand in, at which value, and at what price."""
+    moment = Moment(scene, watch.origins)
+    return tuple(lever for item in watch.propositions if (lever := _lever(item, moment)) is not None)
+
+
+def _lever(item: Proposition, moment: Moment) -> Lever | None:
     if item.predicate == "speed":
         return Lever(str(item), item.comparison == "<", _SLOW)
     if not _is_of_place(item, moment.scene):

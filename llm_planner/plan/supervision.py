@@ -35,7 +35,9 @@ def zones_of_step(watch: Watch, scene: Scene, promised: Scene) -> tuple[Zone, ..
     if scene.building is not None or not watch.needs_every_point:
         return ()
     ahead = letter(Moment(promised, watch.origins), watch.propositions)
-    return tuple(dict.fromkeys(zone for one in bindings(watch, scene, (ahead,)) for zone in one.zones))
+    return tuple(
+        dict.fromkeys(zone for one in bindings(watch, scene, (ahead,), rather_slow=True) for zone in one.zones)
+    )
 
 
 def foreseen_trouble(

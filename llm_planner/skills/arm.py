@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from llm_planner.control.reference import MotionReference
 from llm_planner.skills.contract import Observation, SkillErrorCode
@@ -19,6 +19,7 @@ from llm_planner.world.scene import Pose, Scene, SceneObject
 
 SQUEEZE = 0.012  # [m] the fingers are told to close this much tighter than what they hold is wide
 
+SLOWER = 0.95  # share of a speed limit at which a path is planned: what lags behind it has to catch up
 DESCENT_BLEND = 0.4
 
 Script = Generator[MotionReference, None, None]
@@ -96,7 +97,8 @@ class Arm:
         """
         settings = self.settings
         self.phase = phase
-        poses = plan_path(self.grip, legs, settings.limits, straight)
+        limit = SLOWER * self.observation.speed_limit
+        poses = plan_path(self.grip, legs, replace(settings.limits, in_space=limit), straight)
         self.grip = legs[-1].to
         count = round(settings.ahead / PATH_DT)
         elapsed, waited, last = 0.0, 0.0, self.observation.time
@@ -111,7 +113,7 @@ class Arm:
                 waited += step
                 if error <= settings.arrived:
                     break
-                if waited > settings.patience:
+                if waited > settings.patience + 2 * error / self.observation.speed_limit:
                     if stop_early and error < 0.02:
                         break
                     raise _stuck(phase, error)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from math import inf
 from typing import Protocol
 
 from llm_planner.control.reference import MotionReference
@@ -48,6 +49,7 @@ class Observation:
     gripper_width: float  # distance between the fingertips [m]
     origins: Mapping[str, Vector3] = field(default_factory=dict)  # where each object last lay on its own [m]
     zones: tuple[Zone, ...] = ()
+    speed_limit: float = inf  # of the controller, at this moment [m/s]
 
 
 @dataclass(frozen=True)

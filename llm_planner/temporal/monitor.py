@@ -61,6 +61,11 @@ class Monitor:
             return False
         return self._clock.ends(self._timed_state) if self._clock else self._outlook.progression.accepts(self._state)
 
+    @property
+    def point(self) -> tuple[int, Letter | None]:
+        """Where it is: two copies of a monitor without windows in seconds that are at the same point go on alike."""
+        return self._state, self._letter
+
     def observe(self, letter: Letter, time: float) -> Verdict:
         """The verdict after an update at `time` [s].
 

@@ -147,10 +147,42 @@ def test_the_way_of_the_hand_is_rehearsed(rehearsed):
     assert rehearsed(INTO_THE_BOWL, "G distance(robot, green bowl) > 0.05").verdict is Advice.ALLOW
 
 
-def test_speeds_are_not_foreseen(rehearsed):
-    rehearsal = rehearsed(INTO_THE_BOWL, "G speed(robot) < 0.2")
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "G speed(robot) < 0.2",
+        "G !speed(robot) > 0.2",
+        "speed(robot) < 0.1 U in(red block, red bowl)",
+        "G (holding(red block) -> speed(robot) < 0.1)",
+        "G (near(robot, red bowl) -> speed(robot) < 0.1)",
+        "G (speed(robot) > 0.2 -> F in(red block, red bowl))",
+    ],
+)
+def test_speeds_that_the_controller_keeps_are_proved(rehearsed, rule):
+    rehearsal = rehearsed(INTO_THE_BOWL, rule)
+    assert (rehearsal.verdict, rehearsal.reasons) == (Advice.ALLOW, ())
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "G (speed(robot) > 0.2 -> F in(green block, green bowl))",  # a debt that fast motion makes and nothing pays
+        "X X !speed(robot) < 0.2 | G !moved(red block)",
+        "G[0,5] speed(robot) < 0.2",
+    ],
+)
+def test_speeds_that_no_limit_settles_are_not_foreseen(rehearsed, rule):
+    rehearsal = rehearsed(INTO_THE_BOWL, rule)
+    assert rehearsal.verdict is not Advice.ALLOW
+    assert "how fast the robot will be is not foreseen" in rehearsal.reasons[-1]
+
+
+def test_a_robot_that_has_to_creep_may_not_get_anywhere(rehearsed):
+    rehearsal = rehearsed(INTO_THE_BOWL, "G speed(robot) < 0.02")
     assert rehearsal.verdict is Advice.ASK
-    assert "how fast the robot will be is not foreseen" in rehearsal.reasons[0]
+    assert rehearsal.reasons == (
+        "“so be it” asks for less than 0.0333 m/s: the robot may not get anywhere as slowly as that",
+    )
 
 
 def test_a_constraint_that_cannot_be_watched_blocks(rehearsed, scene):
