@@ -13,9 +13,10 @@ import numpy as np
 
 from llm_planner.control.limits import JointLimits
 from llm_planner.control.reference import Array
-from llm_planner.control.safety_filter.bodies import Body
-from llm_planner.control.safety_filter.distances import ZoneSet
-from llm_planner.control.safety_filter.stopping import Move, travel, travel_slope
+from llm_planner.control.safety_filter.bodies import Body, Placed
+from llm_planner.control.safety_filter.distances import Clearances, ZoneSet
+from llm_planner.control.safety_filter.proof import sag
+from llm_planner.control.safety_filter.stopping import Move, travel, travel_slope, way_to_rest
 
 MOST_ROWS = 15  # of zones
 
@@ -30,6 +31,40 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Ahead:
+    """A hold of one acceleration from `start` on and the braking after it.
+
+    Postures are `placed`: 0 now, 1 after the hold, on to the one at `rest`; then where braking at once would end.
+    `half` is one half of the braking time before `rest`. `clearances` are None where no zone is near. `between` (n,)
+    [m] is how far points leave their chords from one to the next; `velocity` (nq,) is that after the hold.
+    """
+
+    start: Move
+    velocity: Array
+    placed: Placed
+    clearances: Clearances | None
+    between: Array
+
+    @property
+    def rest(self) -> int:
+        return len(self.between)
+
+    @property
+    def half(self) -> int:
+        return 1 + len(self.between) // 2
+
+
+def look_ahead(start: Move, qacc: Array, body: Body, zones: ZoneSet, braking: Array) -> Ahead:
+    """What holding `qacc` (nq,) and then braking comes to."""
+    qpos, off = way_to_rest(start, qacc, braking)
+    between = sag(qpos, off, body)
+    stopped = start.qpos + travel(start.qvel, braking, start.dt)
+    placed = body.place(np.concatenate([qpos, stopped[None]]))
+    clearances = zones.clearances(placed.points[:, :, zones.points]) if len(zones) else None
+    return Ahead(start, start.qvel + start.dt * qacc, placed, clearances, between)
+
+
+@dataclass(frozen=True)
 class Barrier:
     """How a clearance must not change in one tick; see `safety_filter`."""
 
@@ -37,30 +72,23 @@ class Barrier:
     margin: float  # [m] kept beyond it
 
 
-def zone_rows(
-    start: Move, qacc: Array, body: Body, zones: ZoneSet, limits: JointLimits, braking: Array, barrier: Barrier
-) -> Rows:
-    """The rows that can matter, linearised about the acceleration `qacc` (nq,)."""
-    if not len(zones):
-        return Rows((), np.zeros((0, len(qacc))), np.zeros(0))
-    velocity = start.qvel + start.dt * qacc
-    after = start.qpos + (0.5 * start.dt) * (start.qvel + velocity)
-    way = travel(velocity, braking, start.dt)
-    rest = start.qpos + travel(start.qvel, braking, start.dt)
-    # At rest after the hold, half of the braking time before that; at rest without a hold, now.
-    placed = body.place(np.array([after + way, after + 0.75 * way, rest, start.qpos]))
-    clearances = zones.clearances(placed.points[:, :, zones.points])
-    values = clearances.values
-    room = values[:, :2] - _allowed(values[:, 2], values[:, 3], barrier)[:, None]
-    direct, later = 0.5 * start.dt * start.dt, start.dt * travel_slope(velocity, braking, start.dt)
+def zone_rows(ahead: Ahead, body: Body, zones: ZoneSet, limits: JointLimits, braking: Array, barrier: Barrier) -> Rows:
+    """The rows that can matter, linearised about the acceleration that `ahead` holds."""
+    clearances = ahead.clearances
+    if clearances is None:
+        return Rows((), np.zeros((0, limits.nq)), np.zeros(0))
+    values, places = clearances.values, np.array([ahead.rest, ahead.half])
+    room = values[:, places] - _allowed(values[:, ahead.rest + 1], values[:, 0], barrier)[:, None]
+    dt = ahead.start.dt
+    direct, later = 0.5 * dt * dt, dt * travel_slope(ahead.velocity, braking, dt)
     moved = np.array([direct + later, direct + 0.75 * later]) * limits.acceleration  # of the two postures, by u = 1
-    zone, posture, point = np.nonzero(room < 2.0 * (moved @ body.reach)[:, None])
+    zone, place, point = np.nonzero(room < 2.0 * (moved @ body.reach)[:, None])
     if len(zone) > MOST_ROWS:
-        urgent = np.argpartition(room[zone, posture, point], MOST_ROWS)[:MOST_ROWS]
-        zone, posture, point = zone[urgent], posture[urgent], point[urgent]
-    normals = clearances.normals(zone, posture, point)
-    slopes = placed.slopes(posture, zones.points[point], normals) * moved[posture]
-    return Rows(tuple(zones.zones[index].name for index in zone.tolist()), slopes, -room[zone, posture, point])
+        urgent = np.argpartition(room[zone, place, point], MOST_ROWS)[:MOST_ROWS]
+        zone, place, point = zone[urgent], place[urgent], point[urgent]
+    normals = clearances.normals(zone, places[place], point)
+    slopes = ahead.placed.slopes(places[place], zones.points[point], normals) * moved[place]
+    return Rows(tuple(zones.zones[index].name for index in zone.tolist()), slopes, -room[zone, place, point])
 
 
 def _allowed(rest: Array, now: Array, barrier: Barrier) -> Array:

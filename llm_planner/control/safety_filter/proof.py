@@ -75,19 +75,19 @@ def motion_proof(motion: JointTrajectory, now: float, body: Body, zones: ZoneSet
         moved = points[:, 1:, 0] - points[:, :-1, 0]
         if np.sqrt((moved * moved).sum(axis=0)).max(initial=0.0) > SPEED_TOLERANCE * speed * step:
             return Proof("speed")
-    return clearance_proof(points, between, zones)
-
-
-def clearance_proof(points: Array, between: Array, zones: ZoneSet) -> Proof:
-    """All clearances are kept at `points` (3, n, S) [m] of the body, and `between` (n - 1,) [m] of `sag` as well.
-
-    A clearance that is not kept at the first must not shrink.
-    """
     if not len(zones):
         return Proof()
     points = points[:, :, zones.points]
-    lowest, kept = lowest_clearances(zones.clearances(points), points, between)
-    why = next((zone.name for zone, is_kept in zip(zones.zones, kept, strict=True) if not is_kept), "")
+    return clearance_proof(zones.clearances(points), points, between)
+
+
+def clearance_proof(clearances: Clearances, points: Array, between: Array) -> Proof:
+    """All `clearances` are kept at `points` (3, n, S) [m] of the body, and `between` (n - 1,) [m] of `sag` as well.
+
+    A clearance that is not kept at the first must not shrink.
+    """
+    lowest, kept = lowest_clearances(clearances, points, between)
+    why = next((zone.name for zone, is_kept in zip(clearances.zones.zones, kept, strict=True) if not is_kept), "")
     return Proof(why, float(lowest.min()))
 
 
@@ -106,8 +106,8 @@ def lowest_clearances(clearances: Clearances, points: Array, between: Array) -> 
 
     `points` (3, n, S) [m] are the samples; from one to the next they leave the chord by `between` (n - 1,) [m] at most.
     """
-    values = clearances.values
-    chords = points[:, 1:] - points[:, :-1]
+    values, count = clearances.values[:, : len(between) + 1], len(between)
+    chords = points[:, 1 : count + 1] - points[:, :count]
     lengths = np.sqrt((chords * chords).sum(axis=0))
     between = between[:, None]
     bound = 0.5 * (values[:, :-1] + values[:, 1:] - lengths) - between

@@ -16,7 +16,7 @@ brakes at once, goes no deeper, and says that it is `infeasible`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,18 +25,20 @@ from llm_planner.control.formulation import StartState
 from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import Array, JointTrajectory
-from llm_planner.control.safety_filter.barriers import Barrier, Rows, speed_rows, zone_rows
+from llm_planner.control.safety_filter.barriers import Ahead, Barrier, Rows, look_ahead, speed_rows, zone_rows
 from llm_planner.control.safety_filter.bodies import Body
 from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.program import FilterProgram
-from llm_planner.control.safety_filter.proof import Proof, clearance_proof, joints_proof, motion_proof, sag
-from llm_planner.control.safety_filter.stopping import Move, acceleration_bounds, travel, way_to_rest
+from llm_planner.control.safety_filter.proof import Proof, clearance_proof, joints_proof, motion_proof
+from llm_planner.control.safety_filter.stopping import Move, acceleration_bounds, travel
 from llm_planner.errors import InputError
 from llm_planner.simulation.panda import RobotLimits
 
+NOTHING = np.zeros((3, 0))
 UNTOUCHED = 1e-6  # of the acceleration limits: a smaller change is none
 CLEAR = 0.01  # [m] a motion that is proved to keep this much needs no program
 SLOW = 0.9  # of a speed limit: below, it needs no rows
+EXTRA = (0.0, 0.0005, 0.002)  # [m] that barriers ask beyond what they should, where linear rows were not enough
 SKIN = 0.03  # [m] that the robot may move before it is looked anew which zones are near
 
 
@@ -77,18 +79,6 @@ class _Near:
     radius: float
 
 
-@dataclass(frozen=True)
-class _Look:
-    """Of a hold and the braking after it: is it safe, and how far points may leave their chords [m].
-
-    `jacobian` (3, nq) [m/rad]: how joints move point 0 after the hold.
-    """
-
-    proof: Proof
-    between: float
-    jacobian: Array
-
-
 class SafetyFilter:
     """For one robot. Owns no thread and reads no clock; what it keeps from tick to tick only saves time."""
 
@@ -110,7 +100,7 @@ class SafetyFilter:
         Raises InputError for a state that is not finite: nothing is safe then but the robot's own brake. Instead of
         wanted accelerations that are not finite, braking is wanted.
         """
-        self._check(qpos, qvel)
+        self.check(qpos, qvel)
         braking, limits = self.stopping.acceleration, self.limits.slower(constraints.joint_share)
         if not np.isfinite(wanted_qacc).all():
             wanted_qacc = np.minimum(np.maximum(-qvel / dt, -braking), braking)
@@ -123,16 +113,17 @@ class SafetyFilter:
         zones, speed = self._zones_near(start, constraints), min(constraints.speed, self.settings.top_speed)
         if not len(zones) and not np.isfinite(speed):
             return unchanged
-        look, velocity = self._look(start, within, zones), qvel + dt * within
-        fast = np.isfinite(speed) and float(np.linalg.norm(look.jacobian @ velocity)) > SLOW * speed
-        if look.proof.safe and look.proof.clearance >= CLEAR and not fast:
+        ahead = look_ahead(start, within, self._body, zones, braking)
+        jacobian, fast = self._speed(ahead, speed)
+        proof = self._proof(ahead, zones)
+        if proof.safe and proof.clearance >= CLEAR and not fast:
             return unchanged
-        barrier = Barrier(self.settings.barrier.gamma, self.settings.barrier.margin + look.between)
-        rows = [zone_rows(start, within, self._body, zones, limits, braking, barrier)]
+        barrier = Barrier(self.settings.barrier.gamma, self.settings.barrier.margin + float(ahead.between.max()))
+        rows = [zone_rows(ahead, self._body, zones, limits, braking, barrier)]
         if fast:
             margin, reach = self.settings.speed_margin, dt * limits.acceleration
-            rows.append(speed_rows(look.jacobian, velocity, speed, margin, reach))
-        if look.proof.safe and all((rank.needs <= 0.0).all() for rank in rows):
+            rows.append(speed_rows(jacobian, ahead.velocity, speed, margin, reach))
+        if proof.safe and all((rank.needs <= 0.0).all() for rank in rows):
             return unchanged
         return self._changed(start, unchanged, (lower, upper), zones, rows)
 
@@ -144,7 +135,8 @@ class SafetyFilter:
             return proof
         return motion_proof(motion, now, self._body, self._zones_of(constraints), speed)
 
-    def _check(self, qpos: Array, qvel: Array) -> None:
+    def check(self, qpos: Array, qvel: Array) -> None:
+        """Raises InputError for a state that the filter cannot start from."""
         for name, values in (("positions", qpos), ("velocities", qvel)):
             if np.shape(values) != (self.limits.nq,) or not np.isfinite(values).all():
                 raise InputError(f"the filter needs {self.limits.nq} finite joint {name}, not {values}")
@@ -167,31 +159,40 @@ class SafetyFilter:
             near = self._near = _Near(zones.near(clearance, way + SKIN), start.qpos, way + SKIN)
         return near.zones
 
-    def _look(self, start: Move, qacc: Array, zones: ZoneSet) -> _Look:
-        """What holding `qacc` and then braking comes to."""
-        qpos, off = way_to_rest(start, qacc, self.stopping.acceleration)
-        placed, between = self._body.place(qpos), sag(qpos, off, self._body)
-        jacobian = placed.slopes(np.ones(3, dtype=np.intp), np.zeros(3, dtype=np.intp), np.eye(3))
-        return _Look(clearance_proof(placed.points, between, zones), float(between.max()), jacobian)
+    def _speed(self, ahead: Ahead, speed: float) -> tuple[Array, bool]:
+        """How joints move point 0 after the hold (3, nq), and whether it is about to be as fast as `speed` [m/s]."""
+        if not np.isfinite(speed):
+            return NOTHING, False
+        jacobian = ahead.placed.slopes(np.ones(3, dtype=np.intp), np.zeros(3, dtype=np.intp), np.eye(3))
+        return jacobian, float(np.linalg.norm(jacobian @ ahead.velocity)) > SLOW * speed
+
+    def _proof(self, ahead: Ahead, zones: ZoneSet) -> Proof:
+        if ahead.clearances is None:
+            return Proof()
+        return clearance_proof(ahead.clearances, ahead.placed.points[:, :, zones.points], ahead.between)
 
     def _changed(
         self, start: Move, cut: Filtered, bounds: tuple[Array, Array], zones: ZoneSet, ranks: list[Rows]
     ) -> Filtered:
-        """The answer nearest to `cut` that is proved; else braking."""
-        scale = self.limits.acceleration
-        solved = self._program.solve((bounds[0] - cut.qacc) / scale, (bounds[1] - cut.qacc) / scale, ranks)
-        if solved is None:
-            return self._brake(start, zones, (*cut.binding, "no solution"))
-        change, binding = solved
-        binding = tuple(dict.fromkeys((*cut.binding, *binding)))
-        qacc = cut.qacc + scale * change
-        proof = self._look(start, qacc, zones).proof
-        if not proof.safe:
-            return self._brake(start, zones, tuple(dict.fromkeys((*binding, proof.why))))
-        slack = float((ranks[0].needs - ranks[0].slopes @ change).max(initial=0.0))
-        return Filtered(qacc, cut.changed or bool(np.abs(change).max() > UNTOUCHED), binding, slack=slack)
+        """The answer nearest to `cut` that is proved, if need be a little farther away from the zones; else braking."""
+        scale, why = self.limits.acceleration, cut.binding
+        lower, upper = (bounds[0] - cut.qacc) / scale, (bounds[1] - cut.qacc) / scale
+        for extra in EXTRA if len(zones) else EXTRA[:1]:
+            rows = [replace(ranks[0], needs=ranks[0].needs + extra), *ranks[1:]]
+            solved = self._program.solve(lower, upper, rows)
+            if solved is None:
+                return self._brake(start, zones, (*why, "no solution"))
+            change, binding = solved
+            why = tuple(dict.fromkeys((*cut.binding, *binding)))
+            qacc = cut.qacc + scale * change
+            proof = self._proof(look_ahead(start, qacc, self._body, zones, self.stopping.acceleration), zones)
+            if proof.safe:
+                slack = float((ranks[0].needs - ranks[0].slopes @ change).max(initial=0.0))
+                return Filtered(qacc, cut.changed or bool(np.abs(change).max() > UNTOUCHED), why, slack=slack)
+        return self._brake(start, zones, tuple(dict.fromkeys((*why, proof.why))))
 
     def _brake(self, start: Move, zones: ZoneSet, why: tuple[str, ...]) -> Filtered:
         brake = fallback.brake(StartState(start.qpos, start.qvel, start.qvel), self.stopping, 0.0, start.dt, 0.0)
-        proof = self._look(start, brake.qacc[0], zones).proof
+        ahead = look_ahead(start, brake.qacc[0], self._body, zones, self.stopping.acceleration)
+        proof = self._proof(ahead, zones)
         return Filtered(brake.qacc[0], True, why, not proof.safe, -min(proof.clearance, 0.0), refused=True)

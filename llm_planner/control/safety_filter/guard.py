@@ -1,0 +1,174 @@
+"""Between a stream of plans and an arm: what is proved passes as it is, the rest is followed as far as it is safe.
+
+A plan that ends at rest and is proved from now to its end needs no filter: the robot may follow it even if it hears
+nothing more. Only where there is no such plan the filter steps: it follows the wanted motion with accelerations that it
+makes safe, and each of its commands is one hold and then braking, proved as well. So at every moment what the robot
+follows is a proved motion to rest, and where the next cannot be proved this one goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from llm_planner.control import fallback
+from llm_planner.control.formulation import StartState
+from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.reference import Array, JointState, JointTrajectory
+from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
+
+KEEP_WIDTH = float("nan")  # before any plan: the fingers stay as they are
+
+
+@dataclass(frozen=True)
+class GuardSettings:
+    """Times in s, angles in rad."""
+
+    hold: float = 0.012  # of one acceleration; the robot brakes after it unless it hears more
+    silence: float = 0.25  # a plan that began longer ago than this is nobody's wish any more
+    frequency: float = 20.0  # [rad/s] of the critically damped spring by which a wanted motion is caught up with
+    joined_position: float = 0.005  # a plan that begins this near to the motion so far continues it
+    joined_velocity: float = 0.05  # [rad/s]
+    resync: float = 0.1  # measured this far from where it should be, the robot is taken to be where it is measured
+
+
+class Guard:
+    """Owns no thread and reads no clock; `now` is when a command begins, in the time of plans and states."""
+
+    def __init__(self, safety: SafetyFilter, settings: GuardSettings | None = None) -> None:
+        self.settings = settings or GuardSettings()
+        self.filtered = Filtered(np.zeros(safety.limits.nq))  # of the last step
+        self.why = ""  # the plan that was heard last did not pass; "" where it did
+        self._safety = safety
+        self._wanted: JointTrajectory | None = None
+        self._under: MotionConstraints | None = None  # that which the motion was passed on under, if it was
+        self._motion: JointTrajectory | None = None
+
+    @property
+    def is_stepping(self) -> bool:
+        """Whether the robot follows something else than the wanted plan."""
+        return self._motion is not None and self._under is None
+
+    def rests(self, now: float) -> bool:
+        """Whether the robot stands still, and is to."""
+        return self._motion is None or now >= fallback.end_time(self._motion)
+
+    def measured(self, state: JointState) -> None:
+        """Where the robot is; it is taken to be at rest or as measured when that is not where it was sent.
+
+        Raises InputError for numbers that are not finite.
+        """
+        self._safety.check(state.qpos, state.qvel)
+        if self._motion is not None:
+            away = np.abs(state.qpos - fallback.sample(self._motion, state.time).qpos).max()
+            if away <= self.settings.resync:
+                return
+        limits, width = self._safety.limits, KEEP_WIDTH if self._motion is None else self._motion.gripper_width
+        velocity = np.minimum(np.maximum(state.qvel, -limits.velocity), limits.velocity)
+        start = StartState(state.qpos, velocity if self._motion is not None else 0.0 * velocity, velocity)
+        self._under = None
+        self._motion = fallback.brake(start, self._safety.stopping, state.time, self.settings.hold, width)
+
+    def forget(self) -> None:
+        """The robot was restarted: nothing of before counts."""
+        self._wanted = self._motion = self._under = None
+
+    def hear(self, plan: JointTrajectory, now: float, constraints: MotionConstraints) -> JointTrajectory | None:
+        """`plan` as a command where it continues the motion and is proved; else None, and it is what steps aim at."""
+        if self._motion is None:
+            return None
+        self._wanted, self._under = plan, None
+        self.why = self._objection(plan, now, constraints)
+        if self.why:
+            return None
+        self._motion, self._under = plan, constraints
+        return plan
+
+    def step(self, now: float, constraints: MotionConstraints) -> JointTrajectory | None:
+        """The command at `now`; None where the motion under way stays as it is."""
+        if self._motion is None or self._goes_on(now, constraints):
+            return None
+        start, hold = fallback.sample(self._motion, now), self.settings.hold
+        wanted, width = self._wish(start, now)
+        self._under = None
+        self.filtered = self._safety.filter(start.qpos, start.qvel, wanted, constraints, hold)
+        if self.filtered.refused and self._safety.prove(self._motion, now, replace(constraints, speed=np.inf)).safe:
+            self.filtered = replace(self.filtered, infeasible=False)
+            return None
+        self._motion = _held(start, self.filtered.qacc, self._safety, now, hold, width)
+        return self._motion
+
+    def steps(self, now: float, duration: float, constraints: MotionConstraints) -> JointTrajectory:
+        """All commands of the coming `duration` [s] as one, and braking after them; a state was `measured` before."""
+        count = max(1, round(duration / self.settings.hold))
+        hold = duration / count
+        motion = self._motion
+        assert motion is not None
+        states = [fallback.sample(motion, now)]
+        for k in range(count):
+            self.step(now + k * hold, constraints)
+            states.append(fallback.sample(self._motion or motion, now + (k + 1) * hold))
+        last = self._motion or motion
+        brake = fallback.brake(states[-1], self._safety.stopping, now + duration, hold, last.gripper_width)
+        qpos, qvel = np.array([state.qpos for state in states]), np.array([state.qvel for state in states])
+        return JointTrajectory(
+            now,
+            hold,
+            np.concatenate([qpos, brake.qpos[1:]]),
+            np.concatenate([qvel, brake.qvel[1:]]),
+            np.concatenate([(qvel[1:] - qvel[:-1]) / hold, brake.qacc]),
+            last.gripper_width,
+        )
+
+    def _objection(self, plan: JointTrajectory, now: float, constraints: MotionConstraints) -> str:
+        assert self._motion is not None
+        present, wanted = fallback.sample(self._motion, now), fallback.sample(plan, now)
+        settings = self.settings
+        if not np.abs(wanted.qpos - present.qpos).max() <= settings.joined_position:
+            return "it begins elsewhere"
+        if not np.abs(wanted.qvel - present.qvel).max() <= settings.joined_velocity:
+            return "it begins with another velocity"
+        return self._safety.prove(plan, now, constraints).why
+
+    def _goes_on(self, now: float, constraints: MotionConstraints) -> bool:
+        """Whether the plan that was passed on is still wanted and safe; at rest nothing has to be."""
+        if self._wanted is None or self._is_stale(now):
+            return self.rests(now)
+        if self._under is None and not self._objection(self._wanted, now, constraints):
+            self._motion, self._under = self._wanted, constraints
+        if self._under is not None and self._under != constraints:
+            self._under = constraints if self._safety.prove(self._wanted, now, constraints).safe else None
+        return self._under is not None
+
+    def _is_stale(self, now: float) -> bool:
+        return self._wanted is None or now > self._wanted.start_time + self.settings.silence
+
+    def _wish(self, start: StartState, now: float) -> tuple[Array, float]:
+        """The acceleration that leads onto the wanted plan, or to rest without one; and the width of the gripper."""
+        hold, frequency = self.settings.hold, self.settings.frequency
+        if self._wanted is None or self._is_stale(now):
+            width = KEEP_WIDTH if self._motion is None else self._motion.gripper_width
+            braking = self._safety.stopping.acceleration
+            return np.minimum(np.maximum(-start.qvel / hold, -braking), braking), width
+        here, there = fallback.sample(self._wanted, now), fallback.sample(self._wanted, now + hold)
+        ahead = (there.qvel - here.qvel) / hold
+        spring = frequency * frequency * (here.qpos - start.qpos) + 2.0 * frequency * (here.qvel - start.qvel)
+        return ahead + spring, self._wanted.gripper_width
+
+
+def _held(
+    start: StartState, qacc: Array, safety: SafetyFilter, now: float, hold: float, width: float
+) -> JointTrajectory:
+    """One hold of `qacc` (nq,), then braking to rest."""
+    velocity = start.qvel + hold * qacc
+    after = StartState(start.qpos + (0.5 * hold) * (start.qvel + velocity), velocity, qacc)
+    brake = fallback.brake(after, safety.stopping, now, hold, width)
+    return JointTrajectory(
+        now,
+        hold,
+        np.concatenate([start.qpos[None], brake.qpos]),
+        np.concatenate([start.qvel[None], brake.qvel]),
+        np.concatenate([qacc[None], brake.qacc]),
+        width,
+    )
