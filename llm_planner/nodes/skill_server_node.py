@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from llm_planner_interfaces.action import ExecuteSkill
-from llm_planner_interfaces.msg import MotionReference, MotionStatus, PlanStatus, Scene
+from llm_planner_interfaces.msg import MotionConstraints, MotionReference, MotionStatus, PlanStatus, Scene
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
@@ -62,6 +62,7 @@ class SkillServerNode(ShellNode):
         self._state: RobotState | None = None
         self._scene = None
         self._world_run = 0
+        self._speed_limit = np.inf
         self._executor: PlanStatus | None = None
         self._executor_heard = 0.0
         self._heard = time.monotonic()
@@ -71,6 +72,7 @@ class SkillServerNode(ShellNode):
         self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
         self.create_subscription(PlanStatus, "plan_status", self._on_executor, LATCHED)
         self.create_subscription(MotionStatus, "motion_status", self._on_motion, LATCHED)
+        self.create_subscription(MotionConstraints, "motion_constraints", self._on_constraints, LATCHED)
         self.every(0.25, self._on_watch)
         self.every(1.0, self._on_diagnose)
         ActionServer(
@@ -116,7 +118,8 @@ class SkillServerNode(ShellNode):
         return time.monotonic() - self._heard
 
     def _observation(self, zones: tuple[Zone, ...]) -> Observation:
-        return replace(self._robot.observation(self._state, self._scene, self._origins), zones=zones)
+        seen = self._robot.observation(self._state, self._scene, self._origins)
+        return replace(seen, zones=zones, speed_limit=self._speed_limit)
 
     def _on_scene(self, message: Scene) -> None:
         restarted = self._scene is not None and message.run != self._world_run
@@ -186,6 +189,9 @@ class SkillServerNode(ShellNode):
         if held and running is not None and running.result is None and status.epoch == running.epoch:
             message = f"{running.goal.request.skill} was stopped by the controller: {status.reason}"
             self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, message))
+
+    def _on_constraints(self, constraints: MotionConstraints) -> None:
+        self._speed_limit = constraints.speed
 
     def _on_executor(self, status: PlanStatus) -> None:
         """Whoever is started anew knows nothing of the skill that it once asked for."""

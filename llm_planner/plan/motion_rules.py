@@ -13,7 +13,7 @@ from llm_planner.plan.imminent import Turn, imminent, turns_of
 from llm_planner.plan.motion_binding import Binding, bindings
 from llm_planner.world.scene import Scene
 
-VALID_FOR = 1.0  # [s] of a patch: some scenes may be late before the rules are void, with whoever keeps them gone
+VALID_FOR = 4.0  # [s] of a patch: longer than a skill goes on when the executor that asked for it is gone
 RENEWED_AFTER = 0.4  # [s]
 STILL = 0.002  # [m] that a thing may move before its zone does
 FASTEST = 5.0  # [m/s] a limit above it binds no robot of ours

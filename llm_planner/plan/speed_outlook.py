@@ -33,26 +33,26 @@ class SpeedOutlook:
     futures: tuple[Monitor, ...]
     doubt: str = ""
 
-    def after(self, letter: Letter, levers: Sequence[Lever]) -> SpeedOutlook:
-        """The same once a scene shows `letter`, with the speeds that it happens to show or any others."""
+    def after(self, letter: Letter, levers: Sequence[Lever], time: float) -> SpeedOutlook:
+        """The same once a scene shows `letter` at `time` [s], with the speeds that it happens to show or any others."""
         if self.doubt:
             return self
         found: dict[tuple[int, Letter | None], Monitor] = {}
-        ahead = [future for monitor in self.futures for future in self._next(monitor, letter, levers)]
+        ahead = [future for monitor in self.futures for future in self._next(monitor, letter, levers, time)]
         while ahead:
             monitor = ahead.pop()
             if monitor.verdict.lost or len(found) >= MOST_FUTURES:
                 return self._doubted()
             if monitor.point not in found:
                 found[monitor.point] = monitor
-                ahead += self._next(monitor, letter, levers)
+                ahead += self._next(monitor, letter, levers, time)
         return replace(self, futures=tuple(found.values()), doubt=self._too_slow(found.values(), levers))
 
     def ended(self) -> SpeedOutlook:
         """The same where the run ends now."""
         return self if self.doubt or all(monitor.accepts for monitor in self.futures) else self._doubted()
 
-    def _next(self, monitor: Monitor, letter: Letter, levers: Sequence[Lever]) -> Iterator[Monitor]:
+    def _next(self, monitor: Monitor, letter: Letter, levers: Sequence[Lever], time: float) -> Iterator[Monitor]:
         """Where the monitor may be after the letter, with each of the speeds that are not ruled out before it."""
         own = letter.intersection(monitor.formula.propositions)
         speeds = _speeds(monitor)
@@ -61,7 +61,7 @@ class SpeedOutlook:
             shown = own.difference(speeds).union(name for name, value in zip(speeds, values, strict=True) if value)
             if monitor.can_occur(shown) and _consistent(shown, speeds):
                 future = copy(monitor)
-                future.observe(shown, 0.0)
+                future.observe(shown, time)
                 yield future
 
     def _too_slow(self, futures: Iterable[Monitor], levers: Sequence[Lever]) -> str:
@@ -103,7 +103,7 @@ class SpeedOutlooks:
         if not self._outlooks or not watch.trace:
             return
         levers = levers_of(watch, scene)
-        self._outlooks = [outlook.after(watch.trace[-1], levers) for outlook in self._outlooks]
+        self._outlooks = [outlook.after(watch.trace[-1], levers, scene.time) for outlook in self._outlooks]
 
     def doubts(self) -> tuple[str, ...]:
         """What speaks against each rule at the end of the course, for a person; none where all are proved."""
