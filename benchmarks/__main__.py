@@ -130,6 +130,12 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("QP, median [ms CPU]", lambda r: r["qp_ms"]["median"], at_most(0.5), "≤ 0.5"),
             Figure("QP, 99 % [ms CPU]", lambda r: r["qp_ms"]["p99"], at_most(1.0), "≤ 1.0"),
             Figure("controller tick, median [ms CPU]", lambda r: r["tick_ms"]["median"], at_most(4.0), "≤ 4.0"),
+            Figure(
+                "QP, 4 + 3 rows a stage, median [ms]", lambda r: r["rows"]["qp_ms"]["median"], at_most(0.5), "≤ 0.5"
+            ),
+            Figure("QP, 4 + 3 rows a stage, 99 % [ms]", lambda r: r["rows"]["qp_ms"]["p99"], at_most(1.0), "≤ 1.0"),
+            Figure("tick, the same, median [ms CPU]", lambda r: r["rows"]["tick_ms"]["median"], at_most(3.0), "≤ 3.0"),
+            Figure("tick, the same, 99 % [ms CPU]", lambda r: r["rows"]["tick_ms"]["p99"], at_most(4.5), "≤ 4.5"),
         ],
     ),
     "bench_qp": (
@@ -196,6 +202,36 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             )
             for task in ("cartpole", "cylinder_push")
             for what, key in (("cost", "mean cost"), ("CPU", "cpu ms"))
+        ],
+    ),
+    "bench_clearance": (
+        [],
+        ["--scenes", "1", "--processes", "1"],
+        [
+            Figure("random scenes, contacts", lambda r: r["touched"], at_most(0), "0"),
+            Figure("random scenes, violations > 1 mm", lambda r: r["violations"], at_most(0), "0"),
+            Figure(
+                "clearance grows: behind for [s], at most", lambda r: r["recovery s"]["max"], at_most(0.25), "≤ 0.25"
+            ),
+            Figure("random scenes, hand speed / limit", lambda r: r["speed over limit"]["max"], at_most(1.1), "≤ 1.1"),
+            Figure("tick in those scenes, median [ms CPU]", lambda r: r["tick ms"]["median"], at_most(3.0), "≤ 3"),
+            Figure("tick in those scenes, 99 % [ms CPU]", lambda r: r["tick ms"]["p99"], at_most(4.5), "≤ 4.5"),
+            Figure(
+                "filter in those scenes, median [ms CPU]", lambda r: r["filter ms"]["median"], at_most(0.4), "≤ 0.4"
+            ),
+        ],
+    ),
+    "bench_slower": (
+        [],
+        ["--motions", "1", "--processes", "1"],
+        [
+            Figure(
+                "slower: 0.5 to 0.15 m/s, kept within 0.25 s",
+                lambda r: r["kept"] / r["motions"],
+                at_least(1.0),
+                "1 (share of motions)",
+            ),
+            Figure("slower: fastest after 0.25 s [m/s]", lambda r: r["later"]["max"], at_most(0.165), "≤ 0.165"),
         ],
     ),
     "bench_tokens": (
