@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Float64
-from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control.base import BaseController
 from llm_planner.control.envelope import Envelope
@@ -18,13 +18,16 @@ from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
 from llm_planner.control.reference import JointState, JointTrajectory
+from llm_planner.control.robots import arm
 from llm_planner.control.vigilance import Expected
 from llm_planner.control.zones import Shape, Zone
+from llm_planner.nodes.arm_output import ArmOutput
+from llm_planner.nodes.arm_settings import arm_of
 from llm_planner.nodes.base_messages import MAP_FRAME, in_base_frame, odometry_from_msg, velocity_to_msg
 from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
-from llm_planner.nodes.message_conversions import joint_state_from_msg, trajectory_to_msg
+from llm_planner.nodes.message_conversions import joint_state_from_msg
 from llm_planner.nodes.shell import RELIABLE, ShellNode
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
 from llm_planner.simulation.rooms.base import BASE_LIMITS
 from llm_planner.world.scene import Pose
 
@@ -35,15 +38,17 @@ class ControlledArm:
     topic, message_type, frame = "joint_states", JointStateMsg, ARM_FRAME
 
     def __init__(self, node: ShellNode, time_limit: float, envelope: Envelope) -> None:
+        self._arm = arm_of(node)
         share = LimitShare(acceleration=envelope.acceleration, braking=max(envelope.acceleration, LimitShare.braking))
         self._kinematics = ArmKinematics()
-        self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), kinematics=self._kinematics)
+        robot = replace(arm(self._kinematics), limits=self._arm.limits)
+        self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), robot)
         self._warm_up()
-        self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command", 1)
+        self._output = ArmOutput(node, self._arm)
 
     def expected(self, silence: float) -> Expected:
         """What its states are like; `silence` as there."""
-        return Expected(PANDA_LIMITS.qvel_max, silence=silence)
+        return Expected(self._arm.limits.qvel_max, silence=silence)
 
     def speed(self, state: JointState) -> float:
         """Of the gripper point [m/s]."""
@@ -61,11 +66,11 @@ class ControlledArm:
 
     def state(self, message: JointStateMsg) -> JointState:
         """Raises InputError."""
-        return joint_state_from_msg(message)[0]
+        return joint_state_from_msg(message, self._arm.joints, ())[0]
 
-    def send(self, plan: JointTrajectory, state: JointState) -> None:
-        """The whole plan: an arm follows it to its end if it hears nothing more."""
-        self._command.publish(trajectory_to_msg(plan))
+    def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
+        """`now` [s] is when the plan begins to hold."""
+        self._output.send(plan, state, now)
 
 
 class ControlledBase:
@@ -88,14 +93,14 @@ class ControlledBase:
         return math.hypot(*state.qvel[:2].tolist())
 
     def could_keep(self, state: JointState, constraints: MotionConstraints) -> bool:
-        """A base keeps any speed, and stands still before any zone."""
-        return True
+        """Whether a motion from `state` keeps `constraints`."""
+        return self.controller.could_keep(state, state.time, constraints)
 
     def state(self, message: Odometry) -> JointState:
         """Raises InputError."""
         return odometry_from_msg(message)
 
-    def send(self, plan: JointTrajectory, state: JointState) -> None:
+    def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
         """The velocity that the plan begins with, along the axes of the base; a new width for the fingers once."""
         velocity = sample(plan, plan.start_time + plan.dt).qvel
         self._velocity.publish(velocity_to_msg(in_base_frame(JointState(state.time, state.qpos, velocity))))

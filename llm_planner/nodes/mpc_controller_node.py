@@ -14,11 +14,12 @@ from llm_planner_interfaces.msg import MotionConstraints, MotionReference, Motio
 from llm_planner.control.ladder import FallbackLadder, Rung, Standing
 from llm_planner.control.vigilance import OUT_OF_ORDER, Vigilance
 from llm_planner.errors import LlmPlannerError
+from llm_planner.nodes.arm_output import OUTPUT_SETTINGS
 from llm_planner.nodes.controlled_robots import CONTROLLED
 from llm_planner.nodes.message_conversions import reference_from_msg
 from llm_planner.nodes.motion_messages import constraints_to_msg, standing_to_msg
 from llm_planner.nodes.patch_feed import PatchFeed, envelope_of
-from llm_planner.nodes.settings import ENVELOPE, ROBOT, Setting, one_of
+from llm_planner.nodes.settings import ENVELOPE, ROBOT, ROBOT_FILE, STATE_TOPIC, Setting, one_of
 from llm_planner.nodes.shell import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
 
 REST_PERIOD = 0.1  # [s] between commands while nothing moves
@@ -34,8 +35,11 @@ class MpcControllerNode(ShellNode):
         Setting("lead", 0.02, "plans start this much after the state they come from [s], so that they arrive in time",
                 0.0, 0.1),
         Setting("state_timeout", 1.0, "wall time without a newer state after which the robot is held [s]", 0.05, 10.0),
+        *OUTPUT_SETTINGS,
         ENVELOPE,
         ROBOT,
+        ROBOT_FILE,
+        STATE_TOPIC,
     )  # fmt: skip
 
     def configure(self) -> None:
@@ -56,7 +60,8 @@ class MpcControllerNode(ShellNode):
         self._constraints_topic = self.create_lifecycle_publisher(MotionConstraints, "motion_constraints", LATCHED)
         self._status_topic = self.create_lifecycle_publisher(MotionStatus, "motion_status", LATCHED)
         self.create_subscription(MotionReference, "motion_reference", self._on_reference, NEWEST_ONLY)
-        self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
+        topic = self.setting(STATE_TOPIC.name) or self._robot.topic
+        self.create_subscription(self._robot.message_type, topic, self._on_state, NEWEST_ONLY)
         self.every(WATCH_PERIOD, self._on_watch)
         self.every(1.0, self._on_diagnose)
 
@@ -106,7 +111,7 @@ class MpcControllerNode(ShellNode):
             self._solve_times.append(statistics.solve_time)
         resting = was_resting and self._standing.rung in _AT_REST
         if not resting or state.time >= self._last_sent + REST_PERIOD:
-            self._robot.send(plan, state)
+            self._robot.send(plan, state, state.time + self._lead)
             self._last_sent = state.time
 
     def _tell(self, now: float, constraints) -> None:
@@ -129,7 +134,7 @@ class MpcControllerNode(ShellNode):
         plan = self._ladder.watch(time.monotonic())
         if plan is not None:
             self._tell(plan.start_time, self._patches.at(self._last_tick))
-            self._robot.send(plan, self._ladder.state)
+            self._robot.send(plan, self._ladder.state, plan.start_time)
 
     def _on_diagnose(self) -> None:
         statistics, standing, board = self._robot.controller.statistics, self._ladder.standing, self._patches.board

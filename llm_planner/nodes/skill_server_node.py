@@ -17,7 +17,7 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.message_conversions import arguments_from_msg, no_motion, reference_to_msg, scene_from_msg
 from llm_planner.nodes.motion_messages import zone_from_msg
 from llm_planner.nodes.observed_robots import OBSERVED, RobotState
-from llm_planner.nodes.settings import ROBOT, Setting, one_of
+from llm_planner.nodes.settings import ROBOT, ROBOT_FILE, STATE_TOPIC, Setting, one_of
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
 from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.errors import SkillError
@@ -52,12 +52,14 @@ class SkillServerNode(ShellNode):
         Setting("rate", 10.0, "motion references a second of the robot's time [Hz]", 5.0, 50.0),
         Setting("state_timeout", 1.0, "wall time without the robot's states after which a skill fails [s]", 0.2, 10.0),
         ROBOT,
+        ROBOT_FILE,
+        STATE_TOPIC,
     )
 
     def configure(self) -> None:
         self._period = 1.0 / self.setting("rate")
         self._library = load_skills()
-        self._robot = one_of(self, ROBOT, OBSERVED)()
+        self._robot = one_of(self, ROBOT, OBSERVED)(self)
         self._running: Running | None = None
         self._state: RobotState | None = None
         self._scene = None
@@ -68,7 +70,8 @@ class SkillServerNode(ShellNode):
         self._heard = time.monotonic()
         self._forget()
         self._reference = self.create_lifecycle_publisher(MotionReference, "motion_reference", 1)
-        self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
+        topic = self.setting(STATE_TOPIC.name) or self._robot.topic
+        self.create_subscription(self._robot.message_type, topic, self._on_state, NEWEST_ONLY)
         self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
         self.create_subscription(PlanStatus, "plan_status", self._on_executor, LATCHED)
         self.create_subscription(MotionStatus, "motion_status", self._on_motion, LATCHED)
