@@ -18,6 +18,7 @@ from llm_planner.control.robot_model import Indices, Postures, RobotModel
 from llm_planner.control.solver import CoupledSolver, Solution
 from llm_planner.control.speed_facets import SpeedRows, speed_rows
 
+RELAXED = 1e-4  # [m, m/s, rad] of slack that counts
 NOTHING: Indices = np.zeros((0, 2), dtype=np.int64)
 
 
@@ -45,7 +46,7 @@ class Kept:
 
     `keep_out_slack` [m] is below the bare clearance, `speed_slack` [m/s] above the limit, both at the worst stage as
     the rows see it; `binding` names the zones with rows that hold the plan back; `relaxed` when any row gave way;
-    `solve_time` [s] is that of the programs alone.
+    `rows` counts those of zones and of the speed; `solve_time` [s] is that of the programs alone.
     """
 
     x: Array
@@ -53,6 +54,7 @@ class Kept:
     speed_slack: float = 0.0
     binding: tuple[str, ...] = ()
     relaxed: bool = False
+    rows: int = 0
     solve_time: float = 0.0
 
 
@@ -72,6 +74,7 @@ class ConstrainedPlanner:
         self._coupled = CoupledProblem(problem, robot.nq, self._settings.penalties)
         self._solver = solver or CoupledSolver()
         self._clock = clock
+        self._pairs = NOTHING
 
     def carry(self, held: Carried | None) -> None:
         """What the gripper holds."""
@@ -90,7 +93,10 @@ class ConstrainedPlanner:
         wished = self._robot.postures(wish.qpos)
         wished_velocity = np.einsum("kj,kji->ki", wish.qvel, self._robot.point_jacobian(wished))
         postures = self._robot.postures(nominal.qpos)
-        pairs = select(self._robot, self._settings.keep_out, postures, wished) if constraints.zones else NOTHING
+        pairs = NOTHING
+        if constraints.zones:
+            pairs = select(self._robot, self._settings.keep_out, self._pairs, postures, wished)
+        self._pairs = pairs
         speed = self._speed_rows(postures, nominal, wished_velocity, constraints.speed, bool(len(pairs)))
         if not len(pairs) and speed is None:
             return free
@@ -128,14 +134,18 @@ class ConstrainedPlanner:
     ) -> Kept:
         reached = program.A @ solution.y
         slack = np.maximum(np.maximum(program.lower - reached, reached - program.upper), 0.0)
-        x = self._coupled.accelerations(solution.y, start)
-        short = 0.0
-        binding: tuple[str, ...] = ()
-        count = 0 if speed is None else speed.most.size
-        fast = float(slack[len(slack) - count :].max(initial=0.0))
+        fast = 0 if speed is None else speed.most.size
+        zones = 0 if keep_out is None else keep_out.least.size
+        short, binding = 0.0, tuple[str, ...]()
         if keep_out is not None:
-            size = keep_out.least.size
-            rows = slice(len(slack) - count - size, len(slack) - count)
+            rows = slice(len(slack) - fast - zones, len(slack) - fast)
             short = float((slack[rows] - keep_out.spare.ravel()).max(initial=0.0))
             binding = zones_of(constraints, keep_out, solution.active[rows].reshape(keep_out.least.shape))
-        return Kept(x, short, fast, binding, bool(slack[program.hard :].max() > 1e-4))
+        return Kept(
+            self._coupled.accelerations(solution.y, start),
+            short,
+            float(slack[len(slack) - fast :].max(initial=0.0)),
+            binding,
+            relaxed=bool(slack[program.hard :].max() > RELAXED),
+            rows=zones + fast,
+        )

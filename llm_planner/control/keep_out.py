@@ -21,6 +21,8 @@ from llm_planner.control.reference import Array
 from llm_planner.control.robot_model import Indices, Postures, RobotModel
 from llm_planner.errors import InputError
 
+STICKY = 0.03  # [m] by which another pair must be nearer to take a place
+
 
 @dataclass(frozen=True)
 class KeepOutSettings:
@@ -49,15 +51,24 @@ class KeepOutRows:
     zones: tuple[int, ...]
 
 
-def select(robot: RobotModel, settings: KeepOutSettings, *plans: Postures) -> Indices:
-    """The pairs (P, 2) of a solid and a zone that come near in one of `plans`; few, the nearest, in a stable order."""
+def select(robot: RobotModel, settings: KeepOutSettings, before: Indices, *plans: Postures) -> Indices:
+    """The pairs (P, 2) of a solid and a zone that come near in one of `plans`, at most so many, the nearest.
+
+    Those of the last tick, `before`, keep their places and are not given up for ones that are hardly nearer: a solver
+    that starts from its last answer finds its rows again.
+    """
     nearest = np.min([robot.at_least(postures).min(axis=0) for postures in plans], axis=0)
-    nearest = nearest - [zone.clearance + settings.margin for zone in robot.zones]
-    pairs = np.argwhere(nearest < settings.heed)
-    if len(pairs) > settings.pairs:
-        order = np.argsort(nearest[pairs[:, 0], pairs[:, 1]])[: settings.pairs]
-        pairs = pairs[np.sort(order)]
-    return pairs
+    nearest -= [zone.clearance + settings.margin for zone in robot.zones]
+    kept = before[(before[:, 1] < len(robot.zones))]
+    rank = nearest.copy()
+    rank[kept[:, 0], kept[:, 1]] -= STICKY
+    near = np.argwhere(nearest < settings.heed)
+    chosen = near[np.argsort(rank[near[:, 0], near[:, 1]], kind="stable")[: settings.pairs]]
+    wanted = {(int(solid), int(zone)) for solid, zone in chosen}
+    places = [pair if pair in wanted else None for pair in map(tuple, kept.tolist())][: len(wanted)]
+    fresh = iter(sorted(wanted.difference(places)))
+    places += [None] * (len(wanted) - len(places))
+    return np.array([place or next(fresh) for place in places], dtype=np.int64).reshape(-1, 2)
 
 
 def keep_out_rows(

@@ -71,6 +71,7 @@ class TickStatistics:
     speed_slack: float = 0.0  # of the plan, above the speed limit [m/s]
     binding: tuple[str, ...] = ()  # the zones that hold the plan back
     relaxed: bool = False  # some row of a zone, a speed or a joint's state gave way
+    rows: int = 0  # of zones and of the speed in the program; none where they have no say
 
 
 class MpcController:
@@ -187,7 +188,8 @@ class MpcController:
     ) -> tuple[JointTrajectory, TickStatistics]:
         joints = self._translator.translate(reference, start.qpos)
         share = reference.speed_scale * constraints.joint_share
-        constraints = replace(constraints, speed=min(constraints.speed, share * self._robot.speed))
+        if share * self._robot.speed < constraints.speed:
+            constraints = replace(constraints, speed=share * self._robot.speed)
         limits = self._slowed(share, constraints.speed)
         began = self._clock()
         try:
@@ -206,6 +208,7 @@ class MpcController:
             speed_slack=kept.speed_slack,
             binding=kept.binding,
             relaxed=kept.relaxed,
+            rows=kept.rows,
         )
 
     def _reachable(self, wish: Wish, start: StartState) -> Wish:

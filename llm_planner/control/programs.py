@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from llm_planner.control.carried import Carried
 from llm_planner.control.constrained import ConstrainedPlanner, ConstrainedSettings, Kept, Motion
 from llm_planner.control.formulation import Horizon, StartState, TrackingProblem, Weights
@@ -95,6 +97,7 @@ class Programs:
     def prepare(self) -> None:
         """Builds now what the first constraint would otherwise wait for (some hundredths of a second)."""
         _ = self._constrained
+        self.model.postures(np.zeros((self._settings.horizon.stages, self._nq)))
 
     @cached_property
     def model(self) -> RobotModel:

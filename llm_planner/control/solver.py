@@ -61,9 +61,10 @@ class JointwiseSolver:
     def solve(self, bounds: Bounds) -> Array:
         """Block accelerations (n, nq) of all joints; raises `NoSolution`."""
         x = np.empty((self._n, len(self._models)))
-        deadline = self._clock() + self._time_limit
+        timed = math.isfinite(self._time_limit)
+        deadline = self._clock() + self._time_limit if timed else math.inf
         for joint, model in enumerate(self._models):
-            if self._clock() > deadline:
+            if timed and self._clock() > deadline:
                 raise NoSolution(f"no solution within {1e3 * self._time_limit:g} ms")
             model.update(f=bounds.f[joint], bupper=bounds.upper[joint], blower=bounds.lower[joint])
             solution, _, flag, _ = model.solve()

@@ -42,7 +42,7 @@ def _frames(along: Array) -> Array:
     """(K, 3, 3): rows are unit vectors, the first along `along` (K, 3), which may be zero."""
     norm = np.sqrt(np.einsum("ki,ki->k", along, along))
     first = np.where((norm > 1e-9)[:, None], along / np.maximum(norm, 1e-9)[:, None], (1.0, 0.0, 0.0))
-    helper = np.eye(3)[np.abs(first).argmin(axis=1)]
+    helper = np.where((np.abs(first[:, 2]) < 0.9)[:, None], (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
     second = _cross(first, helper)
     second /= np.sqrt(np.einsum("ki,ki->k", second, second))[:, None]
     return np.stack([first, second, _cross(first, second)], axis=1)
