@@ -34,7 +34,7 @@ from llm_planner.control.safety_filter.stopping import Move, acceleration_bounds
 from llm_planner.errors import InputError
 from llm_planner.simulation.panda import RobotLimits
 
-NOTHING = np.zeros((3, 0))
+NOTHING, FIRST = np.zeros((3, 0)), np.zeros(3, dtype=np.intp)
 UNTOUCHED = 1e-6  # of the acceleration limits: a smaller change is none
 CLEAR = 0.01  # [m] a motion that is proved to keep this much needs no program
 SLOW = 0.9  # of a speed limit: below, it needs no rows
@@ -141,6 +141,11 @@ class SafetyFilter:
             if np.shape(values) != (self.limits.nq,) or not np.isfinite(values).all():
                 raise InputError(f"the filter needs {self.limits.nq} finite joint {name}, not {values}")
 
+    def point_speed(self, qpos: Array, qvel: Array) -> float:
+        """Of point 0 [m/s]."""
+        jacobian = self._body.place(qpos[None]).slopes(FIRST, FIRST, np.eye(3))
+        return float(np.linalg.norm(jacobian @ qvel))
+
     def _zones_of(self, constraints: MotionConstraints) -> ZoneSet:
         if constraints.zones != self._zones.zones:
             self._zones, self._near = ZoneSet(constraints.zones, self._body.radii), None
@@ -163,7 +168,7 @@ class SafetyFilter:
         """How joints move point 0 after the hold (3, nq), and whether it is about to be as fast as `speed` [m/s]."""
         if not np.isfinite(speed):
             return NOTHING, False
-        jacobian = ahead.placed.slopes(np.ones(3, dtype=np.intp), np.zeros(3, dtype=np.intp), np.eye(3))
+        jacobian = ahead.placed.slopes(FIRST + 1, FIRST, np.eye(3))
         return jacobian, float(np.linalg.norm(jacobian @ ahead.velocity)) > SLOW * speed
 
     def _proof(self, ahead: Ahead, zones: ZoneSet) -> Proof:

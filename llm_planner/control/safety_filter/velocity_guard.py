@@ -47,7 +47,7 @@ class VelocityGuard:
         change = (wanted - self._velocity) / elapsed
         self.filtered = self._safety.filter(ahead, self._velocity, change, constraints, HOLD)
         kept = not self.filtered.changed
-        self._velocity = wanted.copy() if kept else self._velocity + elapsed * self.filtered.qacc
+        self._velocity = np.array(wanted) if kept else self._velocity + elapsed * self.filtered.qacc
         self._velocity[np.abs(self._velocity) < 1e-6] = 0.0
         self._last = now
-        return self._velocity.copy()
+        return np.array(self._velocity)
