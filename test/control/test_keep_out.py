@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ import pytest
 
 from llm_planner.control.carried import Carried
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
+from llm_planner.control.mpc import MpcController
 from llm_planner.control.reference import MotionReference
 from llm_planner.control.robot_model import RobotModel
 from llm_planner.control.robots import arm_spec
 from llm_planner.control.zones import Shape, Subject, Zone
+from llm_planner.simulation.world import open_world
 from llm_planner.skills.gripper_shape import Grip
 from llm_planner.world.scene import Pose
 
@@ -138,3 +141,15 @@ def test_the_statistics_name_the_zone_that_holds_the_arm_back_and_what_is_not_ke
     robot.tick(there(RIGHT)(robot.now), MotionConstraints(zones=(grown,)))
     assert robot.controller.statistics.keep_out_slack > 0.03
     assert robot.controller.statistics.relaxed
+
+
+@pytest.mark.parametrize("zone", [VASE, replace(VASE, subject=Subject.GRIPPER, clearance=0.1)], ids=["links", "point"])
+def test_in_physics_no_link_comes_nearer_than_it_may_while_limits_change(zone: Zone, watch: Watch) -> None:
+    world, controller, nearest = open_world("tabletop", 0, ()), MpcController(), np.inf
+    for side, seconds, speed in ((RIGHT, 1.6, 0.6), (LEFT, 1.6, 0.6), (RIGHT, 1.6, 0.25)):
+        constraints, end = MotionConstraints(speed=speed, zones=(zone,)), world.time + seconds
+        while world.time < end:
+            plan = controller.step(world.joint_state(), there(side)(world.time), world.time, constraints)
+            world.follow(plan, 0.01)
+            nearest = min(nearest, watch.clearance(world.joint_state().qpos, zone))
+    assert 0.0 < nearest < 0.03
