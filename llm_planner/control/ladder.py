@@ -13,11 +13,12 @@ from typing import Protocol
 
 from llm_planner.control import fallback
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.mpc import Status, TickStatistics
+from llm_planner.control.mpc import KEPT, Status, TickStatistics
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
 from llm_planner.control.vigilance import ReferenceRules, Vigilance
 from llm_planner.errors import InputError
 
+TOO_FAST = 0.01  # [m/s] above a speed limit, from which on it is told
 REPLAY = 0.1  # [s] that the last plan goes on, before the robot brakes
 
 
@@ -155,8 +156,9 @@ class FallbackLadder:
         return self._plan
 
     def _standing_of(self, statistics: TickStatistics) -> Standing:
-        if statistics.relaxed:
-            return Standing(Rung.RELAXED, statistics.message, self._epoch)
+        unkept = _unkept(statistics)
+        if unkept:
+            return Standing(Rung.RELAXED, unkept, self._epoch)
         moves = statistics.status is Status.TRACKING
         return Standing(Rung.TRACKING if moves else Rung.RESTING, "", self._epoch)
 
@@ -166,3 +168,14 @@ class FallbackLadder:
         at_rest = self._controller.statistics.status is Status.HOLDING
         self.standing = Standing(Rung.STOPPED if at_rest else Rung.BRAKING, reason, self._epoch)
         return self._plan
+
+
+def _unkept(statistics: TickStatistics) -> str:
+    """What the plan does not keep, in words without numbers that change with every tick; "" where it keeps all."""
+    near = " and ".join(statistics.binding) or "a zone"
+    unkept = []
+    if statistics.keep_out_slack > KEPT:
+        unkept.append(f"comes too close to {near}")
+    if statistics.speed_slack > TOO_FAST:
+        unkept.append("is faster than the limit")
+    return f"no motion keeps everything: this one {' and '.join(unkept)}" if unkept else ""

@@ -18,6 +18,7 @@ from llm_planner.nodes.settings import ENVELOPE
 from llm_planner.nodes.shell import PATCHES, ShellNode
 
 REFUSALS = 8  # told of at once
+LEAP = 5.0  # [s] between two looks, more than which the robot's clock has leapt: nothing expires by that
 
 
 def envelope_of(node: ShellNode) -> Envelope:
@@ -39,6 +40,8 @@ class PatchFeed:
 
     def at(self, now: float, moving: float = math.inf) -> MotionConstraints:
         """What is in force at `now` [s], the robot's point moving at `moving` [m/s]."""
+        if now > self._now + LEAP:
+            self.started_over(now)
         self._now = now
         while self._early:
             self._offer(self._early.popleft())

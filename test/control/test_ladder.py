@@ -202,7 +202,9 @@ class ScriptedController:
 
 TRACKING = TickStatistics(Status.TRACKING)
 FAILED = TickStatistics(Status.FALLBACK, message="no answer")
-RELAXED = TickStatistics(Status.TRACKING, relaxed=True, message="3 mm into the vase")
+NEAR = TickStatistics(Status.TRACKING, relaxed=True, keep_out_slack=0.003, binding=("the vase", "the mug"))
+FAST = TickStatistics(Status.TRACKING, relaxed=True, keep_out_slack=0.003, speed_slack=0.02)
+WITHIN_THE_MARGIN = TickStatistics(Status.TRACKING, relaxed=True, keep_out_slack=0.0005, binding=("the vase",))
 
 
 def rungs(outcomes: list[TickStatistics], ticks: int) -> list[Rung]:
@@ -229,11 +231,20 @@ def test_after_a_tenth_of_a_second_without_one_it_brakes_and_holds():
     assert seen[-1] is Rung.STOPPED
 
 
-def test_a_plan_that_cannot_keep_everything_is_told():
-    robot = Robot(ladder(ScriptedController([RELAXED])))
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [
+        (NEAR, "no motion keeps everything: this one comes too close to the vase and the mug"),
+        (FAST, "no motion keeps everything: this one comes too close to a zone and is faster than the limit"),
+        (WITHIN_THE_MARGIN, ""),
+    ],
+)
+def test_a_plan_that_cannot_keep_everything_is_told(outcome, reason):
+    robot = Robot(ladder(ScriptedController([outcome])))
     robot.tick()
     robot.move(1)
-    assert (robot.rung, robot.ladder.standing.reason) == (Rung.RELAXED, "3 mm into the vase")
+    assert robot.rung is (Rung.RELAXED if reason else Rung.TRACKING)
+    assert robot.ladder.standing.reason == reason
     assert not robot.ladder.standing.has_failed
 
 
