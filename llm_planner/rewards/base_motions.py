@@ -89,7 +89,7 @@ def base_motions(scene: Scene) -> Motions:
     spread = np.tile(SPREAD, (KNOTS, 1))
     spread[0] = 0.0  # the first control point is where the base is
     lower, upper = np.array([area.x_min, area.y_min, -np.inf]), np.array([area.x_max, area.y_max, np.inf])
-    sampling = SamplingSettings(rollouts=ROLLOUTS, horizon=HORIZON, knots=KNOTS, interpolation="linear")
+    sampling = SamplingSettings(rollouts=ROLLOUTS, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.1)
     return Motions(sampling, ControlRange(lower, upper, spread), EVERY, strain, _elsewhere, ELSEWHERE)
 
 
@@ -97,7 +97,7 @@ def _elsewhere(rng: np.random.Generator) -> Array:
     """A drive over the horizon, straight, as fast as wanted at the most, turning or not."""
     heading, length = rng.uniform(-math.pi, math.pi), HORIZON * FAST * rng.random()
     turn = HORIZON * TURNING * rng.uniform(-1.0, 1.0)
-    drives, turns = rng.random(2) < (0.7, 0.6)
+    drives, turns = (rng.random(2) < (0.7, 0.6)) * 10.0 ** rng.uniform(-1.0, 0.0)  # far, or a last little way
     return np.array([drives * length * math.cos(heading), drives * length * math.sin(heading), turns * turn])
 
 

@@ -49,7 +49,7 @@ def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], elsewher
     widest = np.array([place, place, height, turn, tilt, tilt])
     spread = np.tile(widest, (KNOTS, 1))
     spread[0] = 0.0  # the first control point is where the hand is
-    sampling = SamplingSettings(rollouts=rollouts, horizon=HORIZON, knots=KNOTS, interpolation="linear")
+    sampling = SamplingSettings(rollouts=rollouts, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.2)
     return Motions(
         sampling, ControlRange(LOWER, UPPER, spread), EVERY,
         lambda rolled, futures: strain(rolled) + _out_of_reach(futures, model.movers),
@@ -63,6 +63,7 @@ def _elsewhere(spread: Array, rng: np.random.Generator) -> Array:
     end *= np.repeat(rng.random(4) < (0.8, 0.6, 0.3, 0.3), (2, 1, 1, 2))
     most = HORIZON * np.array([FAST, TURNING])
     sizes = np.array([np.linalg.norm(end[:3]), np.abs(end[3:]).max()])
+    end *= 10.0 ** rng.uniform(-1.0, 0.0)  # far, or a last little way
     shrunk: Array = end * np.repeat(np.minimum(1.0, most / np.maximum(sizes, 1e-9)), (3, 3))
     return shrunk
 

@@ -33,6 +33,7 @@ class SamplingSettings:
     horizon: float = 0.8
     knots: int = 4
     interpolation: Interpolation = "cubic"
+    finest: float = 1.0  # each draw is spread by a share of its own, from this to 1: small for the last centimetres
     elites: int = 6  # cem: so many of the best are fitted
     spread_min: float = 0.1  # cem: no distribution narrower than this share of the first spread
     temperature: float = 0.1  # mppi: of the range of the costs in a batch, so that it has no unit
@@ -47,6 +48,8 @@ class SamplingSettings:
             )
         if not self.temperature > 0:
             raise InputError(f"the temperature must be positive, not {self.temperature:g}")
+        if not 0 < self.finest <= 1:
+            raise InputError(f"finest must lie in (0, 1], not {self.finest:g}")
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ def optimise(
     widest = spread = np.broadcast_to(controls.spread, plan.mean.shape)
     for _ in range(settings.iterations):
         noise = rng.standard_normal((settings.rollouts - 1, settings.knots, rollouts.model.nu))
+        noise *= np.geomspace(1.0, settings.finest, settings.rollouts - 1)[:, None, None]
         drawn = [plan.mean[None], plan.mean + noise * spread]
         knots = np.clip(
             np.concatenate(drawn if candidates is None else [*drawn, candidates]), controls.lower, controls.upper

@@ -117,6 +117,8 @@ def test_what_cannot_be_sampled_is_refused(rail: mujoco.MjModel) -> None:
         SamplingSettings(rollouts=4)
     with pytest.raises(InputError, match="the temperature must be positive, not 0"):
         SamplingSettings(temperature=0.0)
+    with pytest.raises(InputError, match=r"finest must lie in \(0, 1\], not 0"):
+        SamplingSettings(finest=0.0)
     with pytest.raises(InputError, match=r"need controls \(n, T, 1\) and a start \(3,\) or \(n, 3\), not \(2, 5, 2\)"):
         Rollouts(rail).run(np.zeros(3), np.zeros((2, 5, 2)))
     rail.actuator_ctrllimited[:] = 0
