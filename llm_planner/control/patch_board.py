@@ -43,7 +43,8 @@ class PatchBoard:
         self._feasible = feasible
         self._patches: dict[str, Patch] = {}
         self._epochs: dict[str, tuple[int, float]] = {}  # of each source: the newest epoch and stamp heard
-        self._ramped = self._wanted()
+        self._ramped = self._target = self._wanted()
+        self._settled = True  # the target is reached
         self._ramped_at = self._looked_at = -math.inf
 
     @property
@@ -54,22 +55,16 @@ class PatchBoard:
     def offered(self, patch: Patch, now: float) -> Answer:
         """Put `patch` in force in place of the source's earlier one, or say why not."""
         self._expire(now)
-        reason = self._objection(patch, now)
-        if reason:
-            return Answer(False, reason)
         before = dict(self._patches)
-        self._patches.pop(patch.source, None)
-        if not patch.says_nothing:
-            self._patches[patch.source] = patch
-        if patch.weights and not self._feasible(self._wanted()):
-            loosened = replace(patch, weights={})
-            self._patches[patch.source] = loosened
-            if self._feasible(self._wanted()):  # it is the weights that leave no answer
-                self._patches = before
-                return Answer(False, "with these weights the controller finds no motion")
-            self._patches[patch.source] = patch
+        reason = self._objection(patch, now)
+        if not reason:
+            self._put(patch)
+            reason = self._fault_of_weights(patch)
+        if reason:
+            self._patches = before
+            return Answer(False, reason)
         self._remember(patch)
-        self._look_for_conflict(now)
+        self._aim(now)
         return ACCEPTED
 
     def at(self, now: float, moving: float = math.inf) -> MotionConstraints:
@@ -77,7 +72,10 @@ class PatchBoard:
         self._expire(now)
         elapsed = max(0.0, now - self._ramped_at) if math.isfinite(self._ramped_at) else 0.0
         self._ramped_at = max(self._ramped_at, now)
-        changed = self._towards(self._wanted(), elapsed, moving)
+        if self._settled:
+            return self._ramped
+        changed = self._towards(self._target, elapsed, moving)
+        self._settled = changed == replace(self._target, version=changed.version)
         if changed != self._ramped:
             self._ramped = replace(changed, version=self._ramped.version + 1)
         return self._ramped
@@ -107,6 +105,21 @@ class PatchBoard:
             return f"{MOST_SOURCES} sources have patches in force already; withdraw one"
         return self.envelope.objection(patch)
 
+    def _put(self, patch: Patch) -> None:
+        """In place of what the source wanted before."""
+        self._patches.pop(patch.source, None)
+        if not patch.says_nothing:
+            self._patches[patch.source] = patch
+
+    def _fault_of_weights(self, patch: Patch) -> str:
+        """Whether it is the weights of a patch in place that leave no motion, in words."""
+        if not patch.weights or self._feasible(self._wanted()):
+            return ""
+        self._put(replace(patch, weights={}))
+        possible = self._feasible(self._wanted())
+        self._put(patch)
+        return "with these weights the controller finds no motion" if possible else ""
+
     def _remember(self, patch: Patch) -> None:
         """So that an older patch, which the network may still hold, comes to nothing."""
         self._epochs[patch.source] = patch.epoch, patch.stamp
@@ -118,7 +131,7 @@ class PatchBoard:
         for source in over:
             del self._patches[source]
         if over or (self.conflict and now >= self._looked_at + LOOK_AGAIN):
-            self._look_for_conflict(now)
+            self._aim(now)
 
     def _wanted(self, without: str = "") -> MotionConstraints:
         """The strictest of all patches over the envelope's defaults; of two factors of a weight the newer."""
@@ -135,10 +148,11 @@ class PatchBoard:
             weights={name: factor for patch in patches for name, factor in patch.weights.items()},
         )
 
-    def _look_for_conflict(self, now: float) -> None:
-        """If nothing is left to do under all patches: those without any one of which something would be."""
+    def _aim(self, now: float) -> None:
+        """At what all patches want. If that leaves nothing to do: those without any one of which something would be."""
+        self._target, self._settled = self._wanted(), False
         self.conflict, self._looked_at = "", now
-        if not self._patches or self._feasible(self._wanted()):
+        if not self._patches or self._feasible(self._target):
             return
         guilty = [source for source in self._patches if self._feasible(self._wanted(without=source))]
         names = " and ".join(repr(source) for source in guilty or self._patches)
