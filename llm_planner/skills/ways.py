@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.zones import Subject, Zone
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
@@ -25,6 +26,7 @@ from llm_planner.world.scene import Vector3
 
 Array = NDArray[np.float64]
 
+REST = KeepOutSettings().margin + 0.001  # [m] beyond a clearance: nearer the controller does not come to rest
 SPARE = 0.025  # [m] beyond the clearance: rounded corners, and a hand that is not exactly on its path
 SLOPE = 0.15  # near its start and goal a way may pass closer, if these are: more by that for each metre from them
 HAND = 0.105  # [m] from the grip point to the rim of the palm: what a zone for the whole robot is widened by
@@ -74,7 +76,7 @@ def check_line(start: Grip, goal: Grip, zones: tuple[Zone, ...]) -> None:
     line = np.linspace(_place(start), _place(goal), count)
     for zone in zones:
         gap = float(distances(zone, line).min())
-        if gap < _clearance(zone):
+        if gap < _clearance(zone) + REST:
             raise _too_near(zone, gap)
 
 
@@ -90,7 +92,7 @@ class _Room:
     def check_goal(self) -> None:
         """Raises SkillError (NO_FREE_SPACE) where the goal is in a zone."""
         for zone, (_, gap) in zip(self._zones, self._gaps, strict=True):
-            if gap < _clearance(zone):
+            if gap < _clearance(zone) + REST:
                 raise _too_near(zone, gap)
 
     def is_free(self, grips: Sequence[Grip]) -> bool:
@@ -213,5 +215,5 @@ def _kept(zone: Zone) -> str:
 
 
 def _too_near(zone: Zone, gap: float) -> SkillError:
-    there = f" and would come within {100 * max(0.0, gap):.1f} cm" if zone.clearance else ""
-    return SkillError(SkillErrorCode.NO_FREE_SPACE, f"the hand has to keep {_kept(zone)}{there}")
+    there = f"with {100 * REST:.1f} cm to spare, and would come within {100 * max(0.0, gap):.1f} cm"
+    return SkillError(SkillErrorCode.NO_FREE_SPACE, f"the hand has to keep {_kept(zone)}, {there}")

@@ -128,7 +128,9 @@ def test_a_push_cannot_go_round(table):
     push = {"object": "red block", "direction": "right", "distance": 0.2}
     near = replace(table, objects=(*table.objects[:2], thing("vase", 0.5, 0.12, (0.048, 0.048, 0.12))))
     zones = zones_for(near, "push", push, AWAY)
-    with pytest.raises(SkillError, match="the hand has to keep 10 cm from the vase and would come within") as refusal:
+    with pytest.raises(
+        SkillError, match=r"the hand has to keep 10 cm from the vase, with .* cm to spare, and would"
+    ) as refusal:
         pass_through(SKILLS["push"], push, near, {}, zones=zones)
     assert refusal.value.code is SkillErrorCode.NO_FREE_SPACE
 
@@ -155,7 +157,7 @@ def test_a_step_whose_goal_is_forbidden_is_not_started_and_the_thing_is_named(ta
     state, _ = begun(near, AWAY)
     assert state.end.reason is EndReason.REPLAN
     assert state.end.message.startswith(
-        'Step 1, pick("red block"), may not start: the hand has to keep 10 cm from the vase and would come within 7.'
+        'Step 1, pick("red block"), may not start: the hand has to keep 10 cm from the vase, '
     )
 
 
