@@ -118,6 +118,23 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("pick and place, acceleration", lambda r: r["largest_acceleration_share"], at_most(1.0), LIMITS),
         ],
     ),
+    "bench_detours": (
+        [],
+        ["--layouts", "1", "--in-the-way", "1"],
+        [
+            Figure(
+                f"{words}, vase in the way: done and kept",
+                lambda r, words=words: r["in the way"][words]["done, rule kept"],
+                at_least(bound),
+                f"≥ {bound}",
+            )
+            for words, bound in (
+                ("stay away from the vase", 0.9),
+                ("never reach over the vase", 0.9),
+                ("keep 20 cm from the vase", 0.9),
+            )
+        ],
+    ),
     "bench_episode_speed": (
         [],
         ["--episodes", "1"],
