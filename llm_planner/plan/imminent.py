@@ -13,6 +13,7 @@ from llm_planner.errors import InputError
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.plan import in_base_words
 from llm_planner.plan.trace import letter, pass_through
+from llm_planner.skills.errors import SkillError
 from llm_planner.temporal.alphabet import Letter
 from llm_planner.world.scene import Scene, Vector3
 
@@ -34,8 +35,9 @@ def turns_of(state: Execution) -> tuple[Turn, ...]:
     skill, step = state.interpreter.program.skills[state.run.step.skill], state.run.step
     values = in_base_words(skill, step.arguments, state.viewpoint)
     try:
-        passage = pass_through(skill, values, state.scene, state.origins, state.watch.needs_every_point)
-    except InputError:
+        every_point, zones = state.watch.needs_every_point, state.run.zones
+        passage = pass_through(skill, values, state.scene, state.origins, every_point, zones)
+    except (InputError, SkillError):
         return ()
     found, before = list[Turn](), state.watch.trace[-1:]
     for moment in passage.moments(state.watch.origins):

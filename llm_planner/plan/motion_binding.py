@@ -71,6 +71,11 @@ def bindings(
     return tuple(_binding(one, levers, scene, soon) for one in watch.watched)
 
 
+def limit_of(watch: Watch, scene: Scene) -> float:
+    """How fast the robot may move now by all rules [m/s], infinite where none says."""
+    return min((one.limit for one in bindings(watch, scene)), default=inf)
+
+
 def levers_of(watch: Watch, scene: Scene) -> tuple[Lever, ...]:
     """The propositions that the controller has a hand in, at which value, and at what price."""
     moment = Moment(scene, watch.origins)

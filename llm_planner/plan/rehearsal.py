@@ -15,6 +15,7 @@ from llm_planner.errors import InputError
 from llm_planner.plan.events import Command, EndReason, SceneObserved, SkillFinished, StartSkill
 from llm_planner.plan.execution import SETTLE_TIME, advance
 from llm_planner.plan.execution_state import Execution
+from llm_planner.plan.motion_binding import limit_of
 from llm_planner.plan.shoving import is_push, pushed_by, shoved
 from llm_planner.plan.speed_outlook import SpeedOutlooks
 from llm_planner.plan.surprises import Course, surprises
@@ -185,8 +186,8 @@ class _Point:
         state, start = self.state, self.start
         assert state.scene is not None
         skill = state.interpreter.program.skills[start.skill]
-        every_point = state.watch.needs_every_point
-        passage = pass_through(skill, start.arguments, state.scene, state.origins, every_point, start.zones)
+        every_point, limit = state.watch.needs_every_point, limit_of(state.watch, state.scene)
+        passage = pass_through(skill, start.arguments, state.scene, state.origins, every_point, start.zones, limit)
         return Course(passage.scenes)
 
     @property

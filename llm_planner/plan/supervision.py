@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from llm_planner.control.zones import Zone
 from llm_planner.errors import InputError
+from llm_planner.plan.deadlines import deadline
 from llm_planner.plan.events import EndReason, Finish
-from llm_planner.plan.motion_binding import bindings
+from llm_planner.plan.motion_binding import bindings, limit_of
 from llm_planner.plan.plan import PlanStep
 from llm_planner.plan.trace import letter, pass_through
 from llm_planner.plan.watch import Watch
@@ -57,7 +58,8 @@ def foreseen_trouble(
     if not watch.watched:
         return None
     try:
-        passage = pass_through(skill, values, scene, origins, watch.needs_every_point, zones)
+        every_point, limit = watch.needs_every_point, limit_of(watch, scene)
+        passage = pass_through(skill, values, scene, origins, every_point, zones, limit)
     except InputError as error:
         return Finish(EndReason.FAILED, f"Step {step.id}, {step}, cannot start: {error}.")
     except SkillError as error:
@@ -65,8 +67,20 @@ def foreseen_trouble(
     ahead = watch.foresee(passage.moments(watch.origins))
     if not ahead.broken:
         return None
-    message = f"Step {step.id}, {step}, may not start: it would break {_quoted(ahead.broken)}{_shown_by(ahead)}."
+    late = _too_late(watch, ahead, scene.time, passage.seconds)
+    told = late or f"it would break {_quoted(ahead.broken)}{_shown_by(ahead)}"
+    message = f"Step {step.id}, {step}, may not start: {told}."
     return Finish(EndReason.REPLAN, message, ahead.trace)
+
+
+def _too_late(watch: Watch, ahead: Watch, now: float, seconds: float) -> str:
+    """What there is too little time for, in words; "" where what breaks is not a matter of time."""
+    broken = [before for before, after in zip(watch.watched, ahead.watched, strict=True) if after.verdict.lost]
+    left = {one.constraint.words: deadline(one, now) - now for one in broken}
+    if any(time > seconds for time in left.values()):
+        return ""
+    told = " and ".join(f"only {time:.1f} s are left for “{words}”" for words, time in left.items())
+    return f"{told}, and the step takes about {seconds:.1f} s"
 
 
 def told_broken(watch: Watch) -> Finish:

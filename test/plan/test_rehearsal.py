@@ -1,5 +1,6 @@
 """A plan is rehearsed over every branch with one surprise; all constraints are proved on each, or doubted."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -220,3 +221,22 @@ def test_the_rooms_on_a_robots_way_count():
     passed = [room for room in building.names if rehearsed_there(f"G !in(robot, {room})").verdict is Advice.BLOCK]
     assert {here, beyond} < set(passed)
     assert len(passed) < len(building.names)
+
+
+def test_a_deadline_that_is_out_of_reach_is_told_with_the_time_that_is_left(rehearsed):
+    assert rehearsed(INTO_THE_BOWL, "F[0,20] in(red block, red bowl)").verdict is Advice.ALLOW
+    rehearsal = rehearsed(INTO_THE_BOWL, "F[0,5] in(red block, red bowl)")
+    assert rehearsal.verdict is Advice.BLOCK
+    assert re.search(r"only \d\.\d s are left for “so be it”, and the step takes about \d\.\d s", rehearsal.reasons[0])
+
+
+def test_a_deadline_reckons_with_the_speed_that_is_in_force(rehearsed):
+    rehearsal = rehearsed(INTO_THE_BOWL, "F[0,20] in(red block, red bowl)", "G speed(robot) < 0.1")
+    assert rehearsal.verdict is Advice.BLOCK
+    assert "s are left for" in rehearsal.reasons[0]
+    assert rehearsed(INTO_THE_BOWL, "F[0,90] in(red block, red bowl)", "G speed(robot) < 0.1").reasons == ()
+
+
+def test_what_breaks_in_time_is_told_as_broken(rehearsed):
+    rehearsal = rehearsed(INTO_THE_BOWL, "G[0,60] !holding(red block)")
+    assert "it would break “so be it” (holding(red block))" in rehearsal.reasons[0]
