@@ -144,7 +144,7 @@ class _Room:
     def _grips(self, nodes: Array) -> list[Grip]:
         """The hand at the nodes of a way, turning with its azimuth as it does on the way to the goal."""
         ends = [grip.yaw - math.atan2(grip.y, grip.x) for grip in (self._start, self._goal)]
-        turns = np.linspace(*ends, len(nodes) + 1)[:-1]
+        turns = np.linspace(ends[0], ends[1], len(nodes) + 1)[:-1]
         return [
             Grip(radius * math.cos(azimuth), radius * math.sin(azimuth), height, turn + azimuth)
             for (radius, azimuth, height), turn in zip(nodes.tolist(), turns.tolist(), strict=True)

@@ -22,7 +22,8 @@ def distances(zone: Zone, points: Array) -> Array:
     if zone.shape is Shape.CYLINDER:
         local = np.stack([np.hypot(local[..., 0], local[..., 1]), local[..., 2]], axis=-1)
     outside = local - np.array(zone.size)
-    return _length(np.maximum(outside, 0.0)) + np.minimum(outside.max(axis=-1), 0.0)
+    distance: Array = _length(np.maximum(outside, 0.0)) + np.minimum(outside.max(axis=-1), 0.0)
+    return distance
 
 
 def half_widths(zone: Zone) -> Array:
