@@ -251,6 +251,33 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("slower: fastest after 0.25 s [m/s]", lambda r: r["later"]["max"], at_most(0.165), "≤ 0.165"),
         ],
     ),
+    "bench_faults": (
+        [],
+        ["--scenes", "1", "--processes", "1", "--only", "start inside a zone"],
+        [
+            Figure(
+                "faults: contacts but by pushes", lambda r: sum(row["contacts"] for row in r.values()), at_most(0), "0"
+            ),
+            Figure(
+                "faults: uncontrolled motions",
+                lambda r: sum(row["uncontrolled"] for row in r.values()),
+                at_most(0),
+                "0",
+            ),
+            Figure(
+                "faults: violations > 1 mm, where keepable",
+                lambda r: sum(row["violations"] for name, row in r.items() if name != "contradictory zones"),
+                at_least(0),
+                "reported",
+            ),
+            Figure(
+                "faults: recovery, slowest median [s]",
+                lambda r: max(row["recovery s"]["median"] for name, row in r.items() if name != "the states stop"),
+                at_least(0),
+                "reported",
+            ),
+        ],
+    ),
     "bench_tokens": (
         [],
         ["--tasks", "2"],

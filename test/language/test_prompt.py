@@ -9,6 +9,7 @@ import pytest
 from llm_planner.language.model import Attempt, ProgramRequest
 from llm_planner.language.prompt import MAX_PROBLEMS, describe_scene, messages, system_prompt
 from llm_planner.program.queries import QUERIES
+from llm_planner.rewards.terms import TERMS
 from llm_planner.skills.library import load_skills
 from llm_planner.world.building import Building, Room
 from llm_planner.world.places import DIRECTIONS, REGIONS, Rectangle
@@ -34,6 +35,12 @@ def test_the_skills_offered_are_those_of_the_robot_that_is_there() -> None:
 @pytest.mark.parametrize("word", [*REGIONS, *DIRECTIONS])
 def test_every_place_and_direction_is_in_the_prompt(word: str) -> None:
     assert f'"{word}"' in system_prompt(TABLE)
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_every_term_of_reward_programs_is_in_the_prompt_of_either_robot(term: str) -> None:
+    for scene in (TABLE, HOUSE):
+        assert re.search(rf"^{term}\(a.*\) \[(m|deg|m/s)\]  ", system_prompt(scene), re.MULTILINE)
 
 
 def test_the_scene_is_described_in_few_digits() -> None:
