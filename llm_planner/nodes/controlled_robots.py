@@ -10,8 +10,9 @@ from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Float64
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
-from llm_planner.control.base import BaseController
+from llm_planner.control.base import BaseController, BaseSettings
 from llm_planner.control.envelope import Envelope
 from llm_planner.control.fallback import sample
 from llm_planner.control.limits import LimitShare
@@ -21,11 +22,10 @@ from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.control.robots import arm
 from llm_planner.control.vigilance import Expected
 from llm_planner.control.zones import Shape, Zone
-from llm_planner.nodes.arm_output import ArmOutput
 from llm_planner.nodes.arm_settings import arm_of
 from llm_planner.nodes.base_messages import MAP_FRAME, in_base_frame, odometry_from_msg, velocity_to_msg
 from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
-from llm_planner.nodes.message_conversions import joint_state_from_msg
+from llm_planner.nodes.message_conversions import joint_state_from_msg, trajectory_to_msg
 from llm_planner.nodes.shell import RELIABLE, ShellNode
 from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
 from llm_planner.simulation.rooms.base import BASE_LIMITS
@@ -39,12 +39,12 @@ class ControlledArm:
 
     def __init__(self, node: ShellNode, time_limit: float, envelope: Envelope) -> None:
         self._arm = arm_of(node)
-        share = LimitShare(acceleration=envelope.acceleration, braking=max(envelope.acceleration, LimitShare.braking))
+        share = LimitShare(acceleration=min(envelope.acceleration, LimitShare.acceleration))
         self._kinematics = ArmKinematics()
         robot = replace(arm(self._kinematics), limits=self._arm.limits)
         self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), robot)
         self._warm_up()
-        self._output = ArmOutput(node, self._arm)
+        self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
 
     def expected(self, silence: float) -> Expected:
         """What its states are like; `silence` as there."""
@@ -69,8 +69,8 @@ class ControlledArm:
         return joint_state_from_msg(message, self._arm.joints, ())[0]
 
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
-        """`now` [s] is when the plan begins to hold."""
-        self._output.send(plan, state, now)
+        """The whole plan, to the safety filter."""
+        self._command.publish(trajectory_to_msg(plan))
 
 
 class ControlledBase:
@@ -79,9 +79,10 @@ class ControlledBase:
     topic, message_type, frame = "odom", Odometry, MAP_FRAME
 
     def __init__(self, node: ShellNode, time_limit: float, envelope: Envelope) -> None:
-        self.controller = BaseController()
+        acceleration = min(envelope.acceleration, BaseSettings.acceleration_share)
+        self.controller = BaseController(BaseSettings(acceleration_share=acceleration))
         self._width = float("nan")
-        self._velocity = node.create_lifecycle_publisher(Twist, "cmd_vel", 1)
+        self._velocity = node.create_lifecycle_publisher(Twist, "cmd_vel_wanted", 1)
         self._gripper = node.create_lifecycle_publisher(Float64, "gripper_command", RELIABLE)
 
     def expected(self, silence: float) -> Expected:

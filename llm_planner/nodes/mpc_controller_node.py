@@ -14,7 +14,6 @@ from llm_planner_interfaces.msg import MotionConstraints, MotionReference, Motio
 from llm_planner.control.ladder import FallbackLadder, Rung, Standing
 from llm_planner.control.vigilance import OUT_OF_ORDER, Vigilance
 from llm_planner.errors import LlmPlannerError
-from llm_planner.nodes.arm_output import OUTPUT_SETTINGS
 from llm_planner.nodes.controlled_robots import CONTROLLED
 from llm_planner.nodes.message_conversions import reference_from_msg
 from llm_planner.nodes.motion_messages import constraints_to_msg, standing_to_msg
@@ -35,7 +34,6 @@ class MpcControllerNode(ShellNode):
         Setting("lead", 0.02, "plans start this much after the state they come from [s], so that they arrive in time",
                 0.0, 0.1),
         Setting("state_timeout", 1.0, "wall time without a newer state after which the robot is held [s]", 0.05, 10.0),
-        *OUTPUT_SETTINGS,
         ENVELOPE,
         ROBOT,
         ROBOT_FILE,

@@ -27,9 +27,9 @@ class GuardSettings:
 
     hold: float = 0.012  # of one acceleration; the robot brakes after it unless it hears more
     silence: float = 0.25  # a plan that began longer ago than this is nobody's wish any more
-    frequency: float = 20.0  # [rad/s] of the critically damped spring by which a wanted motion is caught up with
-    joined_position: float = 0.005  # a plan that begins this near to the motion so far continues it
-    joined_velocity: float = 0.05  # [rad/s]
+    frequency: float = 12.0  # [rad/s] of the critically damped spring by which a wanted motion is caught up with
+    joined_position: float = 0.01  # a plan that begins this near to the motion so far continues it
+    joined_velocity: float = 0.25  # [rad/s]
     resync: float = 0.1  # measured this far from where it should be, the robot is taken to be where it is measured
 
 

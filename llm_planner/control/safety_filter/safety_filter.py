@@ -103,7 +103,8 @@ class SafetyFilter:
         self.check(qpos, qvel)
         braking, limits = self.stopping.acceleration, self.limits.slower(constraints.joint_share)
         if not np.isfinite(wanted_qacc).all():
-            wanted_qacc = np.minimum(np.maximum(-qvel / dt, -braking), braking)
+            rest = self.filter(qpos, qvel, np.minimum(np.maximum(-qvel / dt, -braking), braking), constraints, dt)
+            return replace(rest, changed=True, binding=("no finite command", *rest.binding))
         lower, upper = acceleration_bounds(qpos, qvel, limits, braking, dt)
         within = np.minimum(np.maximum(wanted_qacc, lower), upper)
         cut = np.abs(within - wanted_qacc) > UNTOUCHED * limits.acceleration

@@ -23,7 +23,7 @@ def postures(count: int) -> np.ndarray:
 def test_the_gripper_point_is_where_the_simulation_has_it():
     body, kinematics, qpos = panda_body(), ArmKinematics(), postures(50)
     expected = np.array([kinematics.forward(row)[0] for row in qpos])
-    assert body.place(qpos).points[:, :, 0].T == pytest.approx(expected, abs=1e-6)
+    assert pytest.approx(expected, abs=1e-6) == body.place(qpos).points[:, :, 0].T
 
 
 def test_the_gripper_point_moves_as_the_simulation_says():

@@ -83,7 +83,9 @@ def test_a_clearance_never_falls_below_its_tangent_inside_as_well(zones, points)
     assert (there >= tangent - 1e-9).all()
 
 
-@pytest.mark.parametrize(("shape", "size"), [(Shape.SPHERE, (0.1,)), (Shape.CYLINDER, (0.1, 0.2)), (Shape.BOX, (1, 1, 1))])
+@pytest.mark.parametrize(
+    ("shape", "size"), [(Shape.SPHERE, (0.1,)), (Shape.CYLINDER, (0.1, 0.2)), (Shape.BOX, (1, 1, 1))]
+)
 def test_a_point_in_the_very_middle_has_a_way_out(shape, size):
     watch = ZoneSet([Zone("it", shape, size, Pose((0.0, 0.0, 0.0)))], np.array([0.0, 0.0]))
     clearances = watch.clearances(np.zeros((3, 1, 2)))
