@@ -84,7 +84,6 @@ def judge(log: Log) -> Outcome:
         distance = np.array([row.get(name, np.inf) for row in log.distances])
         clearance = np.array([row.get(name, 0.0) for row in log.clearances])
         grown = np.maximum.accumulate(np.where(np.diff(clearance, prepend=0.0) > 0, times, -np.inf))
-        grown[times < 0.3] = -np.inf  # at the start everything is far away
         short = clearance - distance
         settled = times - grown > SETTLED
         calm &= settled
@@ -96,7 +95,7 @@ def judge(log: Log) -> Outcome:
         late = (~settled) & (short > TOLERANCE)
         recovery = max(recovery, float((times - grown)[late].max(initial=0.0)))
     return Outcome(
-        touched=least < 0 or log.touched > 0,
+        touched=least < 0 or any(log.touched),
         least=least,
         violation=violation,
         transient=transient,

@@ -21,6 +21,7 @@ Array = np.ndarray
 SECONDS = 6.0  # of a scene
 FREE_AT_START = 0.06  # [m] between the whole arm and every solid, at both ends of its way
 CLEARANCE = 0.02  # [m] at first
+TABLE = Zone("the table", Shape.BOX, (0.55, 0.65, 0.1), Pose((0.4, 0.0, -0.1)), 0.005)
 LASTING = 1000.0  # [s] that a patch holds
 
 
@@ -65,12 +66,12 @@ def _drawn(rng: np.random.Generator, changes: int) -> ClearanceScene | None:
         for a, b in (ends, ends[::-1]):
             poses.extend(plan_path(a, [Leg(b)], limits, straight=True))
     assert starts[0] is not None
-    return ClearanceScene(starts[0], tuple(poses), tuple(solids), _patches(rng, solids, changes))
+    return ClearanceScene(starts[0], tuple(poses), (TABLE, *solids), _patches(rng, solids, changes))
 
 
 def _patches(rng: np.random.Generator, solids: Sequence[Zone], changes: int) -> tuple[Patch, ...]:
     zones, speed = [replace(solid, clearance=CLEARANCE) for solid in solids], None
-    patches = [Patch("scene", 0.0, LASTING, zones=tuple(zones))]
+    patches = [Patch("operator", 0.0, LASTING, zones=(TABLE,)), Patch("scene", 0.0, LASTING, zones=tuple(zones))]
     for moment in np.sort(rng.uniform(0.5, SECONDS - 1.5, changes)).tolist():
         if rng.random() < 0.5:
             speed = float(rng.uniform(0.1, 0.5))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
@@ -89,7 +89,9 @@ class Log:
     clearances: list[dict[str, float]] = field(default_factory=list)  # that is in force [m]
     speeds: list[float] = field(default_factory=list)  # of the gripper point [m/s]
     limits: list[float] = field(default_factory=list)  # in force [m/s]
-    touched: int = 0  # looks at which the robot touched the table
+    qvel: list[Array] = field(default_factory=list)  # (7,) [rad/s]
+    touched: list[bool] = field(default_factory=list)  # whether the robot touches the table
+    refused: int = 0  # references
     rungs: list[Rung] = field(default_factory=list)  # every PERIOD
     controller_ms: list[float] = field(default_factory=list)
     filter_ms: list[float] = field(default_factory=list)
@@ -98,23 +100,33 @@ class Log:
 
 
 class GuardedArm:
-    """One robot. `step` is one tick of the controller; nothing is said about what it is told in between."""
+    """One robot. `step` is one tick of the controller; `offset` [s] is how far its clock is from the simulation's."""
 
     def __init__(
         self, world: World, zones: Sequence[Zone], board: PatchBoard | None = None, filtered: bool = True
     ) -> None:
         """`zones`: every solid that is ever to be kept out of."""
         self.world, self.board, self.log = world, board or PatchBoard(), Log()
+        self.offset = 0.0
+        self.late = 0.0  # [s] that a plan takes to the filter
         self.referee = Referee(zones)
         self.ladder = FallbackLadder(MpcController(), Vigilance(Expected(velocity=PANDA_LIMITS.qvel_max)))
         self._guard = Guard(SafetyFilter(panda_body(), PANDA_LIMITS)) if filtered else None
-        self._plan: JointTrajectory | None = None
-        self._command: JointTrajectory | None = None  # of the filter
+        self._under_way: list[tuple[float, JointTrajectory]] = []  # plans, and when they arrive
+        self._command: JointTrajectory | None = None
         self._due = 0.0
         self._robot_geoms = {g for g in range(world.model.ngeom) if world.model.geom_contype[g] == 1}
 
+    @property
+    def now(self) -> float:
+        """By the robot's clock [s]."""
+        return self.world.time + self.offset
+
+    def state(self) -> JointState:
+        return replace(self.world.joint_state(), time=self.now)
+
     def constraints(self) -> MotionConstraints:
-        return self.board.at(self.world.time, self.hand_speed())
+        return self.board.at(self.now, self.hand_speed())
 
     def hand_speed(self) -> float:
         """[m/s] of the gripper point, in the simulation."""
@@ -123,43 +135,53 @@ class GuardedArm:
         mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_SITE, model.site("gripper").id, velocity, 0)
         return math.sqrt(float(velocity[3:] @ velocity[3:]))
 
-    def step(
-        self, reference: MotionReference | None, state: JointState | None = None, wall: float | None = None
-    ) -> None:
+    def leap(self, seconds: float) -> None:
+        """The robot's clock leaps."""
+        self.offset += seconds
+        if seconds < 0:
+            self.board.started_over(self.now)
+        if self._guard is not None:
+            self._guard.forget()
+        self._under_way.clear()
+        self._command = self._command and replace(self._command, start_time=self._command.start_time + seconds)
+
+    def step(self, reference: MotionReference | None, state: JointState | None = None) -> None:
         """One tick: plan from `state` (else as it is), and follow until the next."""
-        now = self.world.time
         constraints = self.constraints()
-        if reference is not None:
-            self.ladder.follow(reference)
+        self.hear(reference)
         began = time.thread_time()
-        self._plan = self.ladder.step(
-            state or self.world.joint_state(), now, now if wall is None else wall, constraints
-        )
+        plan = self.ladder.step(state or self.state(), self.now, self.world.time, constraints)
         self.log.controller_ms.append(1e3 * (time.thread_time() - began))
-        self.log.rungs.append(self.ladder.standing.rung)
+        self._under_way.append((self.world.time + self.late, plan))
         self.drift(constraints)
+
+    def hear(self, reference: MotionReference | None) -> None:
+        if reference is not None:
+            self.log.refused += bool(self.ladder.follow(reference))
 
     def drift(self, constraints: MotionConstraints | None = None) -> None:
         """One tick without the controller: what was planned is followed, under the filter."""
         constraints = constraints or self.constraints()
+        self.log.rungs.append(self.ladder.standing.rung)
         for _ in range(round(PERIOD / STEP)):
             if self.world.time >= self._due - 1e-9:
                 self._due = self.world.time + FILTER_PERIOD
                 self._filter(constraints)
                 self._look(constraints)
             if self._command is not None:
-                self.world.follow(self._command, STEP)
+                self.world.follow(replace(self._command, start_time=self._command.start_time - self.offset), STEP)
 
     def _filter(self, constraints: MotionConstraints) -> None:
         """What the robot follows from now on: the plan where it passes, else what the filter makes of it."""
-        plan, self._plan = self._plan, None
+        arrived = [plan for due, plan in self._under_way if due <= self.world.time + 1e-9]
+        del self._under_way[: len(arrived)]
         if self._guard is None:
-            self._command = plan or self._command
+            self._command = arrived[-1] if arrived else self._command
             return
-        now, began = self.world.time, time.thread_time()
-        self._guard.measured(self.world.joint_state())
-        command = plan and self._guard.hear(plan, now, constraints)
-        command = command or self._guard.step(now, constraints)
+        began = time.thread_time()
+        self._guard.measured(self.state())
+        command = self._guard.hear(arrived[-1], self.now, constraints) if arrived else None
+        command = command or self._guard.step(self.now, constraints)
         self._command = command or self._command
         self.log.filter_ms.append(1e3 * (time.thread_time() - began))
         self.log.stepping += self._guard.is_stepping
@@ -177,7 +199,8 @@ class GuardedArm:
         log.clearances.append({zone.name: zone.clearance for zone in constraints.zones})
         log.speeds.append(self.hand_speed())
         log.limits.append(constraints.speed)
-        log.touched += any(not self._robot_geoms.isdisjoint(pair) for pair in data.contact.geom.tolist())
+        log.qvel.append(data.qvel[:NQ].copy())
+        log.touched.append(any(not self._robot_geoms.isdisjoint(pair) for pair in data.contact.geom.tolist()))
 
 
 def piece(poses: Sequence[Pose], dt: float, since: float, now: float, epoch: int = 1) -> MotionReference:
