@@ -39,7 +39,7 @@ class Envelope:
     `speed` [m/s], `joint_share` and `clearance` [m] hold while no patch speaks of them; a patch may loosen them up to
     `largest_speed` and `largest_share`, and down to `least_clearance`. `zones` always hold. `weights` has the least and
     the largest factor of each weight that may be changed. `acceleration` is the share of the robot's accelerations that
-    the controller plans with. Raises InputError.
+    the controller plans with at most. Raises InputError.
     """
 
     speed: float = math.inf
@@ -48,7 +48,7 @@ class Envelope:
     largest_share: float = 1.0
     clearance: float = 0.0
     least_clearance: float = 0.0
-    acceleration: float = 0.6
+    acceleration: float = 1.0
     zones: tuple[Zone, ...] = ()
     weights: Mapping[str, tuple[float, float]] = field(default_factory=lambda: MappingProxyType({}))
     ramps: Ramps = field(default_factory=Ramps)
