@@ -288,6 +288,17 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
         ["--steps", "2", "--only", "0"],
         [Figure("formulas learnt from few sentences", lambda r: r["mean"], at_least(0.0), "with --data ≥ 0.92")],
     ),
+    "bench_rewards": (
+        ["--runs", "10"],
+        ["--runs", "1", "--only", "knock over"],
+        [
+            Figure("language to rewards, 17 tasks solved", lambda r: r["solved"], at_least(0.9), "≥ 0.90"),
+            Figure(
+                "the same by the other skills alone", lambda r: r["solved by primitives"], at_least(0.0), "beside it"
+            ),
+            Figure("sampled plan, median [ms CPU]", lambda r: r["plan_ms, median of tasks"], at_most(50.0), "≤ 50"),
+        ],
+    ),
     "bench_watch": (
         [],
         ["--updates", "200"],

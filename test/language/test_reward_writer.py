@@ -43,7 +43,7 @@ MOBILE = [
     ("face Anna", "reach(facing('robot', 'Anna') <= 8)"),
     ("turn your back on the plant", "reach(facing('robot', 'plant') >= 170)"),
     ("spin twice clockwise", "reach(turned('robot') == -720); keep(moved('robot') <= 0.1)"),
-    ("drive around the plant once", "reach(circled('robot', 'plant') == 360); keep(distance('robot', 'plant') <= 1.17)"),
+    ("circle the plant", "reach(circled('robot', 'plant') == 360); keep(distance('robot', 'plant') <= 1.17)"),
     (
         "drive backwards to Anna",
         "reach(distance('robot', 'Anna') <= 0.82); reach(facing('robot', 'Anna') >= 170)",
