@@ -42,6 +42,11 @@ class Program:
     most: Array
 
     @property
+    def bounded(self) -> Array:
+        """Unit rows (k, n) of the variables that have a bound."""
+        return np.eye(len(self.f))[(self.least > -_LARGE) | (self.most < _LARGE)]
+
+    @property
     def stacked(self) -> tuple[Array, Array]:
         """Bounds (n + m,) of x and then of A x."""
         lower, upper = np.concatenate([self.least, self.lower]), np.concatenate([self.most, self.upper])
@@ -109,16 +114,21 @@ def plain_daqp(programs: Sequence[Program]) -> Solve:
 
 def osqp_sparse(programs: Sequence[Program]) -> Solve:
     """Warm started by itself with its last answer."""
-    first, rows, unit = programs[0], Rows(programs), np.eye(len(programs[0].f))
+    first, rows, unit = programs[0], Rows(programs), programs[0].bounded
     pattern = Pattern([np.vstack([unit, program.A]) for program in programs])
-    lower, upper = first.stacked
-    accuracy = {"eps_abs": ACCURACY, "eps_rel": ACCURACY, "max_iter": 20000}
+
+    def sides(program: Program) -> tuple[Array, Array]:
+        lower = np.concatenate([unit @ program.least, program.lower])
+        return _endless(lower), _endless(np.concatenate([unit @ program.most, program.upper]))
+
+    lower, upper = sides(first)
+    accuracy = {"eps_abs": ACCURACY, "eps_rel": ACCURACY, "max_iter": 4000}
     solver = osqp.OSQP()
     matrices = sparse.triu(first.H, format="csc"), first.f, pattern.sparse(np.vstack([unit, first.A]))
     solver.setup(*matrices, lower, upper, verbose=False, **accuracy)
 
     def solve(program: Program) -> tuple[Array, float]:
-        lower, upper = program.stacked
+        lower, upper = sides(program)
         matrices = {"Ax": pattern.numbers(np.vstack([unit, program.A]))} if rows.changing else {}
         began = time.thread_time()
         solver.update(q=program.f, l=lower, u=upper, **matrices)
@@ -131,11 +141,15 @@ def osqp_sparse(programs: Sequence[Program]) -> Solve:
 
 def proxqp_dense(programs: Sequence[Program]) -> Solve:
     """Warm started with its last answer. Bounds of x are rows: its updates of boxes need every matrix again."""
-    first, rows, unit = programs[0], Rows(programs), np.eye(len(programs[0].f))
+    first, rows, unit = programs[0], Rows(programs), programs[0].bounded
 
     def sides(program: Program) -> dict[str, Array]:
         b, lower, upper = rows.bounds(program)
-        return {"b": b, "l": np.concatenate([lower, program.least]), "u": np.concatenate([upper, program.most])}
+        return {
+            "b": b,
+            "l": np.concatenate([lower, unit @ program.least]),
+            "u": np.concatenate([upper, unit @ program.most]),
+        }
 
     def matrices(program: Program) -> dict[str, Array]:
         A, C = rows.matrices(program.A)
@@ -178,21 +192,27 @@ def _piqp(programs: Sequence[Program], solver: Any, former: Callable[[list[Array
         former([s[0] for s in split]),
         former([s[1] for s in split]),
     )
-    b, lower, upper = rows.bounds(first)
     A, G = equations(split[0][0]), others(split[0][1])
-    solver.setup(cost(first.H), first.f, A, b, G, lower, upper, first.least, first.most)
+    b, *sides = rows.bounds(first)
+    solver.setup(cost(first.H), first.f, A, b, G, *map(_endless, (*sides, first.least, first.most)))
 
     def solve(program: Program) -> tuple[Array, float]:
-        b, lower, upper = rows.bounds(program)
+        b, *sides = rows.bounds(program)
+        h_l, h_u, x_l, x_u = map(_endless, (*sides, program.least, program.most))
         A, G = rows.matrices(program.A)
         matrices = {"A": equations(A), "G": others(G)} if rows.changing else {}
         began = time.thread_time()
-        solver.update(c=program.f, b=b, h_l=lower, h_u=upper, x_l=program.least, x_u=program.most, **matrices)
+        solver.update(c=program.f, b=b, h_l=h_l, h_u=h_u, x_l=x_l, x_u=x_u, **matrices)
         status = solver.solve()
         spent = time.thread_time() - began
         return _answer(solver.result.x, status == piqp.PIQP_SOLVED), spent
 
     return solve
+
+
+def _endless(bounds: Array) -> Array:
+    """Infinite where they are none."""
+    return np.where(np.abs(bounds) >= _LARGE, np.copysign(np.inf, bounds), bounds)
 
 
 def _answer(x: Array, solved: bool) -> Array:
