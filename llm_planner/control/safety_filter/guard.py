@@ -18,6 +18,7 @@ from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import Array, JointState, JointTrajectory
 from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
 
+STILL = 1e-6  # [rad, rad/s] that is no motion
 KEEP_WIDTH = float("nan")  # before any plan: the fingers stay as they are
 
 
@@ -52,7 +53,10 @@ class Guard:
 
     def rests(self, now: float) -> bool:
         """Whether the robot stands still, and is to."""
-        return self._motion is None or now >= fallback.end_time(self._motion)
+        if self._motion is None:
+            return True
+        here = fallback.sample(self._motion, now)
+        return bool(max(np.abs(here.qvel).max(), np.abs(self._motion.qpos[-1] - here.qpos).max()) <= STILL)
 
     def measured(self, state: JointState) -> None:
         """Where the robot is; it is taken to be at rest or as measured when that is not where it was sent.
