@@ -111,13 +111,18 @@ class FallbackLadder:
             return self._stop(state, now, constraints, self._latch)
         return self._move(state, now, constraints)
 
-    def watch(self, wall: float, constraints: MotionConstraints = FREE) -> JointTrajectory | None:
-        """To be called now and then: what to command, once, when the robot's states have stopped; else None."""
+    def watch(self, wall: float) -> JointTrajectory | None:
+        """To be called now and then: the plan to end with, once, when the robot's states have stopped; else None.
+
+        It is the last one: it ends at rest, and nobody knows where on it the robot is.
+        """
         lost = self._vigilance.silent(wall)
-        if not lost or self._latch or self._plan is None:
+        if not lost or self._plan is None or self.state is None:
             return None
-        end = fallback.end_time(self._plan)  # a plan ends at rest, so there the robot is
-        return self._stop(self._stand_in(lost, end), end, constraints, lost)
+        ended = self.state.time + self._vigilance.silence(wall) >= fallback.end_time(self._plan)
+        is_new, self._latch, self._reference = not self._latch, self._latch or lost, None
+        self.standing = Standing(Rung.STOPPED if ended else Rung.BRAKING, self._latch, self._epoch)
+        return self._plan if is_new else None
 
     def reset(self) -> None:
         """Everything is forgotten, the latch included; references of earlier runs stay refused."""

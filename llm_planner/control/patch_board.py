@@ -99,7 +99,7 @@ class PatchBoard:
             return f"it is older than the last one, by {stamp - patch.stamp:.3f} s"
         if patch.stamp > now + AHEAD:
             return f"its stamp lies {patch.stamp - now:.2f} s in the future; at most {AHEAD:g} s is allowed"
-        if patch.expires <= now:
+        if patch.expires <= now and not patch.says_nothing:  # to withdraw it is never too late
             return f"it expired {now - patch.expires:.2f} s ago"
         if patch.source not in self._patches and len(self._patches) >= MOST_SOURCES:
             return f"{MOST_SOURCES} sources have patches in force already; withdraw one"

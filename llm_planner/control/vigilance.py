@@ -64,10 +64,13 @@ class Vigilance:
         jumped = "" if leapt else self._joints_jumped(last, state)
         return Doubt(leapt or jumped, usable=not jumped)
 
+    def silence(self, wall: float) -> float:
+        """How long no newer state has come [s]; endless before the first one."""
+        return wall - self._heard
+
     def silent(self, wall: float) -> str:
-        """Whether no newer state has come for too long, in words; "" before the first one."""
-        silence = wall - self._heard
-        if not self._expected.silence < silence < math.inf:
+        """Whether that is too long, in words; "" before the first state."""
+        if not self._expected.silence < self.silence(wall) < math.inf:
             return ""
         return f"the robot's states have stopped: nothing newer for {self._expected.silence:g} s"
 

@@ -11,6 +11,7 @@ import time
 import numpy as np
 from llm_planner_interfaces.msg import MotionConstraints, MotionReference, MotionStatus
 
+from llm_planner.control.fallback import end_time
 from llm_planner.control.ladder import FallbackLadder, Rung, Standing
 from llm_planner.control.vigilance import OUT_OF_ORDER, Vigilance
 from llm_planner.errors import LlmPlannerError
@@ -131,8 +132,9 @@ class MpcControllerNode(ShellNode):
             return
         plan = self._ladder.watch(time.monotonic())
         if plan is not None:
-            self._tell(plan.start_time, self._patches.at(self._last_tick))
-            self._robot.send(plan, self._ladder.state, plan.start_time)
+            self._robot.send(plan, self._ladder.state, end_time(plan))
+        if self._ladder.standing.has_failed and self._ladder.standing != self._standing:
+            self._tell(self._last_tick, self._patches.at(self._last_tick))
 
     def _on_diagnose(self) -> None:
         statistics, standing, board = self._robot.controller.statistics, self._ladder.standing, self._patches.board

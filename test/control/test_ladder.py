@@ -157,13 +157,20 @@ def test_a_robot_that_is_elsewhere_is_held_there(moving):
     assert moving.rung is Rung.STOPPED
 
 
-def test_when_the_states_stop_the_robot_is_told_once_to_stay_at_the_end_of_its_plan(moving):
+def test_when_the_states_stop_the_last_plan_is_followed_to_its_end_and_no_further(moving):
     plan = moving.tick()
-    assert moving.ladder.watch(wall=moving.now + 0.5) is None
-    last = moving.ladder.watch(wall=moving.now + 1.5)
-    assert last.qpos == pytest.approx(np.vstack([plan.qpos[-1]] * 2))
+    heard = moving.now - PERIOD
+    assert moving.ladder.watch(wall=heard + 0.9) is None
+    assert moving.rung is Rung.TRACKING
+    assert moving.ladder.watch(wall=heard + 1.01) is plan
     assert moving.ladder.standing.reason == "the robot's states have stopped: nothing newer for 1 s"
-    assert moving.ladder.watch(wall=moving.now + 2.0) is None
+    assert moving.ladder.standing.has_failed
+    assert moving.ladder.watch(wall=heard + 3.0) is None
+    assert moving.rung is Rung.STOPPED
+    moving.follow(plan, 3.0)
+    moving.tick()
+    assert (moving.rung, moving.speed) == (Rung.STOPPED, 0.0)
+    assert "the robot is held" in moving.ladder.follow(moving.reference())
 
 
 def test_no_more_reference_or_an_old_one_is_rest_and_no_failure(moving):
@@ -262,5 +269,4 @@ def test_the_constraints_reach_the_controller_on_every_way_down():
     robot.ladder.follow(robot.reference())
     robot.tick(constraints=slow)
     robot.tick(nan(robot), constraints=slow)
-    robot.ladder.watch(robot.now + 9.0, slow)
     assert heard == [slow] * 3

@@ -153,7 +153,7 @@ def test_the_version_rises_with_every_change_and_only_then():
         (Patch("a", 5.0, 9.0, epoch=2), "it is of the earlier run 2; 'a' is at 3"),
         (Patch("a", 3.5, 9.0, epoch=3), "it is older than the last one, by 0.500 s"),
         (Patch("a", 5.6, 9.0, epoch=3), "its stamp lies 0.60 s in the future; at most 0.5 s is allowed"),
-        (Patch("a", 4.0, 4.9, epoch=3), "it expired 0.10 s ago"),
+        (Patch("a", 4.0, 4.9, epoch=3, speed=0.1), "it expired 0.10 s ago"),
     ],
 )
 def test_what_is_stale_or_from_the_future_is_refused(late, reason):
@@ -162,6 +162,13 @@ def test_what_is_stale_or_from_the_future_is_refused(late, reason):
     answer = board.offered(late, 5.0)
     assert (answer.accepted, answer.reason) == (False, reason)
     assert settled(board, 5.0).speed == 0.2
+
+
+def test_it_is_never_too_late_to_withdraw():
+    board = PatchBoard(LAB)
+    board.offered(patch(speed=0.2), 0.0)
+    assert board.offered(patch(now=1.0, lasts=0.5), 5.0).accepted
+    assert board.sources == ()
 
 
 def test_a_withdrawn_patch_does_not_come_back_by_a_late_message():
