@@ -20,7 +20,7 @@ from llm_planner.control.formulation import Horizon, StartState, Weights
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.mpc import MpcController, MpcSettings, Status
+from llm_planner.control.mpc import MpcController, MpcSettings, Status, TickStatistics
 from llm_planner.control.reference import Array, JointState, JointTrajectory, MotionReference
 from llm_planner.control.robots import mobile_base
 from llm_planner.errors import InputError
@@ -95,9 +95,12 @@ class BaseController(MpcController):
             planned = StartState(state.qpos, state.qvel, np.zeros(3))
         return replace(planned, qpos=state.qpos + self._lead), 0.0
 
-    def _stop(self, start: StartState, now: float) -> JointTrajectory:
-        self._status = Status.BRAKING if start.qvel.any() else Status.HOLDING
-        return self._brake(start, now)
+    def _stop(
+        self, start: StartState, now: float, constraints: MotionConstraints
+    ) -> tuple[JointTrajectory, TickStatistics]:
+        if start.qvel.any():
+            return self._come_to_rest(start, now, constraints)
+        return self._brake(start, now), TickStatistics(Status.HOLDING)
 
     def _replay(self, start: StartState, now: float) -> JointTrajectory:
         return self._brake(start, now)
@@ -107,6 +110,4 @@ class BaseController(MpcController):
         dt = self.settings.horizon.dt
         vx, vy, turn = np.abs(start.qvel).tolist()
         slowest = max(math.hypot(vx, vy) / self._braking[0], turn / self._braking[2])
-        stages = max(1, math.ceil(slowest / dt - 1e-9))
-        qacc = np.tile(-start.qvel / (stages * dt), (stages, 1))
-        return fallback.integrate(start, qacc, now, dt, self._width)
+        return fallback.brake_together(start, max(1, math.ceil(slowest / dt - 1e-9)), now, dt, self._width)

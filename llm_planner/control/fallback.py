@@ -58,3 +58,9 @@ def brake(start: StartState, limits: JointLimits, time: float, dt: float, grippe
     per_stage = np.divide(-start.qvel, stages * dt, out=np.zeros_like(start.qvel), where=stages > 0)
     qacc = np.where(np.arange(count)[:, None] < stages, per_stage, 0.0)
     return integrate(start, qacc, time, dt, gripper_width)
+
+
+def brake_together(start: StartState, stages: int, time: float, dt: float, gripper_width: float) -> JointTrajectory:
+    """Bring all joints to rest in `stages` of `dt` [s]: in joint space straight on, and ever more slowly."""
+    qacc = np.tile(-start.qvel / (stages * dt), (stages, 1))
+    return integrate(start, qacc, time, dt, gripper_width)

@@ -21,7 +21,7 @@ from llm_planner.control.formulation import Horizon, StartState, Weights
 from llm_planner.control.inverse_kinematics import IkSettings
 from llm_planner.control.limits import JointLimits, LimitShare
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.programs import Programs, ProgramSettings, Wish
+from llm_planner.control.programs import Programs, ProgramSettings
 from llm_planner.control.reference import Array, JointState, JointTrajectory, MotionReference
 from llm_planner.control.robot_model import RobotModel
 from llm_planner.control.robots import Robot, arm
@@ -120,7 +120,7 @@ class MpcController:
         self._check_state(state)
         start, tracking_error = self._start(state, now)
         if reference is None or now > reference.start_time + reference.valid_for:
-            plan, statistics = self._stop(start, now), TickStatistics(self._status)
+            plan, statistics = self._stop(start, now, constraints)
         else:
             plan, statistics = self._track(start, reference, now, constraints)
         self._plan, self._status = plan, statistics.status
@@ -132,9 +132,9 @@ class MpcController:
         self._check_state(state)
         start = StartState(state.qpos, state.qvel, np.zeros_like(state.qvel))
         there = np.tile(state.qpos, (len(self._knots), 1))
-        wish = Wish(there, np.zeros_like(there))
+        rest = Motion(there, np.zeros_like(there))
         try:
-            return self._solve(start, wish, self.limits, now, constraints).keep_out_slack <= KEPT
+            return self._programs.solve(start, rest, self.limits, constraints, lambda: rest).keep_out_slack <= KEPT
         except NoSolution:
             return False
 
@@ -173,15 +173,31 @@ class MpcController:
     def _width(self) -> float:
         return KEEP_WIDTH if self._plan is None else self._plan.gripper_width
 
-    def _stop(self, start: StartState, now: float) -> JointTrajectory:
-        dt = self.settings.horizon.dt
+    def _stop(
+        self, start: StartState, now: float, constraints: MotionConstraints
+    ) -> tuple[JointTrajectory, TickStatistics]:
         if self._plan is not None and self._status is Status.BRAKING and now < fallback.end_time(self._plan):
-            return self._plan
+            return self._plan, TickStatistics(Status.BRAKING)
         if not start.qvel.any():
-            self._status = Status.HOLDING
-            return fallback.hold(start.qpos, now, dt, self._width)
-        self._status = Status.BRAKING
-        return self._brake(start, now)
+            plan = fallback.hold(start.qpos, now, self.settings.horizon.dt, self._width)
+            return plan, TickStatistics(Status.HOLDING)
+        return self._come_to_rest(start, now, constraints)
+
+    def _come_to_rest(
+        self, start: StartState, now: float, constraints: MotionConstraints
+    ) -> tuple[JointTrajectory, TickStatistics]:
+        """As fast as the limits allow, where nothing is in the way; else as near to that as zones and speed let it."""
+        brake, statistics = self._brake(start, now), TickStatistics(Status.BRAKING)
+        if not constraints.zones and constraints.speed == math.inf:
+            return brake, statistics
+        wish = Motion(*fallback.sample_all(brake, now + self._knots))
+        try:
+            kept = self._programs.solve(start, wish, self._stopping, constraints, lambda: wish)
+        except NoSolution as reason:
+            return brake, replace(statistics, message=str(reason))
+        if not kept.rows:
+            return brake, statistics
+        return self._programs.problem.trajectory(start, kept.x, now, self._width), _told(statistics, kept)
 
     def _track(
         self, start: StartState, reference: MotionReference, now: float, constraints: MotionConstraints
@@ -193,29 +209,20 @@ class MpcController:
         limits = self._slowed(share, constraints.speed)
         began = self._clock()
         try:
-            wish = self._reachable(Wish(*joints.sample(now + self._robot.lag + self._knots)), start)
-            kept = self._solve(start, wish, limits, now, constraints)
+            wish = self._reachable(Motion(*joints.sample(now + self._robot.lag + self._knots)), start)
+            kept = self._programs.solve(start, wish, limits, constraints, lambda: self._so_far(start, now))
         except NoSolution as reason:
             return self._replay(start, now), TickStatistics(
                 Status.FALLBACK, self._clock() - began, unreached=joints.position_error, message=str(reason)
             )
         plan = self._programs.problem.trajectory(start, kept.x, now, reference.gripper_width)
-        return plan, TickStatistics(
-            Status.TRACKING,
-            kept.solve_time,
-            unreached=joints.position_error,
-            keep_out_slack=kept.keep_out_slack,
-            speed_slack=kept.speed_slack,
-            binding=kept.binding,
-            relaxed=kept.relaxed,
-            rows=kept.rows,
-        )
+        return plan, _told(TickStatistics(Status.TRACKING, unreached=joints.position_error), kept)
 
-    def _reachable(self, wish: Wish, start: StartState) -> Wish:
+    def _reachable(self, wish: Motion, start: StartState) -> Motion:
         """The wish, drawn nearer along straight lines where no plan gets there: it shall not outweigh a constraint."""
         far = wish.qpos - start.qpos
         excess = np.abs(far / (BEYOND + self._knots[:, None] * self.limits.velocity)).max(axis=1, keepdims=True)
-        return wish if excess.max() <= 1.0 else Wish(start.qpos + far / np.maximum(excess, 1.0), wish.qvel)
+        return wish if excess.max() <= 1.0 else Motion(start.qpos + far / np.maximum(excess, 1.0), wish.qvel)
 
     def _slowed(self, share: float, speed: float) -> JointLimits:
         """The limits at a `share` of the velocities, where the point may move at `speed` [m/s]."""
@@ -226,18 +233,27 @@ class MpcController:
             limits, velocity=np.where(self._robot.sliding, np.minimum(limits.velocity, speed), limits.velocity)
         )
 
-    def _solve(
-        self, start: StartState, wish: Wish, limits: JointLimits, now: float, constraints: MotionConstraints
-    ) -> Kept:
-        def nominal() -> Motion:
-            return Motion(*fallback.sample_all(self._plan or self._brake(start, now), now + self._knots))
-
-        return self._programs.solve(start, wish, limits, constraints, nominal)
-
-    def _brake(self, start: StartState, now: float) -> JointTrajectory:
-        return fallback.brake(start, self._stopping, now, self.settings.horizon.dt, self._width)
+    def _so_far(self, start: StartState, now: float) -> Motion:
+        """What was planned for the stages of the next plan."""
+        return Motion(*fallback.sample_all(self._plan or self._brake(start, now), now + self._knots))
 
     def _replay(self, start: StartState, now: float) -> JointTrajectory:
         if self._plan is not None and now < fallback.end_time(self._plan):
             return self._plan
         return self._brake(start, now)
+
+    def _brake(self, start: StartState, now: float) -> JointTrajectory:
+        return fallback.brake(start, self._stopping, now, self.settings.horizon.dt, self._width)
+
+
+def _told(statistics: TickStatistics, kept: Kept) -> TickStatistics:
+    """With what the programs say of themselves."""
+    return replace(
+        statistics,
+        solve_time=kept.solve_time,
+        keep_out_slack=kept.keep_out_slack,
+        speed_slack=kept.speed_slack,
+        binding=kept.binding,
+        relaxed=kept.relaxed,
+        rows=kept.rows,
+    )

@@ -15,17 +15,8 @@ from llm_planner.control.constrained import ConstrainedPlanner, ConstrainedSetti
 from llm_planner.control.formulation import Horizon, StartState, TrackingProblem, Weights
 from llm_planner.control.limits import JointLimits
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.reference import Array
 from llm_planner.control.robot_model import RobotModel
 from llm_planner.control.solver import CoupledSolver, JointwiseSolver, Solver
-
-
-@dataclass(frozen=True)
-class Wish:
-    """Where the joints should be at the stages of a plan, and how fast, each (N, nq)."""
-
-    qpos: Array
-    qvel: Array
 
 
 @dataclass(frozen=True)
@@ -79,12 +70,15 @@ class Programs:
     def solve(
         self,
         start: StartState,
-        wish: Wish,
+        wish: Motion,
         limits: JointLimits,
         constraints: MotionConstraints,
         nominal: Callable[[], Motion],
     ) -> Kept:
-        """The best plan from `start`; rows are linearised around `nominal`, if they are needed. Raises NoSolution."""
+        """The best plan from `start` towards `wish`; its rows, if any, are linearised around `nominal`.
+
+        Raises NoSolution.
+        """
         self.weigh(constraints.weights)
         began = self._clock()
         bounds = self.problem.bounds(start, wish.qpos, wish.qvel, limits)

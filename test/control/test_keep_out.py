@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 
 from llm_planner.control.carried import Carried
+from llm_planner.control.formulation import Bounds
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.mpc import MpcController
-from llm_planner.control.reference import MotionReference
+from llm_planner.control.mpc import MpcController, Status
+from llm_planner.control.reference import JointState, MotionReference
 from llm_planner.control.robot_model import RobotModel
 from llm_planner.control.robots import arm_spec
+from llm_planner.control.solver import NoSolution
 from llm_planner.control.zones import Shape, Subject, Zone
+from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.gripper_shape import Grip
 from llm_planner.world.scene import Pose
@@ -141,6 +144,32 @@ def test_the_statistics_name_the_zone_that_holds_the_arm_back_and_what_is_not_ke
     robot.tick(there(RIGHT)(robot.now), MotionConstraints(zones=(grown,)))
     assert robot.controller.statistics.keep_out_slack > 0.03
     assert robot.controller.statistics.relaxed
+
+
+def test_a_stop_beside_a_zone_keeps_out_of_it_and_ends_at_rest(robot: Any, watch: Watch) -> None:
+    constraints = MotionConstraints(speed=0.6, zones=(VASE,))
+    run(robot, there(RIGHT), 2.0, FREE, lambda robot: None)
+    run(robot, there(LEFT), 0.45, constraints, lambda robot: None)
+    assert watch.speed(robot) > 0.3
+    seen = run(
+        robot, lambda now: None, 1.1, constraints, lambda robot: (watch.clearance(robot.qpos, VASE), watch.speed(robot))
+    )
+    assert min(clearance for clearance, _ in seen) > 0.0
+    assert max(speed for _, speed in seen[40:]) < 0.1, "as soon as it can"
+    assert not robot.qvel.any()
+
+
+def test_a_stop_whose_program_has_no_answer_just_brakes(arm: ArmKinematics) -> None:
+    class Hopeless:
+        def solve(self, bounds: Bounds) -> np.ndarray:
+            raise NoSolution("given up")
+
+    controller = MpcController(kinematics=arm, solver=Hopeless())
+    moving = JointState(0.0, np.array(HOME_QPOS), np.full(7, 0.2))
+    plan = controller.step(moving, None, 0.0, MotionConstraints(zones=(VASE,)))
+    assert controller.statistics.status is Status.BRAKING
+    assert controller.statistics.message == "given up"
+    assert plan.qvel[-1] == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("zone", [VASE, replace(VASE, subject=Subject.GRIPPER, clearance=0.1)], ids=["links", "point"])
