@@ -28,6 +28,14 @@ class Kept:
     margin: float | None = None
     unit: str = ""
 
+    def __str__(self) -> str:
+        """For a person."""
+        how, words = "kept" if self.holds else "not kept", f"“{self.constraint.words}”"
+        if self.margin is None or (self.margin > 0) != self.holds:
+            return f"{how}: {words}"
+        amount = f"{100 * abs(self.margin):.1f} cm" if self.unit == "m" else f"{abs(self.margin):.3f} {self.unit}"
+        return f"kept with {amount} to spare: {words}" if self.holds else f"missed by {amount}: {words}"
+
 
 class RunLog:
     """The signals of a plan's constraints, one sample a scene (some microseconds each); single-owner."""

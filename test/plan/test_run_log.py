@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from llm_planner.plan.run_log import RunLog
+from llm_planner.plan.run_log import Kept, RunLog
 from llm_planner.plan.watch import watch_for
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
@@ -80,3 +80,17 @@ def test_a_run_without_scenes_has_no_margins(scene):
     watch = watch_for([Constraint(parse("G speed(robot) < 0.2"), "slowly")], scene)
     (one,) = RunLog().kept(watch)
     assert (one.holds, one.margin) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("holds", "margin", "unit", "told"),
+    [
+        (True, 0.0284, "m", "kept with 2.8 cm to spare: “so be it”"),
+        (True, 0.0212, "m/s", "kept with 0.021 m/s to spare: “so be it”"),
+        (False, -0.05, "m or m/s", "missed by 0.050 m or m/s: “so be it”"),
+        (True, None, "", "kept: “so be it”"),
+        (False, 0.1, "m", "not kept: “so be it”"),
+    ],
+)
+def test_how_a_constraint_fared_is_told(holds, margin, unit, told):
+    assert str(Kept(Constraint(parse("G slow"), "so be it"), holds, margin, unit)) == told
