@@ -12,7 +12,6 @@ from llm_planner.control.adaptation.estimator import Estimator, EstimatorSetting
 from llm_planner.control.adaptation.regressor import ArmRegressor
 from llm_planner.control.adaptation.servo import Servo, servo_of
 from llm_planner.control.adaptation.shift import Shift
-from llm_planner.control.adaptation.unknowns import Kind
 from llm_planner.control.formulation import StartState
 from llm_planner.control.reference import Array, JointState, JointTrajectory
 from llm_planner.simulation.panda import PANDA_LIMITS
@@ -65,10 +64,10 @@ class Adaptation:
             return
         commanded = self._commanded(state.time)
         corrective = self._servo.corrective_torque(commanded, state)
-        told = self._regressor.nominal_torque(state.qpos, state.qvel, commanded.qacc) + corrective
+        told = corrective + self._regressor.nominal_torque(state.qpos, state.qvel, commanded.qacc)
         if np.any(np.abs(told) > PANDA_LIMITS.torque_max):  # the drives gave less than that, and nobody knows how much
             return
-        rows = self._regressor.rows(state.qpos, state.qvel, commanded.qacc, told)
+        rows = self._regressor.rows(state.qpos, state.qvel, commanded.qacc, self.estimator.belief.theta)
         self.estimator.update(rows, corrective, state.qvel, dt)
         self._diagnoser.update(self.estimator.belief, state.time)
 
@@ -77,11 +76,8 @@ class Adaptation:
         return fallback.sample(in_force, time)
 
     def _wanted_shift(self, motion: StartState) -> Array:
-        layout, theta = self._regressor.layout, self.estimator.belief.theta
-        nominal = self._regressor.nominal_torque(motion.qpos, motion.qvel, motion.qacc)
-        rows = self._regressor.rows(motion.qpos, motion.qvel, motion.qacc, nominal)
-        learnt = slice(0, layout.of(Kind.PUSH).start)
-        beyond = rows[:, learnt] @ theta[learnt] / (1.0 + theta[layout.of(Kind.GAIN)])
+        theta = self.estimator.theta_in_bounds
+        beyond = self._regressor.rows(motion.qpos, motion.qvel, motion.qacc, theta) @ theta
         bound = self.estimator.settings.bounds.shift
         shift: Array = np.clip(beyond / self._servo.stiffness, -bound, bound)
         return shift

@@ -40,12 +40,11 @@ class Belief:
 
 
 class Explainer:
-    """Fits sets of groups to evidence, inside `lower` and `upper`, with standard deviations `prior`; each (size,)."""
+    """Fits sets of groups to evidence, none below `least`, with standard deviations `prior`; each (size,)."""
 
-    def __init__(self, groups: Sequence[Group], prior: Array, lower: Array, upper: Array, caution: Caution) -> None:
+    def __init__(self, groups: Sequence[Group], prior: Array, least: Array, caution: Caution) -> None:
         self._groups = tuple(groups)
-        self._payload = next(group for group in groups if group.kind is Kind.MASS)
-        self._prior, self._lower, self._upper = prior, lower, upper
+        self._prior, self._least = prior, least
         self._caution = caution
 
     def nothing(self) -> Belief:
@@ -67,17 +66,14 @@ class Explainer:
             belief = more
         return belief
 
-    def with_payload(self, evidence: Evidence, belief: Belief) -> Belief:
-        """`belief` with the payload that fits the evidence best while the rest of it holds."""
-        index = self._payload.index
+    def changed(self, evidence: Evidence, belief: Belief, index: NDArray[np.intp]) -> Array:
+        """What `belief` says (size,), but the unknowns `index` as they fit the evidence best while the rest holds."""
         theta = belief.theta.copy()
         theta[index] = 0.0
         pull = evidence.pull[index] - evidence.information[index] @ theta
         theta[index] = np.linalg.solve(self._information(evidence, index), pull)
-        theta = np.clip(theta, self._lower, self._upper)
-        return Belief(
-            (*(group for group in belief.groups if group is not self._payload), self._payload), theta, belief.spread
-        )
+        changed: Array = np.maximum(theta, self._least)
+        return changed
 
     def _without_the_idle(self, evidence: Evidence, belief: Belief) -> Belief:
         for group in belief.groups:
@@ -95,7 +91,7 @@ class Explainer:
         def promise(group: Group) -> float:
             pull = missing[group.index]
             solved = np.linalg.solve(self._information(evidence, group.index), pull)  # with the rest held
-            value = float(np.clip(solved, self._lower[group.index], self._upper[group.index]) @ pull)
+            value = float(np.maximum(solved, self._least[group.index]) @ pull)
             return PUSH_HANDICAP * value if group.kind is Kind.PUSH else value
 
         return max((group for group in self._groups if group not in belief.groups), key=promise)
@@ -115,6 +111,6 @@ class Explainer:
             index = np.concatenate([group.index for group in groups])
             covariance = np.linalg.inv(self._information(evidence, index))
             solved = covariance @ evidence.pull[index]
-            theta[index] = np.clip(solved, self._lower[index], self._upper[index])
+            theta[index] = np.maximum(solved, self._least[index])
             spread[index] = np.sqrt(np.diag(covariance))
         return Belief(groups, theta, spread)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from llm_planner.control.adaptation.belief import Belief, Caution, Explainer
 from llm_planner.control.adaptation.bounds import AdaptationBounds
@@ -33,9 +34,10 @@ class EstimatorSettings:
     noise: float = 0.005  # of a servo's corrective torque, as a share of the joint's largest torque
     stiction: float = 0.012  # the same, of what may hold a joint at rest
     memory: float = 15.0  # [s]
-    recent: float = 0.5  # [s] by which it is seen that something has changed
+    recent: float = 0.3  # [s] by which it is seen that something has changed
     strange: float = 4.0  # mean energy of the recent past that is too much to be noise
-    longest_freeze: float = 3.0  # [s]; what stays strange for longer is learnt
+    probation: float = 1.0  # [s] that what is strange has to last before it is learnt
+    longest_push: float = 3.0  # the same of what could be a push on the hand
     explain_every: float = 0.1  # [s]
 
 
@@ -46,20 +48,21 @@ class Estimator:
         self.settings = settings or EstimatorSettings()
         bounds = self.settings.bounds
         reach = bounds.payload * bounds.reach
-        upper = {
-            Kind.MASS: bounds.payload,
-            Kind.MOMENT: reach,
-            Kind.VISCOUS: bounds.viscous,
-            Kind.COULOMB: bounds.coulomb,
-            Kind.GAIN: bounds.gain,
-            Kind.PUSH: np.inf,
-        }
-        lower = {kind: -bound for kind, bound in upper.items()} | dict.fromkeys(_NEVER_NEGATIVE, 0.0)
-        self._layout = layout
-        self._explainer = Explainer(
-            layout.groups(), layout.filled(PRIOR), layout.filled(lower), layout.filled(upper), self.settings.caution
+        self._bounds = layout.filled(
+            {
+                Kind.MASS: bounds.payload,
+                Kind.MOMENT: reach,
+                Kind.VISCOUS: bounds.viscous,
+                Kind.COULOMB: bounds.coulomb,
+                Kind.GAIN: bounds.gain,
+                Kind.PUSH: 0.0,  # a push is nothing to make up for
+            }
         )
+        least = dict.fromkeys(Kind, -np.inf) | dict.fromkeys(_NEVER_NEGATIVE, 0.0) | {Kind.GAIN: LEAST_GAIN}
+        self._explainer = Explainer(layout.groups(), layout.filled(PRIOR), layout.filled(least), self.settings.caution)
+        self._layout = layout
         self._payload = np.arange(layout.of(Kind.MASS).start, layout.of(Kind.MOMENT).stop)
+        self._push = np.arange(layout.of(Kind.PUSH).start, layout.of(Kind.PUSH).stop)
         self._torque_max = torque_max
         self.reset()
 
@@ -67,13 +70,19 @@ class Estimator:
         """Forget everything."""
         self._past = Evidence(self._layout.size, self.settings.memory)
         self._recent = Evidence(self._layout.size, self.settings.recent)
-        self._since_explained = self._since_calm = self.settings.longest_freeze
+        self._since_explained = self._strange_for = self._patience = 0.0
         self.belief: Belief = self._explainer.nothing()
 
     @property
+    def theta_in_bounds(self) -> Array:
+        """What may be made up for (size,): what is believed, as far as the operator lets it."""
+        theta: Array = np.clip(self.belief.theta, -self._bounds, self._bounds)
+        return theta
+
+    @property
     def is_frozen(self) -> bool:
-        """Whether what happens now is so strange that nothing is learnt of it: most often a contact."""
-        return 0.0 < self._since_calm < self.settings.longest_freeze
+        """Whether what happens now is strange, as when something is touched, so that nothing is learnt of it yet."""
+        return 0.0 < self._strange_for < self._patience
 
     def update(self, rows: Array, torque: Array, qvel: Array, dt: float) -> None:
         """Take in the corrective `torque` (nq,) [Nm] at the speeds `qvel` (nq,), `dt` [s] after the last; see Y."""
@@ -92,21 +101,33 @@ class Estimator:
         """The fingers have moved: what hangs from the hand may be something else now."""
         self._past.forget(self._payload)
 
+    def _explains(self, index: NDArray[np.intp], strange: float) -> bool:
+        """Whether the recent past is not strange if just these unknowns have changed."""
+        changed = self._explainer.changed(self._recent, self.belief, index)
+        mass, *moment = changed[self._payload]
+        if np.linalg.norm(moment) > FARTHEST * mass + SLIGHT:
+            return False
+        return self._recent.unexplained(changed) < 0.2 * strange
+
     def _look(self, dt: float) -> None:
         """Judges the recent past by what is believed, then believes what explains the whole past best."""
         strange = self._recent.unexplained(self.belief.theta)
-        if strange <= self.settings.strange:
-            if self._past.count >= ENOUGH:
-                self._since_calm = 0.0
-        elif self._recent.unexplained(self._explainer.with_payload(self._recent, self.belief).theta) < 0.2 * strange:
+        if strange > self.settings.strange and self._explains(self._payload, strange):
             self._past.forget(self._payload)
             self._past.include(self._recent)
-            self._since_calm = 0.0
+            self._strange_for = 0.0
+        elif strange > self.settings.strange and self._past.count >= ENOUGH:
+            pushed = self._explains(self._push, strange)
+            self._patience = self.settings.longest_push if pushed else self.settings.probation
+            self._strange_for += dt
         else:
-            self._since_calm += dt
+            self._strange_for = 0.0
         if not self.is_frozen:
             self.belief = self._explainer.explain(self._past, self.belief)
 
 
+LEAST_GAIN = -0.5
+FARTHEST = 0.3  # [m] from the gripper point that the centre of a payload may lie
+SLIGHT = 0.05  # [kg m]
 ENOUGH = 100.0  # numbers measured in motion, before which nothing is strange
 _NEVER_NEGATIVE = (Kind.MASS, Kind.VISCOUS, Kind.COULOMB)

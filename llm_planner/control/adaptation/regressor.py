@@ -1,6 +1,6 @@
 """What unknown payload, friction, drives and pushes would add to the torque of each joint, linear in what is unknown.
 
-The torque that a joint must be told beyond its model is Y(q, dq, ddq, told) @ theta. The payload's columns are those of
+The torque that a joint must be told beyond its model is Y @ theta. The payload's columns are those of
 the Newton-Euler equations of a rigid body in its mass and first moment (Atkeson, An and Hollerbach, "Estimation of
 inertial parameters of manipulator loads and links", 1986), its own inertia left out: at the speeds of an arm at work
 it is a hundredth of the rest.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from llm_planner.control.adaptation.unknowns import Layout
+from llm_planner.control.adaptation.unknowns import Kind, Layout
 from llm_planner.control.reference import Array
 from llm_planner.simulation.panda import load_arm_model
 
@@ -40,12 +40,18 @@ class ArmRegressor:
         torque += self.model.dof_armature * qacc
         return torque
 
-    def rows(self, qpos: Array, qvel: Array, qacc: Array, told: Array) -> Array:
-        """Y (nq, size) for a joint motion, each (nq,) in rad and s, under the torques `told` (nq,) [Nm]."""
-        self._move(qpos, qvel)
+    def rows(self, qpos: Array, qvel: Array, qacc: Array, theta: Array) -> Array:
+        """Y (nq, size) for a joint motion, each (nq,) in rad and s, if `theta` (size,) is about right.
+
+        What the drives are told is reckoned from `theta`: measured, it would hold the very torque to be explained.
+        """
+        nominal = self.nominal_torque(qpos, qvel, qacc)
         push, payload = self._columns(qvel, qacc)
-        friction = np.tanh(qvel / STICTION_SPEED)
-        return np.hstack([payload, np.diag(qvel), np.diag(friction), np.diag(-told), push])
+        friction, drives = np.tanh(qvel / STICTION_SPEED), self.layout.of(Kind.GAIN)
+        rows = np.hstack([payload, np.diag(qvel), np.diag(friction), np.diag(-nominal), push])
+        beyond = rows @ theta / (1.0 + theta[drives])
+        rows[:, drives] -= np.diag(beyond)
+        return rows
 
     def _move(self, qpos: Array, qvel: Array) -> None:
         mujoco, model, data = self._mujoco, self.model, self._data
