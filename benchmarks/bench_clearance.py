@@ -1,6 +1,6 @@
 """Random scenes whose way leads straight through a zone, while zones' clearances and the speed limit change.
 
-Judged by MuJoCo's distances between the robot's real solids and the zones, every 4 ms, against what is in force at that
+Judged by MuJoCo's distances between the robot's real solids and the zones, every 5 ms, against what is in force at that
 moment. A violation is more than 1 mm below a clearance that has not grown for a second; while one grows (by a ramp) the
 robot has to make room, and the depth below what is in force, and how long it lasts, are reported apart.
 Usage: bench_clearance.py [--scenes 500] [--seed 0] [--processes 2] [--unfiltered] [--json]
@@ -67,7 +67,7 @@ def play(scene: ClearanceScene, filtered: bool = True) -> Log:
     for k in range(round(SECONDS / PERIOD)):
         now = world.time
         while left and left[0].stamp <= now:
-            arm.board.offered(left.pop(0), now)
+            arm.offered(left.pop(0))
         fresh = piece(scene.poses, PATH_DT, 0.0, now) if k % 10 == 0 else None
         if k == 0:
             arm.step(None)

@@ -2,7 +2,7 @@
 
 Contacts with zones' solids and the table are counted from MuJoCo's distances; those within 0.6 s of the start of a push
 are the push's own. A violation is more than 1 mm below a clearance that has not grown for a second, outside of pushes.
-"Uncontrolled" is a run in which a joint goes beyond 100 % of its velocity or acceleration limit (means over 8 ms,
+"Uncontrolled" is a run in which a joint goes beyond 100 % of its velocity or acceleration limit (means over 10 ms,
 outside of pushes), or moves although no valid reference has come for 1.2 s (0.5 s of validity, and braking). The
 recovery is from the start of the fault to the last tick at which the robot was held by it, or short of a clearance that
 grew; the skill begins a new run half a second after it is told that it failed. Contradictory zones cannot be kept.
@@ -58,7 +58,7 @@ def play(fault: Fault, seed: int, filtered: bool) -> tuple[Log, float]:
     left, epoch, failed = list(scene.patches), 1, 0
     for k in range(round(SECONDS / PERIOD)):
         while left and left[0].stamp <= world.time:
-            arm.board.offered(left.pop(0), arm.now)
+            arm.offered(left.pop(0))
         failed = failed + 1 if arm.ladder.standing.has_failed else 0
         if failed == RESTART:
             epoch, failed = epoch + 1, 0

@@ -49,12 +49,12 @@ def play(seed: int, filtered: bool = True) -> tuple[Log, float]:
     path, after = poses(rng), rng.uniform(0.5, 4.0)
     world = open_world(objects=())
     arm = GuardedArm(world, (), filtered=filtered)
-    arm.board.offered(Patch("operator", 0.0, LASTING, speed=FAST), 0.0)
+    arm.offered(Patch("operator", 0.0, LASTING, speed=FAST))
     told = np.inf
     while world.time < min(told + WATCHED, 15.0) - 1e-9:
         now = world.time
         if told == np.inf and now >= after and arm.hand_speed() >= MOVING:
-            arm.board.offered(Patch("operator", now, LASTING, speed=SLOW), now)
+            arm.offered(Patch("operator", now, LASTING, speed=SLOW))
             told = now
         arm.step(piece(path, PATH_DT, 0.0, now) if round(now / PERIOD) % 10 == 0 and now > 0 else None)
     return arm.log, told

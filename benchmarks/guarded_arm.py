@@ -1,7 +1,7 @@
 """The arm in MuJoCo as its nodes drive it, in one process: board of patches, ladder, controller, filter, and a referee.
 
 The referee shares nothing with controller and filter: distances are MuJoCo's, between the robot's real solids and the
-zones, every 4 ms; speeds are those of the hand in the simulation.
+zones, every 5 ms; speeds are those of the hand in the simulation.
 """
 
 from __future__ import annotations
@@ -14,23 +14,28 @@ from dataclasses import dataclass, field, replace
 import mujoco
 import numpy as np
 
+from llm_planner.control import fallback
 from llm_planner.control.ladder import FallbackLadder, Rung
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import MpcController
 from llm_planner.control.patch_board import PatchBoard
+from llm_planner.control.patches import Patch
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
 from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import panda_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.control.vigilance import Expected, Vigilance
 from llm_planner.control.zones import Shape, Subject, Zone
+from llm_planner.simulation.command_queue import CommandQueue
 from llm_planner.simulation.panda import PANDA_LIMITS, panda_spec
+from llm_planner.simulation.rate_limiter import RateLimiter
 from llm_planner.simulation.world import NQ, World
 from llm_planner.world.scene import Pose
 
 Array = np.ndarray
-PERIOD, FILTER_PERIOD = 0.01, 0.004  # [s] of controller and filter; the simulation is looked at every FILTER_PERIOD
-STEP = 0.002  # [s] that divides both
+PERIOD, FILTER_PERIOD = 0.01, 0.005  # [s] of controller and filter; the simulation is looked at every FILTER_PERIOD
+LEAD, LATER = 0.02, 0.05  # [s] as the nodes have them: commands begin that much later, the filter's limits change later
+DISTANCE_MAX = 0.3  # [rad] as the simulated driver has it
 WIDTH = 0.08
 _GEOMS = {Shape.SPHERE: 2, Shape.CAPSULE: 3, Shape.CYLINDER: 5, Shape.BOX: 6}
 _FIXED = ("link0", "link1")  # they stand or turn about their own axis
@@ -100,22 +105,26 @@ class Log:
 
 
 class GuardedArm:
-    """One robot. `step` is one tick of the controller; `offset` [s] is how far its clock is from the simulation's."""
+    """One robot, its nodes' leads and its driver. `offset` [s] is how far its clock is from the simulation's."""
 
-    def __init__(
-        self, world: World, zones: Sequence[Zone], board: PatchBoard | None = None, filtered: bool = True
-    ) -> None:
+    def __init__(self, world: World, zones: Sequence[Zone], filtered: bool = True) -> None:
         """`zones`: every solid that is ever to be kept out of."""
-        self.world, self.board, self.log = world, board or PatchBoard(), Log()
+        self.world, self.log = world, Log()
         self.offset = 0.0
         self.late = 0.0  # [s] that a plan takes to the filter
         self.referee = Referee(zones)
         self.ladder = FallbackLadder(MpcController(), Vigilance(Expected(velocity=PANDA_LIMITS.qvel_max)))
+        self._boards = PatchBoard(), PatchBoard()  # of the controller, and of the filter
         self._guard = Guard(SafetyFilter(panda_body(), PANDA_LIMITS)) if filtered else None
         self._under_way: list[tuple[float, JointTrajectory]] = []  # plans, and when they arrive
-        self._command: JointTrajectory | None = None
-        self._due = 0.0
+        qpos = world.joint_state().qpos
+        self._commands = CommandQueue(fallback.hold(qpos, 0.0, 0.1, WIDTH))
+        self._driver = RateLimiter(world.limits, qpos)
         self._robot_geoms = {g for g in range(world.model.ngeom) if world.model.geom_contype[g] == 1}
+
+    def offered(self, patch: Patch) -> None:
+        for board in self._boards:
+            board.offered(patch, self.now)
 
     @property
     def now(self) -> float:
@@ -126,7 +135,7 @@ class GuardedArm:
         return replace(self.world.joint_state(), time=self.now)
 
     def constraints(self) -> MotionConstraints:
-        return self.board.at(self.now, self.hand_speed())
+        return self._boards[0].at(self.now, self.hand_speed())
 
     def hand_speed(self) -> float:
         """[m/s] of the gripper point, in the simulation."""
@@ -138,54 +147,59 @@ class GuardedArm:
     def leap(self, seconds: float) -> None:
         """The robot's clock leaps."""
         self.offset += seconds
-        if seconds < 0:
-            self.board.started_over(self.now)
-        if self._guard is not None:
+        for board in self._boards:
+            board.started_over(self.now)
+        if self._guard is not None and seconds < 0:
             self._guard.forget()
         self._under_way.clear()
-        self._command = self._command and replace(self._command, start_time=self._command.start_time + seconds)
 
     def step(self, reference: MotionReference | None, state: JointState | None = None) -> None:
         """One tick: plan from `state` (else as it is), and follow until the next."""
         constraints = self.constraints()
         self.hear(reference)
         began = time.thread_time()
-        plan = self.ladder.step(state or self.state(), self.now, self.world.time, constraints)
+        plan = self.ladder.step(state or self.state(), self.now + LEAD, self.world.time, constraints)
         self.log.controller_ms.append(1e3 * (time.thread_time() - began))
         self._under_way.append((self.world.time + self.late, plan))
-        self.drift(constraints)
+        self.drift()
 
     def hear(self, reference: MotionReference | None) -> None:
         if reference is not None:
             self.log.refused += bool(self.ladder.follow(reference))
 
-    def drift(self, constraints: MotionConstraints | None = None) -> None:
+    def drift(self) -> None:
         """One tick without the controller: what was planned is followed, under the filter."""
-        constraints = constraints or self.constraints()
         self.log.rungs.append(self.ladder.standing.rung)
-        for _ in range(round(PERIOD / STEP)):
-            if self.world.time >= self._due - 1e-9:
-                self._due = self.world.time + FILTER_PERIOD
-                self._filter(constraints)
-                self._look(constraints)
-            if self._command is not None:
-                self.world.follow(replace(self._command, start_time=self._command.start_time - self.offset), STEP)
+        constraints = self.constraints()
+        for _ in range(round(PERIOD / FILTER_PERIOD)):
+            self._filter()
+            self._look(constraints)
+            now = self.world.time
+            self.world.follow(self._driver.advance(self._commands.at(now), now, FILTER_PERIOD), FILTER_PERIOD)
 
-    def _filter(self, constraints: MotionConstraints) -> None:
-        """What the robot follows from now on: the plan where it passes, else what the filter makes of it."""
+    def _filter(self) -> None:
+        """Sends what the robot is to follow from now on: the plan where it passes, else what the filter makes of it."""
         arrived = [plan for due, plan in self._under_way if due <= self.world.time + 1e-9]
         del self._under_way[: len(arrived)]
-        if self._guard is None:
-            self._command = arrived[-1] if arrived else self._command
-            return
-        began = time.thread_time()
-        self._guard.measured(self.state())
-        command = self._guard.hear(arrived[-1], self.now, constraints) if arrived else None
-        command = command or self._guard.step(self.now, constraints)
-        self._command = command or self._command
-        self.log.filter_ms.append(1e3 * (time.thread_time() - began))
-        self.log.stepping += self._guard.is_stepping
-        self.log.infeasible += self._guard.is_stepping and self._guard.filtered.infeasible
+        command, began = (arrived[-1] if arrived else None), time.thread_time()
+        if self._guard is not None:
+            command = self._guarded(self._guard, command)
+            self.log.filter_ms.append(1e3 * (time.thread_time() - began))
+        if command is not None:
+            now = self.world.time
+            command = replace(command, start_time=command.start_time - self.offset, gripper_width=WIDTH)
+            if self._driver.distance(command, now) <= DISTANCE_MAX:
+                self._commands.add(command, now)
+
+    def _guarded(self, guard: Guard, plan: JointTrajectory | None) -> JointTrajectory | None:
+        constraints = self._boards[1].at(self.now - LATER, self.hand_speed())
+        begins = self.now + LEAD
+        guard.measured(self.state())
+        heard = guard.hear(plan, max(plan.start_time, begins), constraints) if plan is not None else None
+        command = heard or guard.step(begins, constraints)
+        self.log.stepping += guard.is_stepping
+        self.log.infeasible += guard.is_stepping and guard.filtered.infeasible
+        return command
 
     def _look(self, constraints: MotionConstraints) -> None:
         log, data = self.log, self.world.data
