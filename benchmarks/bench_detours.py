@@ -145,7 +145,7 @@ def run_layout(seed: int, words: str, rule: str, model: LanguageModel, library: 
         return timed(lambda: plan_command(command, scene, skills, model), spent)
 
     report = run_command(command, Workcell(world, library), make_plan)
-    done = report.outcome is Outcome.DONE and in_(report.scene_after, BLOCK, BOWL)
+    done = report.outcome is Outcome.DONE and in_(world.scenes[-1], BLOCK, BOWL)
     kept = not any(forbidden(scene, rule) for scene in world.scenes)
     steps = len(report.plan.steps) if report.plan else 0
     return Run(possible(before, rule), steps > 0, steps, done, kept, spent[0], report.duration, report.message)

@@ -26,7 +26,8 @@ from llm_planner.world.scene import Vector3
 
 Array = NDArray[np.float64]
 
-REST = KeepOutSettings().margin + 0.001  # [m] beyond a clearance: nearer the controller does not come to rest
+# [m] beyond a clearance: nearer, a controller that keeps its margin stops more than 3 mm short, which a skill minds.
+REST = max(0.0, KeepOutSettings().margin - 0.003)
 SPARE = 0.025  # [m] beyond the clearance: rounded corners, and a hand that is not exactly on its path
 SLOPE = 0.15  # near its start and goal a way may pass closer, if these are: more by that for each metre from them
 HAND = 0.105  # [m] from the grip point to the rim of the palm: what a zone for the whole robot is widened by
@@ -215,5 +216,6 @@ def _kept(zone: Zone) -> str:
 
 
 def _too_near(zone: Zone, gap: float) -> SkillError:
-    there = f"with {100 * REST:.1f} cm to spare, and would come within {100 * max(0.0, gap):.1f} cm"
-    return SkillError(SkillErrorCode.NO_FREE_SPACE, f"the hand has to keep {_kept(zone)}, {there}")
+    spare = f", with {100 * REST:.1f} cm to spare" if REST else ""
+    told = f"the hand has to keep {_kept(zone)}{spare}, and would come within {100 * max(0.0, gap):.1f} cm"
+    return SkillError(SkillErrorCode.NO_FREE_SPACE, told)

@@ -128,9 +128,7 @@ def test_a_push_cannot_go_round(table):
     push = {"object": "red block", "direction": "right", "distance": 0.2}
     near = replace(table, objects=(*table.objects[:2], thing("vase", 0.5, 0.12, (0.048, 0.048, 0.12))))
     zones = zones_for(near, "push", push, AWAY)
-    with pytest.raises(
-        SkillError, match=r"the hand has to keep 10 cm from the vase, with .* cm to spare, and would"
-    ) as refusal:
+    with pytest.raises(SkillError, match=r"the hand has to keep 10 cm from the vase.*, and would") as refusal:
         pass_through(SKILLS["push"], push, near, {}, zones=zones)
     assert refusal.value.code is SkillErrorCode.NO_FREE_SPACE
 

@@ -61,7 +61,7 @@ class SceneGraph:
         self._numbers: dict[Key, int] = {}
         self._places: list[_Place] = []
         self._edges: dict[tuple[int, Call, int], Edge | None] = {}
-        self._apart: dict[tuple[int, Call], tuple[int, ...]] = {}
+        self._apart: dict[tuple[int, Call], int] = {}  # letters after calls, with the robot far from everything
         self._spare = spare
         self._sight = Sight(self.propositions, scene)
         self._among = sum(bit for bit, _ in self._sight.places)
@@ -87,24 +87,26 @@ class SceneGraph:
 
         The way goes round what is `barred`, before the call or after it.
         """
-        kept = 0
-        for letter in self._letters_apart(number, call):
-            kept |= barred(letter, self._among)
+        kept = self._kept(number, call, barred)
         key = (number, call, kept)
         if key not in self._edges:
             self._edges[key] = self._follow(number, call, kept)
         return self._edges[key]
 
-    def _letters_apart(self, number: int, call: Call) -> tuple[int, ...]:
-        """Before and after the call, with an arm's hand far from everything; none where no demand speaks of places."""
-        if not self._sight.places or self._places[number].scene.building:
-            return ()
+    def _kept(self, number: int, call: Call, barred: Barred) -> int:
+        """The propositions of places that an arm's hand must not change, before the call or after it."""
+        place = self._places[number]
+        if not self._among or place.scene.building:
+            return 0
+        kept = barred(self._sight.apart(self._moment(place.scene)), self._among)
+        if kept == self._among:
+            return kept
         key = (number, call)
         if key not in self._apart:
-            place, skill = self._places[number], self.menu.skills[call.skill]
+            skill = self.menu.skills[call.skill]
             promised = predict(place.scene, goals_of(skill, "", call.values(skill), place.scene, place.lay))
-            self._apart[key] = tuple(self._sight.apart(self._moment(scene)) for scene in (place.scene, promised))
-        return self._apart[key]
+            self._apart[key] = self._sight.apart(self._moment(promised))
+        return kept | barred(self._apart[key], self._among)
 
     def _zones(self, scene: Scene, kept: int) -> tuple[Zone, ...]:
         """What an arm's hand keeps out of, lest one of the propositions `kept` changes from what it is far away."""
