@@ -12,6 +12,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
+from llm_planner.control.adaptation.adaptation import Adaptation
 from llm_planner.control.base import BaseController, BaseSettings
 from llm_planner.control.envelope import Envelope
 from llm_planner.control.fallback import sample
@@ -22,10 +23,12 @@ from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.control.robots import arm
 from llm_planner.control.vigilance import Expected
 from llm_planner.control.zones import Shape, Zone
+from llm_planner.errors import InputError
 from llm_planner.nodes.arm_settings import arm_of
 from llm_planner.nodes.base_messages import MAP_FRAME, in_base_frame, odometry_from_msg, velocity_to_msg
 from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.message_conversions import joint_state_from_msg, trajectory_to_msg
+from llm_planner.nodes.settings import ADAPTATION, ROBOT_FILE
 from llm_planner.nodes.shell import RELIABLE, ShellNode
 from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
 from llm_planner.simulation.rooms.base import BASE_LIMITS
@@ -44,6 +47,7 @@ class ControlledArm:
         robot = replace(arm(self._kinematics), limits=self._arm.limits)
         self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), robot)
         self._warm_up()
+        self._adaptation = Adaptation() if adapts(node) else None
         self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
 
     def expected(self, silence: float) -> Expected:
@@ -69,8 +73,22 @@ class ControlledArm:
         return joint_state_from_msg(message, self._arm.joints, ())[0]
 
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
-        """The whole plan, to the safety filter."""
-        self._command.publish(trajectory_to_msg(plan))
+        """The whole plan, to the safety filter; shifted where the servos would not keep to it."""
+        command = plan if self._adaptation is None else self._adaptation.adapted(plan, state)
+        self._command.publish(trajectory_to_msg(command))
+
+    def diagnosis(self, now: float) -> tuple[str, ...]:
+        """What is wrong with the arm at the robot's time `now` [s], a sentence each."""
+        found = () if self._adaptation is None else self._adaptation.diagnoses
+        return tuple(diagnosis.words(now) for diagnosis in found)
+
+
+def adapts(node: ShellNode) -> bool:
+    """Whether tracking errors are learnt from; raises InputError for a word that is neither on nor off."""
+    wanted = node.setting(ADAPTATION.name)
+    if wanted not in ("on", "off", True, False):
+        raise InputError(f"the parameter {ADAPTATION.name} is {wanted!r}; choose on or off")
+    return wanted in ("on", True) and not node.setting(ROBOT_FILE.name)
 
 
 class ControlledBase:
@@ -96,6 +114,10 @@ class ControlledBase:
     def could_keep(self, state: JointState, constraints: MotionConstraints) -> bool:
         """Whether a motion from `state` keeps `constraints`."""
         return self.controller.could_keep(state, state.time, constraints)
+
+    def diagnosis(self, now: float) -> tuple[str, ...]:
+        """Nothing is known of a base's drives."""
+        return ()
 
     def state(self, message: Odometry) -> JointState:
         """Raises InputError."""

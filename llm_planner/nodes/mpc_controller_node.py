@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 from llm_planner_interfaces.msg import MotionConstraints, MotionReference, MotionStatus
+from std_msgs.msg import String
 
 from llm_planner.control.fallback import end_time
 from llm_planner.control.ladder import FallbackLadder, Rung, Standing
@@ -19,7 +20,7 @@ from llm_planner.nodes.controlled_robots import CONTROLLED
 from llm_planner.nodes.message_conversions import reference_from_msg
 from llm_planner.nodes.motion_messages import constraints_to_msg, standing_to_msg
 from llm_planner.nodes.patch_feed import PatchFeed, envelope_of
-from llm_planner.nodes.settings import ENVELOPE, ROBOT, ROBOT_FILE, STATE_TOPIC, Setting, one_of
+from llm_planner.nodes.settings import ADAPTATION, ENVELOPE, ROBOT, ROBOT_FILE, STATE_TOPIC, Setting, one_of
 from llm_planner.nodes.shell import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
 
 REST_PERIOD = 0.1  # [s] between commands while nothing moves
@@ -35,6 +36,7 @@ class MpcControllerNode(ShellNode):
         Setting("lead", 0.02, "plans start this much after the state they come from [s], so that they arrive in time",
                 0.0, 0.1),
         Setting("state_timeout", 1.0, "wall time without a newer state after which the robot is held [s]", 0.05, 10.0),
+        ADAPTATION,
         ENVELOPE,
         ROBOT,
         ROBOT_FILE,
@@ -57,6 +59,8 @@ class MpcControllerNode(ShellNode):
         self._tick_times: list[float] = []
         self._missed = 0
         self._constraints_topic = self.create_lifecycle_publisher(MotionConstraints, "motion_constraints", LATCHED)
+        self._diagnosis = ""
+        self._diagnosis_topic = self.create_lifecycle_publisher(String, "diagnosis", LATCHED)
         self._status_topic = self.create_lifecycle_publisher(MotionStatus, "motion_status", LATCHED)
         self.create_subscription(MotionReference, "motion_reference", self._on_reference, NEWEST_ONLY)
         topic = self.setting(STATE_TOPIC.name) or self._robot.topic
@@ -136,7 +140,15 @@ class MpcControllerNode(ShellNode):
         if self._ladder.standing.has_failed and self._ladder.standing != self._standing:
             self._tell(self._last_tick, self._patches.at(self._last_tick))
 
+    def _diagnose_robot(self) -> str:
+        """What the tracking errors say of the robot: told every second while there is something to tell."""
+        before, self._diagnosis = self._diagnosis, "; ".join(self._robot.diagnosis(self._last_tick))
+        if self.is_active and (before or self._diagnosis):
+            self._diagnosis_topic.publish(String(data=self._diagnosis))
+        return self._diagnosis
+
     def _on_diagnose(self) -> None:
+        diagnosis = self._diagnose_robot()
         statistics, standing, board = self._robot.controller.statistics, self._ladder.standing, self._patches.board
         values = [
             ("status", standing.rung.value),
@@ -146,6 +158,7 @@ class MpcControllerNode(ShellNode):
             *_milliseconds("tick_time", self._tick_times),
             ("tracking_error_rad", f"{statistics.tracking_error:.4f}"),
             ("patches", ", ".join(board.sources)),
+            ("diagnosis", diagnosis),
         ]
         if standing.has_failed:
             self.report(ERROR, f"the robot is held: {standing.reason}", values)
@@ -153,6 +166,8 @@ class MpcControllerNode(ShellNode):
             self.report(WARN, f"{standing.rung.value}: {standing.reason}", values)
         elif board.conflict:
             self.report(WARN, board.conflict, values)
+        elif diagnosis:
+            self.report(WARN, diagnosis, values)
         elif self._missed:
             self.report(WARN, f"{self._missed} ticks took longer than {1e3 * self._period:.0f} ms", values)
         else:

@@ -48,6 +48,13 @@ PRIVILEGES = Setting("privileges", "", "policy file: what each source of command
 ENVELOPE = Setting("envelope", "", "file with the operator's envelope (YAML); empty: the robot's own limits")
 ROBOT_FILE = Setting("robot_file", "", "file with the names and limits of the arm's joints (YAML); empty: the Panda's")
 STATE_TOPIC = Setting("state_topic", "", "the topic of the robot's states; empty: joint_states, of a mobile robot odom")
+ADAPTATION = Setting(
+    "adaptation",
+    "on",
+    "on or off: payload, friction and weak drives are estimated and made up for; only the servos of the simulated arm "
+    "are known well enough, so with a robot_file it is off",
+    may_be_off=True,
+)
 ROBOT = Setting("robot", "arm", "what is moved: arm or mobile")
 
 

@@ -11,6 +11,7 @@ from llm_planner_interfaces.msg import MotionConstraints, MotionReference, Motio
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
+from std_msgs.msg import String
 
 from llm_planner.control.zones import Zone
 from llm_planner.errors import LlmPlannerError
@@ -65,6 +66,7 @@ class SkillServerNode(ShellNode):
         self._scene = None
         self._world_run = 0
         self._speed_limit = np.inf
+        self._diagnosis = ""
         self._executor: PlanStatus | None = None
         self._executor_heard = 0.0
         self._heard = time.monotonic()
@@ -75,6 +77,7 @@ class SkillServerNode(ShellNode):
         self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
         self.create_subscription(PlanStatus, "plan_status", self._on_executor, LATCHED)
         self.create_subscription(MotionStatus, "motion_status", self._on_motion, LATCHED)
+        self.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)
         self.create_subscription(MotionConstraints, "motion_constraints", self._on_constraints, LATCHED)
         self.every(0.25, self._on_watch)
         self.every(1.0, self._on_diagnose)
@@ -164,7 +167,7 @@ class SkillServerNode(ShellNode):
 
     def _end(self, running: Running, result: SkillResult) -> None:
         """No more motion; the result is told once the robot is at rest."""
-        running.result, running.ended = result, self._state.time
+        running.result, running.ended = result.with_report(self._diagnosis), self._state.time
         self._reference.publish(no_motion(running.ended))
 
     def _finish_at_rest(self, running: Running) -> None:
@@ -192,6 +195,9 @@ class SkillServerNode(ShellNode):
         if held and running is not None and running.result is None and status.epoch == running.epoch:
             message = f"{running.goal.request.skill} was stopped by the controller: {status.reason}"
             self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, message))
+
+    def _on_diagnosis(self, message: String) -> None:
+        self._diagnosis = message.data
 
     def _on_constraints(self, constraints: MotionConstraints) -> None:
         self._speed_limit = constraints.speed

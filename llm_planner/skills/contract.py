@@ -59,6 +59,21 @@ class SkillResult:
     code: SkillErrorCode
     message: str = ""
 
+    def with_report(self, report: str) -> SkillResult:
+        """As it is, or, where the robot's own state may be why it failed, with what the robot reports of itself."""
+        if not report or self.code not in _MAY_BE_THE_ROBOT:
+            return self
+        return SkillResult(self.code, f"{self.message}; the robot reports: {report}")
+
+
+_MAY_BE_THE_ROBOT = (
+    SkillErrorCode.NO_GRASP,
+    SkillErrorCode.OBJECT_LOST,
+    SkillErrorCode.TIMEOUT,
+    SkillErrorCode.CONTROLLER_FAULT,
+    SkillErrorCode.EFFECT_MISSING,
+)
+
 
 class SkillRun(Protocol):
     """One execution of a skill. `phase` is a short word for what it is doing now ("approach", "grasp")."""
