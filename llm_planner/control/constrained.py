@@ -121,7 +121,8 @@ class ConstrainedPlanner:
         heeded = self._settings.heed_speed * limit if diverted else limit * (1.0 + 1e-6)
         looked_at = np.concatenate([velocity, wish]) if diverted else wish
         fast = float(np.einsum("ki,ki->k", looked_at, looked_at).max()) > heeded * heeded
-        return speed_rows(jacobian, velocity, wish, limit) if fast else None
+        at = self._coupled.turns
+        return speed_rows(jacobian[at], velocity[at], wish[at], limit) if fast else None
 
     def _judged(
         self,

@@ -8,7 +8,7 @@ stage k is an outer product of its gradient and a row of P T (positions) or V T 
     subject to  |x_b| <= a_max                                        hard
                 joint velocities and positions                        slack, dearest
                 gradient_k q_k >= least_k                             slack (`keep_out.py`)
-                |facet_k qdot_k| <= most_k                            slack, cheapest (`speed_facets.py`)
+                |facet_k qdot_k| <= most_k, at the ends of blocks     slack, cheapest (`speed_facets.py`)
 
 Penalties are linear and quadratic in each row's slack, far above what the task can pull; so what can be kept is kept,
 and what cannot is approached as fast as the accelerations allow. The program always has a solution.
@@ -74,6 +74,7 @@ class CoupledProblem:
         self._expand = directions @ np.linalg.inv(factor).T  # T, (n, n - 1)
         self._velocity, self._position = problem.velocity @ self._expand, problem.position @ self._expand
         n, ends = len(end), problem.block_ends
+        self.turns = ends[:-1]  # the stages at which velocities turn: between them and to the rest they change evenly
         # Of TrackingProblem's bounds: accelerations, velocities but for the last, positions at the ends of blocks.
         self._kept = np.concatenate([np.arange(2 * n - 1), 2 * n + ends])
         stacked = np.vstack([np.eye(n), problem.A])[self._kept]
@@ -100,9 +101,9 @@ class CoupledProblem:
             upper.append(np.full(least.size, UNBOUNDED))
             counts.append((least.size, self._penalties.keep_out))
         if speed is not None:
-            free = start.qvel + np.outer(self._problem.velocity @ self._rest, start.qvel)
+            free = start.qvel + np.outer(self._problem.velocity[self.turns] @ self._rest, start.qvel)
             there = np.einsum("kfj,kj->kf", speed.gradient, free)
-            blocks.append(self._rows(speed.gradient, self._velocity))
+            blocks.append(self._rows(speed.gradient, self._velocity[self.turns]))
             lower.append((-speed.most - there).ravel())
             upper.append((speed.most - there).ravel())
             counts.append((there.size, self._penalties.speed))

@@ -17,7 +17,7 @@ NQ = 3
 LIMITS = JointLimits(np.full(NQ, -2.0), np.full(NQ, 2.0), np.array([1.0, 0.5, 1.5]), np.array([4.0, 3.0, 8.0]))
 TRACKING = TrackingProblem(Horizon(), Weights())
 COUPLED = CoupledProblem(TRACKING, NQ)
-STAGES = TRACKING.horizon.stages
+STAGES, TURNS = TRACKING.horizon.stages, COUPLED.turns
 
 
 def random_start(rng: np.random.Generator) -> StartState:
@@ -40,7 +40,8 @@ def rows_of(rng: np.random.Generator, start: StartState) -> tuple[KeepOutRows, S
     gradient = np.tile(rng.normal(size=(2, NQ)), (STAGES, 1, 1)) + 0.1 * rng.normal(size=(STAGES, 2, NQ))
     least = np.einsum("kpj,j->kp", gradient, start.qpos) + rng.uniform(-0.2, 0.02, 2)
     jacobian = np.tile(rng.normal(size=(3, NQ)), (STAGES, 1, 1)) * 0.5
-    return KeepOutRows(gradient, least, np.zeros_like(least), (0, 1)), SpeedRows(jacobian, np.full((STAGES, 3), 0.3))
+    keep_out = KeepOutRows(gradient, least, np.zeros_like(least), (0, 1))
+    return keep_out, SpeedRows(jacobian[: len(TURNS)], np.full((len(TURNS), 3), 0.3))
 
 
 def by_piqp(program: Program) -> np.ndarray:
@@ -117,7 +118,7 @@ def test_what_cannot_be_kept_is_approached_as_fast_as_the_accelerations_allow() 
 def test_where_both_cannot_be_kept_the_zone_comes_before_the_speed() -> None:
     start = StartState(np.zeros(NQ), np.zeros(NQ), np.zeros(NQ))
     keep_out = plane(np.array([[1.0, 0.0, 0.0]]), 0.1)
-    slow = SpeedRows(np.tile(np.eye(NQ), (STAGES, 1, 1)), np.full((STAGES, 3), 0.05))
+    slow = SpeedRows(np.tile(np.eye(NQ), (len(TURNS), 1, 1)), np.full((len(TURNS), 3), 0.05))
     program = COUPLED.program(towards(start, np.zeros(NQ)), start, keep_out, slow)
     qpos, qvel = TRACKING.motion(start, COUPLED.accelerations(CoupledSolver().solve(program).y, start))
     assert qpos[8, 0] > 0.09
