@@ -99,6 +99,7 @@ class Log:
     refused: int = 0  # references
     rungs: list[Rung] = field(default_factory=list)  # every PERIOD
     controller_ms: list[float] = field(default_factory=list)
+    solve_ms: list[float] = field(default_factory=list)  # of it, the programs
     filter_ms: list[float] = field(default_factory=list)
     stepping: int = 0  # looks of the filter at which the plan did not pass
     infeasible: int = 0  # of these, at which not even braking kept everything
@@ -113,7 +114,8 @@ class GuardedArm:
         self.offset = 0.0
         self.late = 0.0  # [s] that a plan takes to the filter
         self.referee = Referee(zones)
-        self.ladder = FallbackLadder(MpcController(), Vigilance(Expected(velocity=PANDA_LIMITS.qvel_max)))
+        self._controller = MpcController(clock=time.thread_time)
+        self.ladder = FallbackLadder(self._controller, Vigilance(Expected(velocity=PANDA_LIMITS.qvel_max)))
         self._boards = PatchBoard(), PatchBoard()  # of the controller, and of the filter
         self._guard = Guard(SafetyFilter(panda_body(), PANDA_LIMITS)) if filtered else None
         self._under_way: list[tuple[float, JointTrajectory]] = []  # plans, and when they arrive
@@ -160,6 +162,7 @@ class GuardedArm:
         began = time.thread_time()
         plan = self.ladder.step(state or self.state(), self.now + LEAD, self.world.time, constraints)
         self.log.controller_ms.append(1e3 * (time.thread_time() - began))
+        self.log.solve_ms.append(1e3 * self._controller.statistics.solve_time)
         self._under_way.append((self.world.time + self.late, plan))
         self.drift()
 
