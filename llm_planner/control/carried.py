@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from llm_planner.control.zones import LARGEST, SIZES, Shape
 from llm_planner.errors import InputError
-from llm_planner.world.scene import Pose
+from llm_planner.world.scene import Pose, Scene
 
 
 @dataclass(frozen=True)
@@ -38,3 +38,11 @@ def carried_at(robot: Pose, thing: Pose, size: tuple[float, float, float]) -> Ca
     x, y, z = turned.apply([b - a for a, b in zip(robot.position, thing.position, strict=True)]).tolist()
     qx, qy, qz, qw = (turned * Rotation.from_quat(thing.orientation)).as_quat().tolist()
     return Carried(Shape.BOX, (0.5 * size[0], 0.5 * size[1], 0.5 * size[2]), Pose((x, y, z), (qx, qy, qz, qw)))
+
+
+def carried_in(scene: Scene) -> Carried | None:
+    """What the robot holds in `scene`, as a box around it; None where it holds nothing or its own place is unknown."""
+    if not scene.held or scene.robot is None:
+        return None
+    thing = scene.find(scene.held)
+    return carried_at(scene.robot, Pose(thing.position, thing.orientation), thing.size)

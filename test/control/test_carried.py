@@ -2,11 +2,11 @@ import math
 
 import pytest
 
-from llm_planner.control.carried import Carried, carried_at
+from llm_planner.control.carried import Carried, carried_at, carried_in
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.zones import Shape
 from llm_planner.errors import InputError
-from llm_planner.world.scene import Pose
+from llm_planner.world.scene import Pose, Scene, SceneObject
 
 HALF = math.sqrt(0.5)
 
@@ -24,6 +24,17 @@ def test_a_turned_gripper_sees_the_thing_turned_the_other_way() -> None:
     held = carried_at(Pose((0.0, 0.0, 0.0), (0.0, 0.0, HALF, HALF)), Pose((0.0, 0.1, 0.0)), (0.02, 0.02, 0.02))
     assert held.pose.position == pytest.approx((0.1, 0.0, 0.0))
     assert held.pose.orientation == pytest.approx((0.0, 0.0, -HALF, HALF))
+
+
+def test_what_a_scene_says_is_held_is_carried() -> None:
+    block = SceneObject("red block", "block", "red", (0.5, 0.0, 0.1), (0.0, 0.0, 0.0, 1.0), (0.04, 0.06, 0.08))
+    hand = Pose((0.5, 0.0, 0.12), (1.0, 0.0, 0.0, 0.0))
+    carried = carried_in(Scene(0.0, (block,), "red block", hand))
+    assert carried is not None
+    assert carried.size == pytest.approx((0.02, 0.03, 0.04))
+    assert carried.pose.position == pytest.approx((0.0, 0.0, 0.02))
+    assert carried_in(Scene(0.0, (block,), "", hand)) is None
+    assert carried_in(Scene(0.0, (block,), "red block")) is None
 
 
 @pytest.mark.parametrize("size", [(0.1,), (0.1, 0.1, -0.1), (0.1, 0.1, math.nan)])
