@@ -17,7 +17,7 @@ from llm_planner.world.scene import Scene
 Array = NDArray[np.float64]
 
 END_SHARE = 0.7  # of the cost of what is to be reached: how it is in the end; the rest is how soon
-KEEPING = 3.0  # what is to be kept weighs so much more than what is to be reached
+KEEPING = 10.0  # what is to be kept weighs so much more than what is to be reached
 _ROUNDING = 0.02  # of a term's scale: within it the cost is smooth
 
 

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 ROLLOUTS, CHEAP_PARTS = 18, 8  # a thing of more convex parts is rolled out less often, so that a plan takes no longer
 HORIZON, KNOTS = 1.0, 6  # [s]
 EVERY = 5
-FAST, TURNING = 0.25, 1.2  # [m/s], [rad/s] of the hand; faster is dear
+FAST, PUSH_FAST, TURNING = 0.25, 0.14, 1.2  # [m/s], [rad/s] of a hand, and of one that pushes; faster is dear
 LAG = 0.02  # [m] that the hand may be behind its servo: more is pushing against something that does not give
 TABLE_X, TABLE_Y = (0.24, 0.72), 0.48  # [m] where things are left in reach
 # Standard deviations of the control points: place, height [m], yaw, tilt [rad].
@@ -36,15 +36,15 @@ def push_motions(model: HandModel) -> Motions:
     """Of closed fingers that touch things: small, and at one height."""
     parts = sum(len(object_kind(model.scene.find(name).kind).parts) for name in model.movers)
     count = max(6, round(ROLLOUTS * min(1.0, CHEAP_PARTS / max(parts, 1))))
-    return _motions(model, count, PUSHING, 0)
+    return _motions(model, count, PUSHING, PUSH_FAST, 0)
 
 
 def free_motions(model: HandModel) -> Motions:
     """Of a hand that touches nothing but what it holds."""
-    return _motions(model, ROLLOUTS, CARRYING if model.scene.held else MOVING, 10)
+    return _motions(model, ROLLOUTS, CARRYING if model.scene.held else MOVING, FAST, 10)
 
 
-def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], elsewhere: int) -> Motions:
+def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], fast: float, elsewhere: int) -> Motions:
     place, height, turn, tilt = spreads
     widest = np.array([place, place, height, turn, tilt, tilt])
     spread = np.tile(widest, (KNOTS, 1))
@@ -52,7 +52,7 @@ def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], elsewher
     sampling = SamplingSettings(rollouts=rollouts, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.2)
     return Motions(
         sampling, ControlRange(LOWER, UPPER, spread), EVERY,
-        lambda rolled, futures: strain(rolled) + _out_of_reach(futures, model.movers),
+        lambda rolled, futures: strain(rolled, fast) + _out_of_reach(futures, model.movers),
         lambda rng: _elsewhere(widest, rng), elsewhere,
     )  # fmt: skip
 
@@ -68,13 +68,14 @@ def _elsewhere(spread: Array, rng: np.random.Generator) -> Array:
     return shrunk
 
 
-def strain(rolled: Rolled) -> Array:
-    """What no program wants (n,): a hand that hurries, leaves its reach, or pushes against what does not give."""
+def strain(rolled: Rolled, fast: float) -> Array:
+    """What no program wants (n,): a hand faster than `fast` [m/s], out of reach, or pushing against what does not
+    give."""
     controls, hand = rolled.controls, rolled.qpos[:, :, : len(HAND_JOINTS)]
     rates = np.diff(controls[:, ::10], axis=1) / (10 * TIMESTEP)
     speed = np.linalg.norm(rates[..., :3], axis=-1)
     turning = np.abs(rates[..., 3:]).max(axis=-1)
-    hurry = np.maximum(speed / FAST - 1.0, 0.0) + np.maximum(turning / TURNING - 1.0, 0.0)
+    hurry = np.maximum(speed / fast - 1.0, 0.0) + np.maximum(turning / TURNING - 1.0, 0.0)
     lag = np.linalg.norm((controls - hand)[..., :3], axis=-1)
     radius = np.linalg.norm(controls[..., :2], axis=-1)
     beyond = np.maximum(radius - REACH_MAX, 0.0) + np.maximum(REACH_MIN + 0.02 - radius, 0.0)

@@ -73,7 +73,7 @@ class MotionPlanner:
         return float(self.tried(np.tile(body, (1, self.motions.sampling.knots, 1)), scene, start)[0])
 
     def improved(self, plan: Plan, scene: Scene, start: Start, time: float) -> tuple[Plan, float]:
-        """The plan from `time` [s] on, the body being where it has it, and how much better it is than to stay there."""
+        """The plan from `time` [s] on, the body being where it has it, and what it would cost to stay there."""
         plan = shifted(plan, time, self.motions.sampling)
         body = plan.mean[0]
         state = self._model.state(scene, body)
@@ -87,8 +87,7 @@ class MotionPlanner:
             self._model.rollouts, state, cost, plan, self.motions.controls, self.motions.sampling, self._rng,
             self._candidates(plan, body),
         )  # fmt: skip
-        stayed = float(batches[0][-1])
-        return plan, stayed - plan.cost
+        return plan, float(batches[0][-1])
 
     def _candidates(self, plan: Plan, body: Array) -> Array:
         """To go on as straight as now; to make straight for somewhere else; to stay, which is the last."""

@@ -31,7 +31,8 @@ BELOW_TOP = 0.012  # [m] that the fingertips reach below the top of a thing at t
 GAP = 0.006  # [m] that the hand needs around it where it comes down
 BACK_MAX = 0.06  # [m] that it may begin farther away to have that
 LENGTHS = (0.02, 0.2)  # [m] of a stroke
-SPEED = 0.15  # [m/s] of the hand in a stroke
+SPEED = 0.14  # [m/s] of the hand in a stroke
+EASE = 0.4  # [s] in which it comes to about two thirds of that: it touches slowly
 AIMED = 0.5  # share of the strokes that go towards or away from a place that the program speaks of
 TRIES = 12  # draws for one stroke until it is given up
 
@@ -72,7 +73,7 @@ def _drawn(
         return None
     length = float(rng.uniform(*LENGTHS)) + 0.03
     times = np.linspace(0.0, settings.horizon, settings.knots)
-    gone = np.minimum(times * SPEED, length)
+    gone = np.minimum(SPEED * (times - EASE * (1.0 - np.exp(-times / EASE))), length)
     knots = np.tile(hand_of(grip.pose()), (settings.knots, 1))
     knots[:, 0] += gone * math.cos(heading)
     knots[:, 1] += gone * math.sin(heading)

@@ -161,7 +161,7 @@ _TERMS = (
          "of the axis of a that points up while it stands: 0 upright, 90 on its side", _tilt),
     Term("turned", ("mover",), "deg", -1080.0, 1080.0, 45.0, 6.0,
          "how far a has turned about the vertical since the start, counter-clockwise", _turned),
-    Term("facing", ("mover", "place"), "deg", 0.0, 180.0, 45.0, 8.0,
+    Term("facing", ("mover", "place"), "deg", 0.0, 180.0, 45.0, 5.0,
          "between the front of a (a mug's handle, the robot's front) and the direction to b: 0 towards, 180 away",
          _facing),
     Term("circled", ("mover", "place"), "deg", -1080.0, 1080.0, 45.0, 10.0,

@@ -13,6 +13,7 @@ from llm_planner.rewards.hand_model import HandModel, hand_of, pose_of
 from llm_planner.rewards.hand_motions import free_motions, push_motions
 from llm_planner.rewards.planner import MotionPlanner
 from llm_planner.rewards.program import RewardProgram, check_reward
+from llm_planner.rewards.pursuit import GAIN_LEAST, Pursuit
 from llm_planner.rewards.sampling import Array, Plan, SamplingSettings, controls_at, first_plan
 from llm_planner.rewards.strokes import draw_strokes
 from llm_planner.skills.arm import Arm, Script
@@ -27,7 +28,6 @@ SEED = 0  # of the samples: the same scenes lead to the same motion
 STROKES_MAX = 14
 BATCHES = (3, 20)  # of strokes tried out before one is made: at least, and until it is given up
 BATCH = 14
-GAIN_LEAST = 0.005  # a stroke that promises less, in costs, is not made
 IDLE = 5  # steps in a row that promise less than that end a stroke
 STROKE_TIME = 6.0  # [s]
 FREE_TIME = 25.0  # [s] of a motion that touches nothing
@@ -119,11 +119,11 @@ def _stroke(run: _Run, planner: MotionPlanner, stroke: Array) -> Script:
 
 
 def _planned(run: _Run, planner: MotionPlanner, plan: Plan, phase: str, time_limit: float) -> Script:
-    arm, began, idle = run.arm, run.arm.observation.time, 0
-    arm.phase = phase
-    while idle < IDLE and arm.observation.time - began < time_limit and not run.done(INSIDE):
-        plan, gain = planner.improved(plan, run.scene, run.tally.start, arm.observation.time)
-        idle = idle + 1 if gain < GAIN_LEAST else 0
+    arm, goes_on = run.arm, True
+    arm.phase, until, pursuit = phase, arm.observation.time + time_limit, Pursuit(arm.observation.time, IDLE)
+    while goes_on and arm.observation.time < until and not run.done(INSIDE):
+        plan, stayed = planner.improved(plan, run.scene, run.tally.start, arm.observation.time)
+        goes_on = pursuit.goes_on(arm.observation.time, stayed, plan.cost)
         yield from run.seen(_reference(arm, plan, planner.motions.sampling))
     now = arm.observation.time
     yield from _rest(run, pose_of(controls_at(plan, np.array([now]), planner.motions.sampling)[0]))

@@ -12,6 +12,7 @@ from llm_planner.rewards.base_motions import BaseModel, base_motions, base_of
 from llm_planner.rewards.cost import Tally, shortfalls
 from llm_planner.rewards.planner import MotionPlanner, Motions
 from llm_planner.rewards.program import check_reward
+from llm_planner.rewards.pursuit import Pursuit
 from llm_planner.rewards.sampling import Plan, controls_at, first_plan
 from llm_planner.simulation.rooms.base import base_pose
 from llm_planner.skills.arm import Script
@@ -21,7 +22,6 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.motion import PATH_DT
 
 SEED = 0  # of the samples: the same scenes lead to the same motion
-GAIN_LEAST = 0.005  # a motion that promises less, in costs, is not worth it
 IDLE = 15  # steps in a row that promise less than that end it
 INSIDE = 0.6  # share of a tolerance within which it stops
 STOPPING = 0.6  # [s] until the base has come to rest
@@ -30,7 +30,7 @@ STOPPING = 0.6  # [s] until the base has come to rest
 def manoeuvre(base: Base, arguments: Mapping[str, Argument]) -> Script:
     """Leaves the base as the reward program `rewards` asks; raises SkillError (EFFECT_MISSING) saying what is not."""
     program = check_reward(str(arguments["rewards"]), base.scene)
-    tally, idle = Tally(program, base.scene), 0
+    tally, goes_on = Tally(program, base.scene), True
     try:
         planner = MotionPlanner(program, BaseModel(base.scene), base_motions(base.scene), np.random.default_rng(SEED))
     except InputError as error:
@@ -38,9 +38,10 @@ def manoeuvre(base: Base, arguments: Mapping[str, Argument]) -> Script:
     base.phase = "manoeuvre"
     body, motions = base_of(base.observation.T_base_gripper), planner.motions
     plan = first_plan(base.observation.time, body, motions.sampling)
-    while idle < IDLE and shortfalls(program, base.scene, tally.start, INSIDE):
-        plan, gain = planner.improved(plan, base.scene, tally.start, base.observation.time)
-        idle = idle + 1 if gain < GAIN_LEAST else 0
+    pursuit = Pursuit(base.observation.time, IDLE)
+    while goes_on and shortfalls(program, base.scene, tally.start, INSIDE):
+        plan, stayed = planner.improved(plan, base.scene, tally.start, base.observation.time)
+        goes_on = pursuit.goes_on(base.observation.time, stayed, plan.cost)
         yield _reference(base, plan, motions)
         tally.see(base.scene)
     rest = controls_at(plan, np.array([base.observation.time]), motions.sampling)[0]
