@@ -16,14 +16,19 @@ from llm_planner.control.formulation import StartState
 from llm_planner.control.reference import Array, JointState, JointTrajectory
 from llm_planner.simulation.panda import PANDA_LIMITS
 
-GAP = 0.25  # [s] between states; after a longer one nothing is learnt
+GAP = 2.5  # periods between two commands, after which the next may have come late, and were not what was followed
+WAIT = 0.5  # [s] after such a gap that nothing is learnt
 FINGERS_MOVED = 0.005  # [m]
 
 
 class Adaptation:
     """One for each arm; single owner, driven by the beat of its joint states."""
 
-    def __init__(self, settings: EstimatorSettings | None = None, servo: Servo | None = None) -> None:
+    def __init__(
+        self, settings: EstimatorSettings | None = None, servo: Servo | None = None, period: float = 0.01
+    ) -> None:
+        """Commands are expected every `period` [s] while the arm moves."""
+        self._gap = GAP * period
         self._regressor = ArmRegressor()
         self._servo = servo or servo_of(self._regressor.model)
         layout = self._regressor.layout
@@ -35,7 +40,7 @@ class Adaptation:
     def reset(self) -> None:
         """Forget what was commanded and what was learnt, as when the robot was restarted."""
         self._sent: deque[JointTrajectory] = deque(maxlen=16)
-        self._last_time = -np.inf
+        self._last_time = self._late_until = -np.inf
         self._width = np.nan
         self.estimator.reset()
         self._diagnoser.reset()
@@ -58,7 +63,9 @@ class Adaptation:
         """Learn from where the joints are, and where they were told to be."""
         dt = state.time - self._last_time
         self._last_time = state.time
-        if not 0.0 < dt <= GAP or not self._sent or self._sent[0].start_time > state.time:
+        if self._sent and not 0.0 < dt <= self._gap:
+            self._late_until = state.time + WAIT
+        if state.time < self._late_until or not self._sent or self._sent[0].start_time > state.time:
             return
         if not (np.isfinite(state.qpos).all() and np.isfinite(state.qvel).all()):
             return

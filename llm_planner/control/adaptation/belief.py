@@ -20,6 +20,17 @@ from llm_planner.control.reference import Array
 PUSH_HANDICAP = 0.8  # what a payload explains about as well as a push is a payload
 
 
+FARTHEST = 0.3  # [m] from the gripper point that the centre of a payload may lie
+HEAVIEST = 10.0  # [kg] no hand of this size holds more
+SLIGHT = 0.05  # [kg m]
+
+
+def plausible_payload(payload: Array) -> bool:
+    """Whether a thing may have the mass and first moment `payload` (4,): it hangs from the hand, not beside it."""
+    mass, moment = float(payload[0]), float(np.linalg.norm(payload[1:]))
+    return mass <= HEAVIEST and moment <= FARTHEST * mass + SLIGHT
+
+
 @dataclass(frozen=True)
 class Caution:
     """When a group is believed in. Energies are in units of the noise, a number measured."""
@@ -61,7 +72,7 @@ class Explainer:
                 break
             more = self._fit(evidence, (*belief.groups, self._most_promising(evidence, belief)))
             gained = left - evidence.unexplained(more.theta)
-            if gained < self._caution.share * left or not self._certain(more, more.groups[-1]):
+            if gained < self._caution.share * left or not self._credible(more, more.groups[-1]):
                 break
             belief = more
         return belief
@@ -81,7 +92,7 @@ class Explainer:
             lost = evidence.unexplained(rest.theta)
             gained = lost - evidence.unexplained(belief.theta)
             idle = gained < 0.5 * self._caution.share * lost
-            if idle or lost <= 0.5 * self._caution.floor or not self._certain(belief, group, 0.5):
+            if idle or lost <= 0.5 * self._caution.floor or not self._credible(belief, group, 0.5):
                 belief = rest
         return belief
 
@@ -96,7 +107,9 @@ class Explainer:
 
         return max((group for group in self._groups if group not in belief.groups), key=promise)
 
-    def _certain(self, belief: Belief, group: Group, ease: float = 1.0) -> bool:
+    def _credible(self, belief: Belief, group: Group, ease: float = 1.0) -> bool:
+        if group.kind is Kind.MASS and not plausible_payload(belief.theta[group.index]):
+            return False
         theta, spread = belief.theta[group.index], belief.spread[group.index]
         size = np.abs(theta[:1] / spread[:1] if group.kind is Kind.MASS else theta / spread)
         return float(size.max()) >= ease * self._caution.deviations

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.control.adaptation.belief import Belief, Caution, Explainer
+from llm_planner.control.adaptation.belief import Belief, Caution, Explainer, plausible_payload
 from llm_planner.control.adaptation.bounds import AdaptationBounds
 from llm_planner.control.adaptation.evidence import Evidence
 from llm_planner.control.adaptation.regressor import STICTION_SPEED
@@ -104,10 +104,7 @@ class Estimator:
     def _explains(self, index: NDArray[np.intp], strange: float) -> bool:
         """Whether the recent past is not strange if just these unknowns have changed."""
         changed = self._explainer.changed(self._recent, self.belief, index)
-        mass, *moment = changed[self._payload]
-        if np.linalg.norm(moment) > FARTHEST * mass + SLIGHT:
-            return False
-        return self._recent.unexplained(changed) < 0.2 * strange
+        return plausible_payload(changed[self._payload]) and self._recent.unexplained(changed) < 0.2 * strange
 
     def _look(self, dt: float) -> None:
         """Judges the recent past by what is believed, then believes what explains the whole past best."""
@@ -127,7 +124,5 @@ class Estimator:
 
 
 LEAST_GAIN = -0.5
-FARTHEST = 0.3  # [m] from the gripper point that the centre of a payload may lie
-SLIGHT = 0.05  # [kg m]
 ENOUGH = 100.0  # numbers measured in motion, before which nothing is strange
 _NEVER_NEGATIVE = (Kind.MASS, Kind.VISCOUS, Kind.COULOMB)

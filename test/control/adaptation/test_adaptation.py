@@ -103,6 +103,15 @@ def test_a_drive_at_its_limit_teaches_nothing() -> None:
     assert adaptation.estimator.belief.groups == ()
 
 
+def test_commands_that_come_too_far_apart_to_be_in_time_teach_nothing() -> None:
+    adaptation, world = Adaptation(), DisturbedWorld(Disturbance(payload=1.5), 0, [])
+    for _ in range(100):
+        state = world.joint_state()
+        world.follow(adaptation.adapted(swing(state.time), state), 0.04)
+
+    assert adaptation.estimator.belief.groups == ()
+
+
 def test_states_after_a_gap_or_of_an_earlier_clock_teach_nothing_and_do_no_harm() -> None:
     adaptation = Adaptation()
     for now in (0.0, 1.0, 2.0, 1.5, 0.2):
