@@ -297,5 +297,5 @@ TASKS: tuple[Task, ...] = (
     Task("go there and spin", "mixed", "plant, Anna, parcel", "go to the kitchen and spin twice",
          'go_to("kitchen")\nlook()\nlook()', _spin_there),
     Task("bring and turn away", "mixed", "Anna, plant, parcel", "bring the parcel to Anna, then turn your back to her",
-         'pick_up("parcel")\ngo_to("Anna")', _delivered),
+         'go_to("parcel")\npick_up("parcel")\ngo_to("Anna")', _delivered),
 )  # fmt: skip

@@ -73,6 +73,7 @@ def test_skills_come_first_where_the_command_says_so() -> None:
     assert program.startswith('pick("red block")\nachieve("reach(height(\'red block\') == 0.195);')
     program = write_rewards("bring the parcel to Anna, then turn your back to her", HOUSE)
     assert program.splitlines() == [
+        'go_to("parcel")',
         'pick_up("parcel")',
         'go_to("Anna")',
         "manoeuvre(\"reach(facing('robot', 'Anna') >= 170)\")",

@@ -85,7 +85,7 @@ _MOBILE = (
     Rule((r"while (?:facing|looking at) <x>", r"while you (?:face|look at) <x>"),
          ("reach(facing('robot', '{x}') <= 15)", "keep(facing('robot', '{x}') <= 15)")),
     Rule((r"(?:go|drive) to <goal>",), call='go_to("{goal}")', new=False),
-    Rule((r"(?:pick up|take|fetch|get) <x>",), call='pick_up("{x}")', new=False),
-    Rule((r"(?:bring|take) <x> to <goal>",), call='pick_up("{x}")\ngo_to("{goal}")', new=False),
+    Rule((r"(?:pick up|take|fetch|get) <x>",), call='go_to("{x}")\npick_up("{x}")', new=False),
+    Rule((r"(?:bring|take) <x> to <goal>",), call='go_to("{x}")\npick_up("{x}")\ngo_to("{goal}")', new=False),
 )  # fmt: skip
 RULES: Mapping[str, tuple[Rule, ...]] = {"arm": _ARM, "mobile": _MOBILE}
