@@ -259,8 +259,8 @@ def _delivered(shown: Shown) -> bool:
 
 
 def _spin_there(shown: Shown) -> bool:
-    """Counted from where it has stopped in the kitchen: driving there turns it too."""
-    there = [scene for scene in shown if scene.robot_room == "kitchen"]
+    """Counted from where it has stopped in the lobby: driving there turns it too."""
+    there = [scene for scene in shown if scene.robot_room == "lobby"]
     rest = _base(there[-1])[:2] if there else (0.0, 0.0)
     spinning = [scene for scene in there if dist(_base(scene)[:2], rest) <= 0.15]
     return bool(spinning) and abs(_counted([_base(scene)[2] for scene in spinning])) >= 690.0
@@ -294,8 +294,8 @@ TASKS: tuple[Task, ...] = (
          'pick("mug")', _mug_tilted),
     Task("hold level above", "mixed", "red block, green bowl, vase",
          "pick up the red block and hold it level 15 cm above the green bowl", 'pick("red block")', _block_above_bowl),
-    Task("go there and spin", "mixed", "plant, Anna, parcel", "go to the kitchen and spin twice",
-         'go_to("kitchen")\nlook()\nlook()', _spin_there),
+    Task("go there and spin", "mixed", "plant, Anna, parcel", "go to the lobby and spin twice",
+         'go_to("lobby")\nlook()\nlook()', _spin_there),
     Task("bring and turn away", "mixed", "Anna, plant, parcel", "bring the parcel to Anna, then turn your back to her",
          'go_to("parcel")\npick_up("parcel")\ngo_to("Anna")', _delivered),
 )  # fmt: skip
