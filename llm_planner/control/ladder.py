@@ -1,7 +1,7 @@
 """What is left to do when something fails: a ladder of fallbacks around any controller, down to standing still.
 
-A plan is found; or, for a tenth of a second, the last one goes on; or the one that strays least from what cannot be
-kept is followed; or the robot brakes and stays where it is until a new run of a skill begins.
+A plan is found, if need be one that strays from what cannot be kept; or, for a tenth of a second, the last one goes on;
+or the robot brakes, and at rest stays where it is until a new run of a skill begins.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Standing:
     @property
     def has_failed(self) -> bool:
         """Whether the run of the skill has come to its end by this."""
-        return self.rung in (Rung.BRAKING, Rung.STOPPED)
+        return self.rung is Rung.STOPPED
 
 
 class Controller(Protocol):
@@ -74,7 +74,7 @@ class FallbackLadder:
         self._since = -math.inf  # when the robot's clock began
         self._epoch = 0
         self._latch = ""  # why the robot is held
-        self._failing_since = math.inf
+        self._failing_since = self._rest_at = math.inf  # since when no plan is found; when braking has come to rest
 
     def follow(self, reference: MotionReference) -> str:
         """Follow `reference` from now on, or say why not. The first of a new run releases what was latched."""
@@ -128,7 +128,7 @@ class FallbackLadder:
         """Everything is forgotten, the latch included; references of earlier runs stay refused."""
         self._controller.reset()
         self._reference = self._plan = self.state = None
-        self._latch, self._failing_since = "", math.inf
+        self._latch, self._failing_since, self._rest_at = "", math.inf, math.inf
         self.standing = Standing(Rung.RESTING, epoch=self._epoch)
 
     def _begin_anew(self, state: JointState) -> None:
@@ -151,13 +151,23 @@ class FallbackLadder:
         self._plan = self._controller.step(state, reference, now, constraints)
         statistics = self._controller.statistics
         if statistics.status is not Status.FALLBACK:
-            self._failing_since = math.inf
+            self._failing_since = self._rest_at = math.inf
             self.standing = self._standing_of(statistics)
             return self._plan
         self._failing_since = min(self._failing_since, now)
         if now > self._failing_since + REPLAY:
-            return self._stop(state, now, constraints, f"no motion was found for {REPLAY:g} s: {statistics.message}")
+            return self._give_up(state, now, constraints, f"no motion was found for {REPLAY:g} s: {statistics.message}")
         self.standing = Standing(Rung.REPLAYING, statistics.message, self._epoch)
+        return self._plan
+
+    def _give_up(self, state: JointState, now: float, constraints: MotionConstraints, reason: str) -> JointTrajectory:
+        """Brake; a motion that is found on the way is followed, and at rest there is none any more."""
+        if now >= self._rest_at:
+            return self._stop(state, now, constraints, reason)
+        if math.isinf(self._rest_at):
+            self._plan = self._controller.step(state, None, now, constraints)
+            self._rest_at = fallback.end_time(self._plan)
+        self.standing = Standing(Rung.BRAKING, reason, self._epoch)
         return self._plan
 
     def _standing_of(self, statistics: TickStatistics) -> Standing:
@@ -168,7 +178,8 @@ class FallbackLadder:
         return Standing(Rung.TRACKING if moves else Rung.RESTING, "", self._epoch)
 
     def _stop(self, state: JointState, now: float, constraints: MotionConstraints, reason: str) -> JointTrajectory:
-        self._latch, self._reference, self._failing_since = reason, None, math.inf
+        self._latch, self._reference = reason, None
+        self._failing_since = self._rest_at = math.inf
         self._plan = self._controller.step(state, None, now, constraints)
         at_rest = self._controller.statistics.status is Status.HOLDING
         self.standing = Standing(Rung.STOPPED if at_rest else Rung.BRAKING, reason, self._epoch)

@@ -121,7 +121,7 @@ class MpcControllerNode(ShellNode):
         """What has changed: how the robot is moved, and what it has to keep."""
         standing, feed = self._ladder.standing, self._patches
         if standing != self._standing:
-            if standing.has_failed and (self._standing is None or standing.reason != self._standing.reason):
+            if standing.has_failed:
                 self.get_logger().error(f"the robot is held: {standing.reason}")
             self._standing = standing
             self._status_topic.publish(standing_to_msg(standing, now, constraints.version, self._robot.frame))
@@ -137,7 +137,7 @@ class MpcControllerNode(ShellNode):
         plan = self._ladder.watch(time.monotonic())
         if plan is not None:
             self._robot.send(plan, self._ladder.state, end_time(plan))
-        if self._ladder.standing.has_failed and self._ladder.standing != self._standing:
+        if self._ladder.standing != self._standing:
             self._tell(self._last_tick, self._patches.at(self._last_tick))
 
     def _diagnose_robot(self) -> str:

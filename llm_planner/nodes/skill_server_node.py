@@ -191,7 +191,7 @@ class SkillServerNode(ShellNode):
     def _on_motion(self, status: MotionStatus) -> None:
         """A robot that is held will not come to where the skill wants it."""
         running = self._running
-        held = status.state in (MotionStatus.BRAKING, MotionStatus.STOPPED)
+        held = status.state == MotionStatus.STOPPED
         if held and running is not None and running.result is None and status.epoch == running.epoch:
             message = f"{running.goal.request.skill} was stopped by the controller: {status.reason}"
             self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, message))

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from llm_planner.control import fallback
+from llm_planner.control.formulation import Bounds, Horizon, TrackingProblem, Weights
 from llm_planner.control.ladder import FallbackLadder, Rung
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, Status, TickStatistics
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
+from llm_planner.control.solver import JointwiseSolver, NoSolution
 from llm_planner.control.vigilance import Expected, Vigilance
 from llm_planner.errors import InputError
 from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
@@ -164,9 +166,9 @@ def test_when_the_states_stop_the_last_plan_is_followed_to_its_end_and_no_furthe
     assert moving.rung is Rung.TRACKING
     assert moving.ladder.watch(wall=heard + 1.01) is plan
     assert moving.ladder.standing.reason == "the robot's states have stopped: nothing newer for 1 s"
-    assert moving.ladder.standing.has_failed
     assert moving.ladder.watch(wall=heard + 3.0) is None
     assert moving.rung is Rung.STOPPED
+    assert moving.ladder.standing.has_failed
     moving.follow(plan, 3.0)
     moving.tick()
     assert (moving.rung, moving.speed) == (Rung.STOPPED, 0.0)
@@ -232,10 +234,43 @@ def test_a_tick_without_a_plan_goes_on_with_the_last_one():
 
 
 def test_after_a_tenth_of_a_second_without_one_it_brakes_and_holds():
-    seen = rungs([TRACKING, *[FAILED] * 20], 60)
+    seen = rungs([TRACKING, *[FAILED] * 30], 70)
     assert seen[:11] == [Rung.TRACKING, *[Rung.REPLAYING] * 10]
     assert seen[12] is Rung.BRAKING
     assert seen[-1] is Rung.STOPPED
+    assert sorted(set(seen), key=seen.index) == [Rung.TRACKING, Rung.REPLAYING, Rung.BRAKING, Rung.STOPPED]
+
+
+def test_a_motion_that_is_found_while_braking_is_followed():
+    seen = rungs([TRACKING, *[FAILED] * 14, TRACKING, FAILED], 17)
+    assert seen[12:] == [Rung.BRAKING, Rung.BRAKING, Rung.BRAKING, Rung.TRACKING, Rung.REPLAYING]
+
+
+class Failing:
+    """A solver that has no answer once it is told so."""
+
+    def __init__(self) -> None:
+        self.works, self._inner = True, JointwiseSolver(TrackingProblem(Horizon(), Weights()), 7)
+
+    def solve(self, bounds: Bounds) -> np.ndarray:
+        if not self.works:
+            raise NoSolution("given up")
+        return self._inner.solve(bounds)
+
+
+def test_a_robot_without_a_solver_comes_to_rest_within_its_limits(arm):
+    solver = Failing()
+    robot = Robot(ladder(MpcController(kinematics=arm, solver=solver)))
+    robot.tick()
+    robot.move(30)
+    assert robot.speed > 0.5
+    solver.works = False
+    for _ in range(100):
+        before = robot.qvel
+        robot.move(1)
+        assert np.all(np.abs(robot.qvel - before) / PERIOD <= PANDA_LIMITS.qacc_max)
+    assert (robot.rung, robot.speed) == (Rung.STOPPED, 0.0)
+    assert robot.ladder.standing.reason == "no motion was found for 0.1 s: given up"
 
 
 @pytest.mark.parametrize(
