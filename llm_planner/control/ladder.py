@@ -148,27 +148,30 @@ class FallbackLadder:
         reference = self._reference
         if reference is not None and now > reference.start_time + reference.valid_for:
             self._reference = reference = None
-        self._plan = self._controller.step(state, reference, now, constraints)
+        self._plan = plan = self._controller.step(state, reference, now, constraints)
         statistics = self._controller.statistics
         if statistics.status is not Status.FALLBACK:
             self._failing_since = self._rest_at = math.inf
             self.standing = self._standing_of(statistics)
-            return self._plan
+            return plan
         self._failing_since = min(self._failing_since, now)
         if now > self._failing_since + REPLAY:
-            return self._give_up(state, now, constraints, f"no motion was found for {REPLAY:g} s: {statistics.message}")
+            reason = f"no motion was found for {REPLAY:g} s: {statistics.message}"
+            return self._give_up(state, now, constraints, reason, plan)
         self.standing = Standing(Rung.REPLAYING, statistics.message, self._epoch)
-        return self._plan
+        return plan
 
-    def _give_up(self, state: JointState, now: float, constraints: MotionConstraints, reason: str) -> JointTrajectory:
+    def _give_up(
+        self, state: JointState, now: float, constraints: MotionConstraints, reason: str, braking: JointTrajectory
+    ) -> JointTrajectory:
         """Brake; a motion that is found on the way is followed, and at rest there is none any more."""
         if now >= self._rest_at:
             return self._stop(state, now, constraints, reason)
         if math.isinf(self._rest_at):
-            self._plan = self._controller.step(state, None, now, constraints)
-            self._rest_at = fallback.end_time(self._plan)
+            self._plan = braking = self._controller.step(state, None, now, constraints)
+            self._rest_at = fallback.end_time(braking)
         self.standing = Standing(Rung.BRAKING, reason, self._epoch)
-        return self._plan
+        return braking
 
     def _standing_of(self, statistics: TickStatistics) -> Standing:
         unkept = _unkept(statistics)
