@@ -281,6 +281,26 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             ),
         ],
     ),
+    "bench_adaptation": (
+        [],
+        ["--seconds", "1", "--seeds", "1", "--scenes", "0"],
+        [
+            Figure(
+                "unknown payload, tracking error, with / without",
+                lambda r: r["cases"]["payload 1.5 kg"]["ratio"]["rms"],
+                at_most(0.5),
+                "≤ 0.5",
+            ),
+            Figure(
+                "the same, largest error once learnt",
+                lambda r: r["cases"]["payload 1.5 kg"]["ratio"]["max learnt"],
+                at_most(0.5),
+                "≤ 0.5",
+            ),
+            Figure("payload, friction, gain: worst ratio", lambda r: r["worst ratio"], at_most(0.5), "≤ 0.5"),
+            Figure("faults named that are none", lambda r: float(r["nothing wrong, things said"]), at_most(0.0), "0"),
+        ],
+    ),
     "bench_tokens": (
         [],
         ["--tasks", "2"],
