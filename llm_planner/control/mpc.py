@@ -94,7 +94,7 @@ class MpcController:
         programs = ProgramSettings(
             self.settings.horizon, self.settings.weights, self.settings.constrained, self.settings.time_limit
         )
-        self._programs = Programs(programs, self.limits.nq, lambda: RobotModel(self._robot.spec), solver, clock)
+        self._programs = Programs(programs, self._robot.sliding, lambda: RobotModel(self._robot.spec), solver, clock)
         self._translator = self._robot.translator(self.limits)
         self._clock = clock
         self._plan: JointTrajectory | None = None

@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from llm_planner.control.carried import Carried
 from llm_planner.control.constrained import ConstrainedPlanner, ConstrainedSettings, Kept, Motion
 from llm_planner.control.formulation import Horizon, StartState, TrackingProblem, Weights
 from llm_planner.control.limits import JointLimits
 from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.reference import Array
 from llm_planner.control.robot_model import RobotModel
 from llm_planner.control.solver import CoupledSolver, JointwiseSolver, Solver
 
@@ -35,16 +37,20 @@ class Programs:
     def __init__(
         self,
         settings: ProgramSettings,
-        nq: int,
+        sliding: NDArray[np.bool_],
         model: Callable[[], RobotModel],
         solver: Solver | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`model` is asked for the robot when the first constraint comes; a `solver` handed in keeps its own cost."""
+        """`sliding` (nq,) is the robot's; `model` is asked for when the first constraint comes.
+
+        A `solver` handed in keeps its own cost.
+        """
         self.problem = TrackingProblem(settings.horizon, settings.weights)
-        self._settings, self._nq, self._make_model = settings, nq, model
+        self._settings, self._make_model = settings, model
+        self._nq, self._sliding = len(sliding), sliding
         self._handed_in, self._clock = solver, clock
-        self._solver = solver or JointwiseSolver(self.problem, nq, settings.time_limit, clock)
+        self._solver = solver or JointwiseSolver(self.problem, self._nq, settings.time_limit, clock)
         self._factors: Mapping[str, float] = {}
         self._carried: Carried | None = None
 
@@ -84,9 +90,16 @@ class Programs:
         bounds = self.problem.bounds(start, wish.qpos, wish.qvel, limits)
         x = self._solver.solve(bounds)
         kept = Kept(x, solve_time=self._clock() - began)
-        if not constraints.zones and constraints.speed == math.inf:
+        if not constraints.zones and self._slow_enough(start, x, constraints.speed):
             return kept
         return self._constrained.plan(start, bounds, kept, nominal(), constraints)
+
+    def _slow_enough(self, start: StartState, x: Array, speed: float) -> bool:
+        """Whether the point needs no rows to keep `speed` [m/s], as far as that can be seen without kinematics."""
+        if speed == math.inf or not self._sliding.any():
+            return speed == math.inf
+        velocity = self.problem.motion(start, x)[1][:, self._sliding]
+        return float(np.einsum("kj,kj->k", velocity, velocity).max()) <= (speed * (1.0 + 1e-6)) ** 2
 
     def prepare(self) -> None:
         """Builds now what the first constraint would otherwise wait for (some hundredths of a second)."""

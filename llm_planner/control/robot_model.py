@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import mujoco
 
 Indices = NDArray[np.int64]
+_MEMORY = 1 << 17  # bytes of MuJoCo's working space: there is one at every stage, and nothing is simulated
 FAR = 10.0  # [m] beyond which distances are not measured
 _POINT_RADIUS = 0.001  # [m] of the solid that stands for the gripper point
 _POINT, _HELD, _ZONE = "the gripper point", "what is held", "zone"
@@ -79,6 +80,7 @@ class RobotModel:
             )
         for k in range(room):
             spec.worldbody.add_geom(name=f"{_ZONE} {k}", type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[1e-3, 0, 0])
+        spec.memory = _MEMORY
         self.model = spec.compile()
         self.nq = int(self.model.nq)
         self._data: list[Any] = []

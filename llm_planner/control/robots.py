@@ -26,7 +26,7 @@ class Robot:
 
     `translator` makes joint positions of poses, within the limits it is given. The motion lags `lag` [s] behind what is
     commanded. `speed` [m/s] bounds the point whatever the constraints; `sliding` (nq,) says which joints shift it
-    straight, so that no such bound lets them be faster.
+    straight: no such bound lets them be faster, and where there are any, no others move the point.
     """
 
     limits: RobotLimits
