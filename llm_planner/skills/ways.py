@@ -9,7 +9,7 @@ legs as the hand takes them, straight in cylindrical coordinates; the shortest o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -48,9 +48,9 @@ def way_to(start: Grip, goal: Grip, cruise: float, zones: tuple[Zone, ...] = ())
     return _way(start, goal, cruise, zones) if zones else _arc(start, goal, cruise)
 
 
-def _arc(start: Grip, goal: Grip, height: float, corners: tuple[Grip, ...] = ()) -> tuple[Grip, ...]:
+def _arc(start: Grip, goal: Grip, height: float) -> tuple[Grip, ...]:
     risen = (into_reach(start.raised(height)),) if start.z < height else ()
-    return (*risen, *corners, into_reach(goal.raised(max(height, goal.z))))
+    return (*risen, into_reach(goal.raised(max(height, goal.z))))
 
 
 @lru_cache(maxsize=4096)  # the same few ways are asked for again and again while a plan is sought
@@ -62,9 +62,10 @@ def _way(start: Grip, goal: Grip, cruise: float, zones: tuple[Zone, ...]) -> tup
         return direct
     best, metres = tuple[Grip, ...](), math.inf
     for height in np.linspace(cruise, max(cruise, HIGHEST), HEIGHTS).tolist():
-        if _metres((start, *_arc(start, goal, height), goal)) < metres:
-            for way in room.ways_at(height):
-                best, metres = min((best, metres), (way, _metres((start, *way, goal))), key=lambda found: found[1])
+        if _metres((start, *_arc(start, goal, height), goal)) < metres:  # else no way up there is shorter
+            way = room.way_at(height)
+            if way and _metres((start, *way, goal)) < metres:
+                best, metres = way, _metres((start, *way, goal))
     if not best:
         kept = " and ".join(dict.fromkeys(map(_kept, zones)))
         raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"the hand finds no way there that keeps {kept}")
@@ -101,19 +102,18 @@ class _Room:
         corners = _cylindrical(grips)
         return bool(self._see(corners[:-1], corners[1:]).all())
 
-    def ways_at(self, height: float) -> Iterator[tuple[Grip, ...]]:
-        """The shortest way that passes at `height` [m], if there is one."""
+    def way_at(self, height: float) -> tuple[Grip, ...]:
+        """The shortest way that passes at `height` [m]; empty where there is none."""
         *risen, over = _arc(self._start, self._goal, height)
         if not (self.is_free((self._start, *risen)) and self.is_free((over, self._goal))):
-            return
+            return ()
         nodes = np.concatenate([_cylindrical([*risen, self._start][:1]), self._corners(height), _cylindrical([over])])
         first, second = np.triu_indices(len(nodes), 1)
         seen = self._see(nodes[first], nodes[second])
         metres = np.full((len(nodes), len(nodes)), np.inf)
         metres[first[seen], second[seen]] = _lengths(nodes[first[seen]], nodes[second[seen]])
         path = shortest(np.minimum(metres, metres.T))
-        if path:
-            yield (*risen, *self._grips(nodes[path[:-1]])[1:], over)
+        return (*risen, *self._grips(nodes[path[:-1]])[1:], over) if path else ()
 
     def _see(self, a: Array, b: Array) -> NDArray[np.bool_]:
         """Whether each of the legs from `a` to `b` (n, 3) is free (n,): first a few points are looked at, then all."""
