@@ -114,7 +114,7 @@ def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Re
     while branches.ahead and branches.scenes < max_scenes:
         turn = branches.ahead.pop(0)
         found.append(_finding(branches.follow(turn.taken()), turn))
-    found += _of_speeds(branches.speeds)
+    found += [*_of_speeds(branches.speeds), *_of_searched(begin.state)]
     findings = tuple({item.message: item for item in reversed(found) if item is not None}.values())[::-1]
     return Rehearsal(_verdict(findings, sure), findings, branches.count, not branches.ahead)
 
@@ -153,6 +153,14 @@ def _finding(end: Execution, turn: _Turn | None = None) -> Finding | None:
 
 def _of_speeds(outlooks: SpeedOutlooks) -> list[Finding]:
     return [Finding(0, doubt, sure=False, settled_by_physics=True) for doubt in outlooks.doubts()]
+
+
+def _of_searched(state: Execution) -> list[Finding]:
+    """Steps whose motion is searched as they run: where things are on their way, only physics can tell."""
+    skills = state.interpreter.program.skills
+    searched = [step for step in state.plan.steps if any(p.type == "rewards" for p in skills[step.skill].parameters)]
+    doubt = "how {} moves is found as it runs, so that it keeps the rules cannot be foreseen; they are watched"
+    return [Finding(step.line, doubt.format(step.skill), sure=False, settled_by_physics=True) for step in searched]
 
 
 @dataclass(frozen=True)
