@@ -301,6 +301,21 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("faults named that are none", lambda r: float(r["nothing wrong, things said"]), at_most(0.0), "0"),
         ],
     ),
+    "bench_filter": (
+        [],
+        ["--scenes", "1", "--seconds", "0.4"],
+        [
+            Figure("filter tick, median [ms CPU]", lambda r: r["tick_ms"]["median"], at_most(0.4), "≤ 0.4"),
+            Figure(
+                "filter, 250 Hz beside a busy core",
+                lambda r: r["beside_a_busy_core"]["on_time"],
+                at_least(0.98),
+                "≥ 0.98 on time",
+            ),
+            Figure("filter, adversaries: contacts", lambda r: r["touching"], at_most(0.0), "0"),
+            Figure("filter, adversaries: > 1 mm too near", lambda r: r["violations"], at_most(0.0), "0"),
+        ],
+    ),
     "bench_tokens": (
         [],
         ["--tasks", "2"],

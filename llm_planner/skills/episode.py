@@ -10,7 +10,11 @@ from llm_planner.control.base import BaseController
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
+from llm_planner.control.safety_filter.guard import Guard
+from llm_planner.control.safety_filter.robots import panda_body
+from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.control.zones import Zone
+from llm_planner.simulation.panda import PANDA_LIMITS
 from llm_planner.skills.contract import Argument, Observation, Skill, SkillErrorCode, SkillResult
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.origins import OriginTracker
@@ -57,8 +61,10 @@ class Episode:
         self, world: EpisodeWorld, controller: Controller | None = None, settings: EpisodeSettings | None = None
     ) -> None:
         self.world = world
-        self.controller = controller or make_controller(world.observation().scene.robot_kind)
+        kind = world.observation().scene.robot_kind
+        self.controller = controller or make_controller(kind)
         self.settings = settings or EpisodeSettings()
+        self._guard = None if kind == "mobile" else Guard(SafetyFilter(panda_body(), PANDA_LIMITS))
         self._origins = OriginTracker()
 
     def observe(self, zones: tuple[Zone, ...] = ()) -> Observation:
@@ -96,9 +102,18 @@ class Episode:
                 break
             for _ in range(round(self.settings.skill_period / self.settings.control_period)):
                 trajectory = self.controller.step(self.world.joint_state(), outcome, self.world.time, keep)
-                self.world.follow(trajectory, self.settings.control_period)
+                self.world.follow(self._safe(trajectory, keep), self.settings.control_period)
         self.settle()
         return result
+
+    def _safe(self, trajectory: JointTrajectory, keep: MotionConstraints) -> JointTrajectory:
+        """What the safety filter makes of it; as it is where it is proved."""
+        if self._guard is None:
+            return trajectory
+        now = self.world.time
+        self._guard.measured(self.world.joint_state())
+        passed = self._guard.hear(trajectory, now, keep)
+        return passed or self._guard.steps(now, self.settings.control_period, keep)
 
     def settle(self) -> None:
         """Brakes to rest and waits `settle_time` [s]."""

@@ -19,6 +19,7 @@ from llm_planner.control.safety_filter.proof import sag
 from llm_planner.control.safety_filter.stopping import Move, travel, travel_slope, way_to_rest
 
 MOST_ROWS = 15  # of zones
+CLEAR = 0.01  # [m] a motion that is proved to keep this much needs no program
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,11 @@ class Ahead:
     @property
     def rest(self) -> int:
         return len(self.between)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether no posture is within `CLEAR` of a zone."""
+        return self.clearances is None or float(self.clearances.values.min()) >= CLEAR
 
     @property
     def half(self) -> int:

@@ -93,15 +93,16 @@ class Guard:
         """The command at `now`; None where the motion under way stays as it is."""
         if self._motion is None or self._goes_on(now, constraints):
             return None
-        start, hold = fallback.sample(self._motion, now), self.settings.hold
+        start = fallback.sample(self._motion, now)
         wanted, width = self._wish(start, now)
-        self._under = None
-        self.filtered = self._safety.filter(start.qpos, start.qvel, wanted, constraints, hold)
-        if self.filtered.refused and self._safety.prove(self._motion, now, replace(constraints, speed=np.inf)).safe:
-            self.filtered = replace(self.filtered, infeasible=False)
+        return self._filtered(start, wanted, width, now, constraints)
+
+    def accelerate(self, wanted_qacc: Array, now: float, constraints: MotionConstraints) -> JointTrajectory | None:
+        """As `step`, for a commander that wants accelerations (nq,) instead of plans."""
+        if self._motion is None:
             return None
-        self._motion = _held(start, self.filtered.qacc, self._safety, now, hold, width)
-        return self._motion
+        start = fallback.sample(self._motion, now)
+        return self._filtered(start, wanted_qacc, self._motion.gripper_width, now, constraints)
 
     def steps(self, now: float, duration: float, constraints: MotionConstraints) -> JointTrajectory:
         """All commands of the coming `duration` [s] as one, and braking after them; a state was `measured` before."""
@@ -124,6 +125,19 @@ class Guard:
             np.concatenate([(qvel[1:] - qvel[:-1]) / hold, brake.qacc]),
             last.gripper_width,
         )
+
+    def _filtered(
+        self, start: StartState, wanted: Array, width: float, now: float, constraints: MotionConstraints
+    ) -> JointTrajectory | None:
+        """One hold from `start` on and braking; None where nothing is proved but the motion under way."""
+        assert self._motion is not None
+        self._under, hold = None, self.settings.hold
+        self.filtered = self._safety.filter(start.qpos, start.qvel, wanted, constraints, hold)
+        if self.filtered.refused and self._safety.prove(self._motion, now, replace(constraints, speed=np.inf)).safe:
+            self.filtered = replace(self.filtered, infeasible=False)
+            return None
+        self._motion = _held(start, self.filtered.qacc, self._safety, now, hold, width)
+        return self._motion
 
     def _objection(self, plan: JointTrajectory, now: float, constraints: MotionConstraints) -> str:
         assert self._motion is not None

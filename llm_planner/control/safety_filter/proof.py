@@ -116,7 +116,8 @@ def lowest_clearances(clearances: Clearances, points: Array, between: Array) -> 
     if len(zone):
         chord = chords[:, place, point].T
         here, there = values[zone, place, point], values[zone, place + 1, point]
-        normals = clearances.normals(np.tile(zone, 2), np.concatenate([place, place + 1]), np.tile(point, 2))
+        both = np.concatenate([zone, zone]), np.concatenate([place, place + 1]), np.concatenate([point, point])
+        normals = clearances.normals(*both)
         leaving, arriving = (normals.reshape(2, -1, 3) * chord).sum(axis=2)
         bound[zone, place, point] = _tangents(here, there, leaving, arriving) - between[place, 0]
     kept: list[bool] = (bound >= asked).all(axis=(1, 2)).tolist()

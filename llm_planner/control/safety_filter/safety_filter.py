@@ -25,7 +25,7 @@ from llm_planner.control.formulation import StartState
 from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import Array, JointTrajectory
-from llm_planner.control.safety_filter.barriers import Ahead, Barrier, Rows, look_ahead, speed_rows, zone_rows
+from llm_planner.control.safety_filter.barriers import CLEAR, Ahead, Barrier, Rows, look_ahead, speed_rows, zone_rows
 from llm_planner.control.safety_filter.bodies import Body
 from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.program import FilterProgram
@@ -36,9 +36,8 @@ from llm_planner.simulation.panda import RobotLimits
 
 NOTHING, FIRST = np.zeros((3, 0)), np.zeros(3, dtype=np.intp)
 UNTOUCHED = 1e-6  # of the acceleration limits: a smaller change is none
-CLEAR = 0.01  # [m] a motion that is proved to keep this much needs no program
 SLOW = 0.9  # of a speed limit: below, it needs no rows
-EXTRA = (0.0, 0.0005, 0.002)  # [m] that barriers ask beyond what they should, where linear rows were not enough
+EXTRA = (0.0, 0.001, 0.003)  # [m] that barriers ask beyond what they should, where linear rows were not enough
 SKIN = 0.03  # [m] that the robot may move before it is looked anew which zones are near
 
 
@@ -49,7 +48,7 @@ class FilterSettings:
     share: LimitShare = field(
         default_factory=lambda: LimitShare(velocity=0.8, acceleration=0.8, braking=0.75, position_margin=0.01)
     )
-    barrier: Barrier = field(default_factory=lambda: Barrier(gamma=0.2, margin=0.001))
+    barrier: Barrier = field(default_factory=lambda: Barrier(gamma=0.1, margin=0.002))
     speed_margin: float = 0.98  # of a speed limit
     top_speed: float = np.inf  # [m/s] of point 0, whatever the constraints say
 
@@ -116,15 +115,14 @@ class SafetyFilter:
             return unchanged
         ahead = look_ahead(start, within, self._body, zones, braking)
         jacobian, fast = self._speed(ahead, speed)
-        proof = self._proof(ahead, zones)
-        if proof.safe and proof.clearance >= CLEAR and not fast:
+        if not fast and ahead.is_clear and self._proof(ahead, zones).clearance >= CLEAR:
             return unchanged
         barrier = Barrier(self.settings.barrier.gamma, self.settings.barrier.margin + float(ahead.between.max()))
         rows = [zone_rows(ahead, self._body, zones, limits, braking, barrier)]
         if fast:
             margin, reach = self.settings.speed_margin, dt * limits.acceleration
             rows.append(speed_rows(jacobian, ahead.velocity, speed, margin, reach))
-        if proof.safe and all((rank.needs <= 0.0).all() for rank in rows):
+        if all((rank.needs <= 0.0).all() for rank in rows) and self._proof(ahead, zones).safe:
             return unchanged
         return self._changed(start, unchanged, (lower, upper), zones, rows)
 

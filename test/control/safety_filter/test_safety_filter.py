@@ -75,7 +75,7 @@ def test_a_ball_flown_straight_at_a_post_stops_at_its_clearance(ball):
     assert nearest - 0.01 < ways[-1, 0]
     assert ways[:, 0].max() <= nearest
     assert speeds[:, 0].max() > 1.0, "it was not held back more than it had to be"
-    assert "post" in verdicts[-1].binding
+    assert any("post" in verdict.binding for verdict in verdicts[-20:])
     assert not any(verdict.infeasible for verdict in verdicts)
 
 
