@@ -20,6 +20,7 @@ from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.monitor import Verdict
 from llm_planner.temporal.parser import parse
 from llm_planner.temporal.words import read_back
+from llm_planner.world.propositions import Moment
 from llm_planner.world.scene import Scene
 
 _STEP_STATUS = {
@@ -75,7 +76,8 @@ _VERDICTS = {
 
 def watch_to_msg(watch: Watch, plan_id: str, scene: Scene, kept: Sequence[Kept] = ()) -> ConstraintStatus:
     """What the monitors say as of `scene`, and, after a run, by how much each constraint was kept."""
-    margins = [margin(one.constraint.formula, scene) for one in watch.watched]
+    moment = Moment(scene, watch.origins)
+    margins = [margin(one.constraint.formula, moment) for one in watch.watched]
     if kept:
         margins = [nan if one.margin is None else one.margin for one in kept]
     states = [
