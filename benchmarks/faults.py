@@ -155,29 +155,29 @@ def states_stop(rng: np.random.Generator, moment: float) -> Tick:
 
 def inside(rng: np.random.Generator, scene: ClearanceScene) -> ClearanceScene:
     """At the start a solid stands 2 to 4 cm from the arm, and 10 cm are asked."""
-    zone = replace(_beside(rng, scene, rng.uniform(0.02, 0.04), _direction(rng), "too near"), clearance=0.1)
+    zone = replace(_beside(scene, rng.uniform(0.02, 0.04), _direction(rng), "too near", 0.05), clearance=0.1)
     patch = Patch("safety", 0.0, LASTING, zones=(zone,))
     return replace(scene, solids=(*scene.solids, zone), patches=(patch, *scene.patches))
 
 
 def squeezed(rng: np.random.Generator, scene: ClearanceScene) -> ClearanceScene:
-    """Two solids 4 cm from the arm, on both sides, each asking for 12 cm."""
-    side = _direction(rng)
+    """Two balls of half a metre 4 cm from the arm, on both sides, each asking for 30 cm: nowhere in reach is room."""
+    side = np.array([0.0, 1.0, 0.0])
     zones = [
-        replace(_beside(rng, scene, 0.04, sign * side, f"wall {name}"), clearance=0.12)
+        replace(_beside(scene, 0.04, sign * side, f"the {name}", 0.25), clearance=0.3)
         for name, sign in (("left", 1.0), ("right", -1.0))
     ]
     patch = Patch("safety", 0.0, LASTING, zones=tuple(zones))
     return replace(scene, solids=(*scene.solids, *zones), patches=(patch, *scene.patches))
 
 
-def _beside(rng: np.random.Generator, scene: ClearanceScene, gap: float, side: Array, name: str) -> Zone:
+def _beside(scene: ClearanceScene, gap: float, side: Array, name: str, radius: float) -> Zone:
     """A ball at `gap` [m] from the arm at the start, from its hand towards `side`."""
     hand, _ = ArmKinematics().forward(scene.qpos)
-    near, far = 0.0, 0.6
+    near, far = 0.0, 1.2
     while far - near > 1e-3:
         middle = 0.5 * (near + far)
-        zone = Zone(name, Shape.SPHERE, (0.05,), Pose(tuple((hand + middle * side).tolist())))
+        zone = Zone(name, Shape.SPHERE, (radius,), Pose(tuple((hand + middle * side).tolist())))
         if Referee([zone]).distance(scene.qpos, zone) < gap:
             near = middle
         else:

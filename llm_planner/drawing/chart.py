@@ -105,7 +105,7 @@ def _drawn(frame: _Frame, curves: Sequence[Curve]) -> Iterator[str]:
         dashes = ' stroke-dasharray="6 4"' if curve.dashed else ""
         yield f'<path class="curve" stroke="{colour}"{dashes} d="{_path(frame, curve)}"/>'
         yield f'<text x="{legend:.0f}" y="{_TOP - 22:.0f}" text-anchor="end">{escape(curve.name)}</text>'
-        start = legend - 7.0 * len(curve.name) - 30.0
+        start = legend - 6.4 * len(curve.name) - 28.0
         line = f'x1="{start:.0f}" y1="{_TOP - 26:.0f}" x2="{start + 22:.0f}" y2="{_TOP - 26:.0f}"'
         yield f'<line class="curve" stroke="{colour}"{dashes} {line}/>'
         legend = start - 18.0
