@@ -137,7 +137,7 @@ class MpcControllerNode(ShellNode):
         plan = self._ladder.watch(time.monotonic())
         if plan is not None:
             self._robot.send(plan, self._ladder.state, end_time(plan))
-        if self._ladder.standing != self._standing:
+        if self._standing is not None and self._ladder.standing != self._standing:
             self._tell(self._last_tick, self._patches.at(self._last_tick))
 
     def _diagnose_robot(self) -> str:
