@@ -17,6 +17,7 @@ from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import Array, JointState, JointTrajectory
 from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
+from llm_planner.simulation.trajectory import sample
 
 STILL = 1e-6  # [rad, rad/s] that is no motion
 KEEP_WIDTH = float("nan")  # before any plan: the fingers stay as they are
@@ -29,8 +30,12 @@ class GuardSettings:
     hold: float = 0.012  # of one acceleration; the robot brakes after it unless it hears more
     silence: float = 0.25  # a plan that began longer ago than this is nobody's wish any more
     frequency: float = 12.0  # [rad/s] of the critically damped spring by which a wanted motion is caught up with
-    joined_position: float = 0.01  # a plan that begins this near to the motion so far continues it
-    joined_velocity: float = 0.25  # [rad/s]
+    # A plan that begins this near to the motion so far is passed on as it is; one not too far from it is joined first.
+    same_position: float = 0.001
+    same_velocity: float = 0.01  # [rad/s]
+    joined_position: float = 0.1
+    joined_velocity: float = 1.0  # [rad/s]
+    joining: float = 0.25
     resync: float = 0.1  # measured this far from where it should be, the robot is taken to be where it is measured
 
 
@@ -79,11 +84,19 @@ class Guard:
         self._wanted = self._motion = self._under = None
 
     def hear(self, plan: JointTrajectory, now: float, constraints: MotionConstraints) -> JointTrajectory | None:
-        """`plan` as a command where it continues the motion and is proved; else None, and it is what steps aim at."""
+        """`plan` as a command, if need be joined to the motion, where it is proved; else None, and steps aim at it."""
         if self._motion is None:
             return None
         self._wanted, self._under = plan, None
-        self.why = self._objection(plan, now, constraints)
+        present, wanted = fallback.sample(self._motion, now), fallback.sample(plan, now)
+        away, faster = np.abs(wanted.qpos - present.qpos).max(), np.abs(wanted.qvel - present.qvel).max()
+        settings = self.settings
+        if not (away <= settings.joined_position and faster <= settings.joined_velocity):
+            self.why = "it begins elsewhere"
+            return None
+        if away > settings.same_position or faster > settings.same_velocity:
+            plan = joined(present, plan, now, settings.joining)
+        self.why = self._safety.prove(plan, now, constraints).why
         if self.why:
             return None
         self._motion, self._under = plan, constraints
@@ -139,24 +152,12 @@ class Guard:
         self._motion = _held(start, self.filtered.qacc, self._safety, now, hold, width)
         return self._motion
 
-    def _objection(self, plan: JointTrajectory, now: float, constraints: MotionConstraints) -> str:
-        assert self._motion is not None
-        present, wanted = fallback.sample(self._motion, now), fallback.sample(plan, now)
-        settings = self.settings
-        if not np.abs(wanted.qpos - present.qpos).max() <= settings.joined_position:
-            return "it begins elsewhere"
-        if not np.abs(wanted.qvel - present.qvel).max() <= settings.joined_velocity:
-            return "it begins with another velocity"
-        return self._safety.prove(plan, now, constraints).why
-
     def _goes_on(self, now: float, constraints: MotionConstraints) -> bool:
         """Whether the plan that was passed on is still wanted and safe; at rest nothing has to be."""
         if self._wanted is None or self._is_stale(now):
             return self.rests(now)
-        if self._under is None and not self._objection(self._wanted, now, constraints):
-            self._motion, self._under = self._wanted, constraints
-        if self._under is not None and self._under != constraints:
-            self._under = constraints if self._safety.prove(self._wanted, now, constraints).safe else None
+        if self._motion is not None and self._under is not None and self._under != constraints:
+            self._under = constraints if self._safety.prove(self._motion, now, constraints).safe else None
         return self._under is not None
 
     def _is_stale(self, now: float) -> bool:
@@ -190,3 +191,17 @@ def _held(
         np.concatenate([qacc[None], brake.qacc]),
         width,
     )
+
+
+def joined(present: StartState, plan: JointTrajectory, now: float, within: float) -> JointTrajectory:
+    """From `present` at `now` [s] onto `plan`, `within` some seconds, by the least changes of its accelerations."""
+    dt = plan.dt
+    stages = max(2, round(within / dt))
+    count = max(stages, int(np.ceil((fallback.end_time(plan) - now) / dt - 1e-6)))
+    qpos, qvel = sample(plan, now + dt * np.arange(count + 1.0))
+    qacc = (qvel[1:] - qvel[:-1]) / dt
+    faster = present.qvel - qvel[0]
+    farther = present.qpos - qpos[0] + stages * dt * faster
+    gains = np.array([np.full(stages, dt), dt * dt * (stages - 0.5 - np.arange(stages))])
+    qacc[:stages] -= gains.T @ np.linalg.solve(gains @ gains.T, np.array([faster, farther]))
+    return fallback.integrate(present, qacc, now, dt, plan.gripper_width)

@@ -13,7 +13,7 @@ from llm_planner.control.limits import JointLimits
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.control.safety_filter.bodies import Ball
-from llm_planner.control.safety_filter.guard import Guard
+from llm_planner.control.safety_filter.guard import Guard, joined
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.control.zones import Shape, Zone
 from llm_planner.errors import InputError
@@ -156,23 +156,36 @@ def test_a_zone_that_appears_too_near_is_braked_for_and_told(robot):
     assert states[-1].qpos[0] < place + 0.2, "it stopped as soon as it could"
 
 
-def test_a_plan_that_begins_elsewhere_is_caught_up_with(robot):
-    robot.follow(0.1, FREE, lambda robot: fallback.hold(np.array([0.05, 0.0, 0.0]), robot.now, 0.1, 0.08))
-    assert robot.guard.why == "it begins elsewhere"
-    steepest = max(np.abs(command.qacc).max() for command in robot.sent)
-    robot.follow(0.9, FREE, lambda robot: fallback.hold(np.array([0.05, 0.0, 0.0]), robot.now, 0.1, 0.08))
-    assert robot.state.qpos == pytest.approx([0.05, 0.0, 0.0], abs=0.01)
-    assert steepest <= 0.8 * 5.0 + 1e-9
+def standing(place: float):
+    """A planner that wants to stand at x = `place`, as if it were there."""
+    return lambda robot: fallback.hold(np.array([place, 0.0, 0.0]), robot.now, 0.1, 0.08)
+
+
+def test_a_plan_that_begins_a_little_elsewhere_is_joined(robot):
+    robot.follow(1.5, WALL, standing(0.05))
+    assert robot.state.qpos == pytest.approx([0.05, 0.0, 0.0], abs=1e-3)
     assert not robot.guard.is_stepping
+    assert max(np.abs(command.qacc).max() for command in robot.sent) <= 5.0 + 1e-9
 
 
-def test_a_plan_that_begins_with_another_velocity_does_not_pass(robot):
-    plan = fallback.integrate(
-        StartState(np.zeros(3), np.array([0.5, 0.0, 0.0]), np.zeros(3)),
-        np.array([[-5.0, 0.0, 0.0]]), 0.0, 0.1, 0.08,
-    )  # fmt: skip
-    assert robot.guard.hear(plan, 0.0, FREE) is None
-    assert robot.guard.why == "it begins with another velocity"
+def test_a_plan_that_begins_far_off_is_stepped_towards(robot):
+    robot.follow(0.1, FREE, standing(0.3))
+    assert robot.guard.why == "it begins elsewhere"
+    assert robot.guard.is_stepping
+    robot.follow(2.0, FREE, standing(0.3))
+    assert robot.state.qpos == pytest.approx([0.3, 0.0, 0.0], abs=0.01)
+    assert not robot.guard.is_stepping
+    assert max(np.abs(command.qacc).max() for command in robot.sent) <= 5.0 + 1e-9
+
+
+def test_a_joined_plan_ends_where_the_plan_does(robot):
+    plan = towards(0.4)(robot)
+    start = StartState(np.array([0.02, -0.01, 0.0]), np.array([0.0, 0.3, 0.0]), np.zeros(3))
+    motion = joined(start, plan, robot.now, 0.25)
+    assert motion.qpos[0] == pytest.approx(start.qpos)
+    assert motion.qvel[0] == pytest.approx(start.qvel)
+    assert motion.qpos[-1] == pytest.approx(plan.qpos[-1], abs=1e-3)
+    assert motion.qvel[-1] == pytest.approx(np.zeros(3), abs=1e-9)
 
 
 def test_plans_with_numbers_that_are_none_move_nothing(robot):
