@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -88,10 +87,3 @@ class Tally:
                 around = wish.arguments[1]
                 found["circled", name, str(around)] = float(bearing(now, name, around)[0, 0])
         return found
-
-
-def settled(program: RewardProgram, before: Scene, after: Scene, dt: float) -> bool:
-    """Whether nothing that the program speaks of moves faster than 1 cm/s between two scenes `dt` [s] apart."""
-    first, second = (still(scene, program.names, Start(before)) for scene in (before, after))
-    steps = [math.dist(first.course(n).position[0, 0], second.course(n).position[0, 0]) for n in program.names]
-    return max(steps, default=0.0) <= 0.01 * dt

@@ -49,9 +49,9 @@ def draw_strokes(
         item = scene.find(program.movers[int(rng.integers(len(program.movers)))])
         places = _places(program, scene, item)
         for _ in range(TRIES):
-            stroke = _drawn(item, places, scene, settings, rng)
-            if stroke is not None:
-                drawn.append(stroke)
+            strokes = _drawn(item, places, scene, settings, rng)
+            drawn += strokes
+            if strokes:
                 break
     return np.array(drawn).reshape(-1, settings.knots, len(HAND_JOINTS))
 
@@ -62,26 +62,28 @@ def _drawn(
     scene: Scene,
     settings: SamplingSettings,
     rng: np.random.Generator,
-) -> Array | None:
+) -> list[Array]:
+    """A stroke in a random direction; none where the hand cannot begin there."""
     heading = float(rng.uniform(-math.pi, math.pi))
     if places and rng.random() < AIMED:
         x, y = places[int(rng.integers(len(places)))]
         towards = math.atan2(y - item.position[1], x - item.position[0]) + float(rng.normal(0.0, 0.2))
         heading = towards if rng.random() < 0.7 else towards + math.pi
-    grip = _beginning(item, heading, scene, rng)
-    if grip is None:
-        return None
+    beginnings = _beginnings(item, heading, scene, rng)
+    if not beginnings:
+        return []
+    (grip,) = beginnings
     length = float(rng.uniform(*LENGTHS)) + 0.03
     times = np.linspace(0.0, settings.horizon, settings.knots)
     gone = np.minimum(SPEED * (times - EASE * (1.0 - np.exp(-times / EASE))), length)
     knots = np.tile(hand_of(grip.pose()), (settings.knots, 1))
     knots[:, 0] += gone * math.cos(heading)
     knots[:, 1] += gone * math.sin(heading)
-    return knots
+    return [knots]
 
 
-def _beginning(item: SceneObject, heading: float, scene: Scene, rng: np.random.Generator) -> Grip | None:
-    """The hand behind the thing, seen along `heading` [rad]; None where it does not fit or is not reached."""
+def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.Generator) -> list[Grip]:
+    """The hand behind the thing, seen along `heading` [rad]; nowhere if it does not fit there or is not reached."""
     half = half_extents(item)
     ux, uy = math.cos(heading), math.sin(heading)
     reach = abs(ux) * half[0] + abs(uy) * half[1]
@@ -95,8 +97,8 @@ def _beginning(item: SceneObject, heading: float, scene: Scene, rng: np.random.G
         grip = replace(grip, yaw=comfortable_yaw(x, y, heading))
         nearest, farthest = radius_range(height)
         if x > 0.0 and nearest <= math.hypot(x, y) <= farthest and room(hand_slices(grip, 0.0), scene)[0] >= GAP:
-            return grip
-    return None
+            return [grip]
+    return []
 
 
 def _places(program: RewardProgram, scene: Scene, item: SceneObject) -> list[tuple[float, float]]:

@@ -166,7 +166,7 @@ _TERMS = (
          _facing),
     Term("circled", ("mover", "place"), "deg", -1080.0, 1080.0, 45.0, 10.0,
          "how far a has gone round b since the start, counter-clockwise", _circled),
-    Term("off_line", ("mover", "place", "place"), "m", 0.0, 30.0, 0.1, 0.015,
+    Term("off_line", ("mover", "place", "place"), "m", 0.0, 30.0, 0.1, 0.006,
          "from a to the straight line through b and c, seen from above", _off_line),
     Term("moved", ("mover",), "m", 0.0, 30.0, 0.1, 0.015, "from where a was at the start", _moved),
     Term("progress", ("mover", "direction"), "m", -30.0, 30.0, 0.1, 0.015,

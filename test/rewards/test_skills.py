@@ -9,6 +9,8 @@ import pytest
 
 from llm_planner.control.reference import JointTrajectory
 from llm_planner.language.compact.model import load_compact_model
+from llm_planner.language.model import ProgramReply
+from llm_planner.language.scripted import ScriptedLanguageModel
 from llm_planner.plan.in_process import Workcell, run_command
 from llm_planner.plan.planning import plan_command, plan_program
 from llm_planner.program.problems import ProgramError
@@ -55,6 +57,16 @@ def test_a_sentence_that_no_skill_knows_is_carried_out() -> None:
     )
     assert report.outcome.value == "done"
     assert tilt(world, "vase") > 70.0
+
+
+def test_a_model_that_writes_a_wrong_reward_program_hears_what_is_wrong_with_it() -> None:
+    scene = open_world("tabletop", 3, parse_objects("vase, red block")).scene()
+    wrong, right = "achieve(\"reach(tip('vase') >= 80)\")", "achieve(\"reach(tilt('vase') >= 80)\")"
+    model = ScriptedLanguageModel({"over with the vase": [ProgramReply(wrong), ProgramReply(right)]})
+    planned = plan_command("over with the vase", scene, LIBRARY.for_scene(scene).signatures, model)
+    assert [step.arguments["rewards"] for step in planned.plan.steps] == ["reach(tilt('vase') >= 80)"]
+    (problem,) = model.requests[-1].attempts[0].problems
+    assert "there is no term 'tip'; the terms are: distance, gap, height, tilt" in problem
 
 
 def test_a_thing_is_pushed_up_to_another_and_the_commands_keep_the_limits() -> None:
