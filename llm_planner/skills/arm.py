@@ -20,6 +20,7 @@ from llm_planner.world.scene import Pose, Scene, SceneObject
 SQUEEZE = 0.012  # [m] the fingers are told to close this much tighter than what they hold is wide
 
 SLOWER = 0.95  # share of a speed limit at which a path is planned: what lags behind it has to catch up
+CLOSER = 0.001  # [m] from one look to the next that a hand comes nearer which is not stuck
 DESCENT_BLEND = 0.4
 
 Script = Generator[MotionReference, None, None]
@@ -38,7 +39,7 @@ class ArmSettings:
     descent_speed: float = 0.6  # of the full speed, for that last piece
     lag_max: float = 0.05  # behind its path by more than this, the hand is waited for
     arrived: float = 0.004
-    patience: float = 0.6  # after the end of a path, until a hand that has not arrived counts as stuck
+    patience: float = 0.6  # after the end of a path, until a hand that comes no nearer counts as stuck
     fingers_timeout: float = 1.5
 
 
@@ -101,7 +102,7 @@ class Arm:
         poses = plan_path(self.grip, legs, replace(settings.limits, in_space=limit), straight)
         self.grip = legs[-1].to
         count = round(settings.ahead / PATH_DT)
-        elapsed, waited, last = 0.0, 0.0, self.observation.time
+        elapsed, waited, last, nearest = 0.0, 0.0, self.observation.time, math.inf
         while True:
             index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)
             ahead = poses[index : index + count + 1]
@@ -110,10 +111,11 @@ class Arm:
             step, last = self.observation.time - last, self.observation.time
             if index == len(poses) - 1:
                 error = math.dist(self.observation.T_base_gripper.position, poses[-1].position)
-                waited += step
+                waited = waited + step if error > nearest - CLOSER else 0.0
+                nearest = min(nearest, error)
                 if error <= settings.arrived:
                     break
-                if waited > settings.patience + 2 * error / self.observation.speed_limit:
+                if waited > settings.patience:
                     if stop_early and error < 0.02:
                         break
                     raise _stuck(phase, error)
