@@ -66,6 +66,7 @@ class Episode:
         self.settings = settings or EpisodeSettings()
         self._guard = None if kind == "mobile" else Guard(SafetyFilter(panda_body(), PANDA_LIMITS))
         self._origins = OriginTracker()
+        self._kept = FREE
 
     def observe(self, zones: tuple[Zone, ...] = ()) -> Observation:
         """The world's observation, with where held things came from and the `zones` to keep out of."""
@@ -95,28 +96,27 @@ class Episode:
             if cancelled(observation):
                 result = SkillResult(SkillErrorCode.CANCELED, f"{skill.name} was stopped")
                 break
-            keep = in_force(observation.time, observation.scene.speed)
+            keep = self._kept = in_force(observation.time, observation.scene.speed)
             outcome = run.step(replace(observation, speed_limit=keep.speed))
             if isinstance(outcome, SkillResult):
                 result = outcome
                 break
             for _ in range(round(self.settings.skill_period / self.settings.control_period)):
                 trajectory = self.controller.step(self.world.joint_state(), outcome, self.world.time, keep)
-                self.world.follow(self._safe(trajectory, keep), self.settings.control_period)
+                self._follow(trajectory, self.settings.control_period, keep)
         self.settle()
         return result
 
-    def _safe(self, trajectory: JointTrajectory, keep: MotionConstraints) -> JointTrajectory:
+    def _follow(self, trajectory: JointTrajectory, duration: float, keep: MotionConstraints) -> None:
         """What the safety filter makes of it; as it is where it is proved."""
-        if self._guard is None:
-            return trajectory
-        now = self.world.time
-        self._guard.measured(self.world.joint_state())
-        passed = self._guard.hear(trajectory, now, keep)
-        return passed or self._guard.steps(now, self.settings.control_period, keep)
+        if self._guard is not None:
+            now = self.world.time
+            self._guard.measured(self.world.joint_state())
+            trajectory = self._guard.hear(trajectory, now, keep) or self._guard.steps(now, duration, keep)
+        self.world.follow(trajectory, duration)
 
     def settle(self) -> None:
         """Brakes to rest and waits `settle_time` [s]."""
         trajectory = self.controller.step(self.world.joint_state(), None, self.world.time, FREE)
         rest = trajectory.start_time + trajectory.dt * len(trajectory.qacc) - self.world.time
-        self.world.follow(trajectory, max(self.settings.settle_time, rest))
+        self._follow(trajectory, max(self.settings.settle_time, rest), self._kept)
