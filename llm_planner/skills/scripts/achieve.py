@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,6 +32,7 @@ BATCH = 14
 IDLE = 5  # steps in a row that promise less than that end a stroke
 STROKE_TIME = 6.0  # [s]
 FREE_TIME = 25.0  # [s] of a motion that touches nothing
+BACK = 0.012  # [m] that the hand goes back before it rises
 SETTLE = 0.3  # [s] until things have come to rest
 INSIDE = 0.6  # share of a tolerance within which a motion stops
 
@@ -92,7 +94,7 @@ def _strokes(run: _Run) -> Script:
         start = grip_of(pose_of(found[0][0]))
         yield from run.watched(arm.move("approach", arm.travel(start, arm.cruise_height())))
         yield from _stroke(run, planner, found[0])
-        yield from run.watched(_rise(arm))
+        yield from run.watched(_rise(run))
 
 
 def _searched(run: _Run, planner: MotionPlanner, found: list[Array]) -> Script:
@@ -146,11 +148,15 @@ def _freely(run: _Run) -> Script:
     yield from _planned(run, planner, plan, "move", FREE_TIME)
 
 
-def _rise(arm: Arm) -> Script:
-    """Straight up from what was pushed."""
-    grip = grip_of(arm.observation.T_base_gripper)
+def _rise(run: _Run) -> Script:
+    """A little back from what was pushed, so that it does not stick to the fingers, then straight up."""
+    arm, grip = run.arm, grip_of(run.arm.observation.T_base_gripper)
+    pushed = [arm.find(name).position for name in run.program.movers]
+    x, y, _ = min(pushed, key=lambda place: math.dist(place[:2], (grip.x, grip.y)))
+    share = BACK / max(math.dist((x, y), (grip.x, grip.y)), BACK)
+    back = into_reach(replace(grip, x=grip.x + share * (grip.x - x), y=grip.y + share * (grip.y - y)))
     arm.grip = grip
-    yield from arm.move("rise", [Leg(into_reach(grip.raised(arm.cruise_height())))])
+    yield from arm.move("rise", [Leg(back), Leg(into_reach(back.raised(arm.cruise_height())))])
 
 
 def _rest(run: _Run, pose: Pose) -> Script:
