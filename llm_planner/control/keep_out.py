@@ -28,8 +28,8 @@ STICKY = 0.03  # [m] by which another pair must be nearer to take a place
 class KeepOutSettings:
     """`margin` [m] and `lag` [s] as above; zones are looked at once the robot or its wish comes `heed` [m] near."""
 
-    margin: float = 0.015
-    lag: float = 0.01
+    margin: float = 0.004
+    lag: float = 0.03
     heed: float = 0.1
     pairs: int = 8  # of a link and a zone, the nearest; the program grows with them
 
