@@ -100,8 +100,10 @@ class Log:
     rungs: list[Rung] = field(default_factory=list)  # every PERIOD
     controller_ms: list[float] = field(default_factory=list)
     solve_ms: list[float] = field(default_factory=list)  # of it, the programs
-    filter_ms: list[float] = field(default_factory=list)
-    stepping: int = 0  # looks of the filter at which the plan did not pass
+    proof_ms: list[float] = field(default_factory=list)  # of the filter, when a plan arrives
+    filter_ms: list[float] = field(default_factory=list)  # of the filter, when it steps by itself
+    looks: int = 0  # of the filter
+    stepping: int = 0  # those at which the plan did not pass
     infeasible: int = 0  # of these, at which not even braking kept everything
 
 
@@ -186,8 +188,12 @@ class GuardedArm:
         del self._under_way[: len(arrived)]
         command, began = (arrived[-1] if arrived else None), time.thread_time()
         if self._guard is not None:
-            command = self._guarded(self._guard, command)
-            self.log.filter_ms.append(1e3 * (time.thread_time() - began))
+            heard, command = command is not None, self._guarded(self._guard, command)
+            spent = 1e3 * (time.thread_time() - began)
+            if heard:
+                self.log.proof_ms.append(spent)
+            elif self._guard.is_stepping:
+                self.log.filter_ms.append(spent)
         if command is not None:
             now = self.world.time
             command = replace(command, start_time=command.start_time - self.offset, gripper_width=WIDTH)
@@ -200,6 +206,7 @@ class GuardedArm:
         guard.measured(self.state())
         heard = guard.hear(plan, max(plan.start_time, begins), constraints) if plan is not None else None
         command = heard or guard.step(begins, constraints)
+        self.log.looks += 1
         self.log.stepping += guard.is_stepping
         self.log.infeasible += guard.is_stepping and guard.filtered.infeasible
         return command

@@ -34,7 +34,12 @@ def clearance() -> Iterator[tuple[str, str]]:
     changes = [Mark(patch.stamp, "patch") for patch in scene.patches if patch.stamp > 0]
     title = f"Straight through {name}, while its clearance changes"
     yield "clearance.svg", chart_svg(title, "time [s]", "nearest link to the solid [cm]", [measured, asked], changes)
-    kinds = {"QP": log.solve_ms, "controller tick": log.controller_ms, "filter": log.filter_ms}
+    kinds = {
+        "programs": log.solve_ms,
+        "controller tick": log.controller_ms,
+        "filter, proof of a plan": log.proof_ms,
+        "filter, step": log.filter_ms,
+    }
     curves = [_histogram(kind, values) for kind, values in kinds.items()]
     words = "How long computing takes, in the same run"
     yield "solve_times.svg", chart_svg(words, "CPU time [ms]", "share of the ticks [%]", curves)
