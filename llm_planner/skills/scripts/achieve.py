@@ -92,7 +92,11 @@ def _strokes(run: _Run) -> Script:
         if not found:
             return
         start = grip_of(pose_of(found[0][0]))
-        yield from run.watched(arm.move("approach", arm.travel(start, arm.cruise_height())))
+        try:
+            yield from run.watched(arm.move("approach", arm.travel(start, arm.cruise_height())))
+        except SkillError:  # something is in the way there: another stroke may have room
+            yield from run.watched(arm.retreat())
+            continue
         yield from _stroke(run, planner, found[0])
         yield from run.watched(_rise(run))
 
