@@ -23,8 +23,11 @@ ARM = [
     ("knock the vase over", "reach(tilt('vase') >= 80)"),
     ("tip over the vase", "reach(tilt('vase') >= 80)"),
     ("lay the vase on its side", "reach(tilt('vase') >= 80)"),
-    ("turn the handle of the mug towards the red block", "reach(facing('mug', 'red block') <= 8)"),
-    ("point the mug's handle away from the vase", "reach(facing('mug', 'vase') >= 172)"),
+    (
+        "turn the handle of the mug towards the red block",
+        "reach(facing('mug', 'red block') <= 8); reach(tilt('mug') <= 8)",
+    ),
+    ("point the mug's handle away from the vase", "reach(facing('mug', 'vase') >= 172); reach(tilt('mug') <= 8)"),
     ("slide the green bowl against the mug", "reach(gap('green bowl', 'mug') <= 0.003)"),
     ("push the red block and the blue block together", "reach(gap('red block', 'blue block') <= 0.003)"),
     ("line the red block up with the mug and the vase", "reach(off_line('red block', 'mug', 'vase') <= 0.012)"),

@@ -35,11 +35,11 @@ _ARM = (
     Rule(
         (r"(?:turn|point) the handle of <x> (?:towards?|to|at) <y>",
          r"(?:turn|point) <x>'s handle (?:towards?|to|at) <y>"),
-        ("reach(facing('{x}', '{y}') <= 8)",),
+        ("reach(facing('{x}', '{y}') <= 8)", "reach(tilt('{x}') <= 8)"),
     ),
     Rule(
         (r"(?:turn|point) the handle of <x> away from <y>", r"(?:turn|point) <x>'s handle away from <y>"),
-        ("reach(facing('{x}', '{y}') >= 172)",),
+        ("reach(facing('{x}', '{y}') >= 172)", "reach(tilt('{x}') <= 8)"),
     ),
     Rule(
         (rf"{_PUSH} <x> (?:up )?against <y>", rf"{_PUSH} <x> (?:to|towards) <y> until they touch",
