@@ -18,7 +18,7 @@ from llm_planner_interfaces.srv import ResetWorld
 
 from llm_planner.cli.network import own_network
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
-from llm_planner.nodes.client import CommandResult, Progress, Submission, SystemClient
+from llm_planner.nodes.client import CommandResult, Progress, Submission, SystemClient, SystemUnreachableError
 from llm_planner.nodes.node_table import NODES
 from llm_planner.world.scene import Scene
 
@@ -81,8 +81,11 @@ class System:
         """Whether a command succeeds, at the latest when whatever was restarted has had its time to come back."""
         self.client.wait_for_system(TIMEOUT)
         for _ in range(30):
-            if self.say("wave").succeeded:
-                return True
+            try:
+                if self.say("wave").succeeded:
+                    return True
+            except SystemUnreachableError:  # the command went to a process that had just died
+                continue
             self.client.spin_for(0.2)
         return False
 
