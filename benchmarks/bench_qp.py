@@ -5,7 +5,7 @@ tick does anew is timed: new numbers, and the solution; of ours with all of its 
 Programs of tracking alone, whose joints do not touch each other; and programs with four rows of zones and three of the
 speed at every stage, once with every row hard, as the others can have it cheaply (some then have no solution), and once
 with a slack variable for each row that may give way, which is what ours solves.
-Usage: bench_qp.py [--ticks 1000] [--constrained 300] [--seed 0] [--json]
+Usage: bench_qp.py [--ticks 1000] [--constrained 60] [--seed 0] [--json]
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def record(ticks: int, seed: int) -> tuple[TrackingProblem, list[Bounds]]:
 
 
 def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[coupled.Program]]:
-    """The first `count` programs that have all rows."""
-    problem, seen = closed_loop(4 * count, seed, AMONG_ZONES)
+    """The last `count` programs that have all rows."""
+    problem, seen = closed_loop(10 * count, seed, AMONG_ZONES)
     recorder = CoupledRecorder()
     planner = ConstrainedPlanner(problem, RobotModel(arm_spec), ALL_ROWS, recorder)
     knots = problem.horizon.dt * np.arange(1.0, problem.horizon.stages + 1)
@@ -108,7 +108,7 @@ def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[coupled
         start = fallback.sample(tick.before, tick.now)
         planner.plan(start, tick.bounds, Kept(alone.solve(tick.bounds)), nominal, AMONG_ZONES)
     most = max(len(program.A) for program in recorder.asked)
-    return problem, [program for program in recorder.asked if len(program.A) == most][:count]
+    return problem, [program for program in recorder.asked if len(program.A) == most][-count:]
 
 
 def whole(problem: TrackingProblem, asked: Sequence[Bounds]) -> list[Program]:
@@ -260,7 +260,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ticks", type=int, default=1000)
-    parser.add_argument("--constrained", type=int, default=300, help="programs with rows of zones and speed")
+    parser.add_argument("--constrained", type=int, default=60, help="programs with rows of zones and speed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)

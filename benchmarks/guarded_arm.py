@@ -117,6 +117,7 @@ class GuardedArm:
         self.late = 0.0  # [s] that a plan takes to the filter
         self.referee = Referee(zones)
         self._controller = MpcController(clock=time.thread_time)
+        self._controller.prepare()  # as its node does before the robot moves
         self.ladder = FallbackLadder(self._controller, Vigilance(Expected(velocity=PANDA_LIMITS.qvel_max)))
         self._boards = PatchBoard(), PatchBoard()  # of the controller, and of the filter
         self._guard = Guard(SafetyFilter(panda_body(), PANDA_LIMITS)) if filtered else None

@@ -158,6 +158,7 @@ def proxqp_dense(programs: Sequence[Program]) -> Solve:
     sizes = (len(first.f), len(sides(first)["b"]), len(sides(first)["l"]))
     solver = proxsuite.proxqp.dense.QP(*sizes)
     solver.settings.eps_abs = ACCURACY
+    solver.settings.max_iter, solver.settings.max_iter_in = 100, 100  # else it takes seconds for what has no solution
     solver.settings.initial_guess = proxsuite.proxqp.InitialGuess.WARM_START_WITH_PREVIOUS_RESULT
     solver.init(H=first.H, g=first.f, **matrices(first), **sides(first))
     solver.solve()  # it ends the process when it is told to start from an answer that it has not got

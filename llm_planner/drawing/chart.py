@@ -10,7 +10,7 @@ from html import escape
 WIDTH, HEIGHT = 760.0, 320.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 20.0, 62.0, 46.0
 _INK, _GRID = "#1f2933", "#e4e7eb"
-_COLOURS = ("#0b69a3", "#c52707", "#1b7f4d", "#8d2b0b", "#54399e", "#616e7c")
+_COLOURS = ("#0b69a3", "#c52707", "#1b7f4d", "#54399e", "#b44d12", "#616e7c")
 _STYLE = f"""
   text {{ font: 12px "DejaVu Sans", "Helvetica Neue", Arial, sans-serif; fill: {_INK}; }}
   .title {{ font-weight: 600; font-size: 15px; }}
@@ -104,9 +104,9 @@ def _drawn(frame: _Frame, curves: Sequence[Curve]) -> Iterator[str]:
         colour = _COLOURS[number % len(_COLOURS)]
         dashes = ' stroke-dasharray="6 4"' if curve.dashed else ""
         yield f'<path class="curve" stroke="{colour}"{dashes} d="{_path(frame, curve)}"/>'
-        yield f'<text x="{legend:.0f}" y="{_TOP - 22:.0f}" text-anchor="end">{escape(curve.name)}</text>'
-        start = legend - 6.4 * len(curve.name) - 28.0
-        line = f'x1="{start:.0f}" y1="{_TOP - 26:.0f}" x2="{start + 22:.0f}" y2="{_TOP - 26:.0f}"'
+        start = legend - 6.6 * len(curve.name) - 26.0
+        yield f'<text x="{start + 26:.0f}" y="{_TOP - 22:.0f}">{escape(curve.name)}</text>'
+        line = f'x1="{start:.0f}" y1="{_TOP - 26:.0f}" x2="{start + 20:.0f}" y2="{_TOP - 26:.0f}"'
         yield f'<line class="curve" stroke="{colour}"{dashes} {line}/>'
         legend = start - 18.0
 
