@@ -109,7 +109,7 @@ class System:
         self.wait(future.done)
         self.client.node.destroy_client(client)
         self.wait(lambda: self.restarts > before)
-        self.wait(lambda: self.age > 0.3)
+        self.wait(lambda: self.age > 0.3 and self.speed < 0.01)
 
 
 Follow = Callable[[str], tuple[CommandResult, list[Progress]]]
