@@ -35,6 +35,14 @@ def at_most(bound: float) -> Callable[[float], bool]:
     return lambda value: value <= bound
 
 
+def _against_judo(report: dict[str, Any], task: str, key: str) -> float:
+    """The best of our methods against the best of judo's; 0 where judo is not installed."""
+    if not report["judo"]:
+        return 0.0
+    best = {who: min(row[who][key] for row in report[task].values()) for who in ("ours", "judo")}
+    return best["ours"] / best["judo"]
+
+
 LIMITS = "≤ 1 (share of the limit)"
 BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: (arguments, quick arguments, figures)
     "bench_cap_tabletop": (
@@ -110,6 +118,23 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("pick and place, acceleration", lambda r: r["largest_acceleration_share"], at_most(1.0), LIMITS),
         ],
     ),
+    "bench_detours": (
+        [],
+        ["--layouts", "1", "--in-the-way", "1"],
+        [
+            Figure(
+                f"{words}, vase in the way: done and kept",
+                lambda r, words=words: r["in the way"][words]["done, rule kept"],
+                at_least(bound),
+                f"≥ {bound}",
+            )
+            for words, bound in (
+                ("stay away from the vase", 0.9),
+                ("never reach over the vase", 0.9),
+                ("keep 20 cm from the vase", 0.9),
+            )
+        ],
+    ),
     "bench_episode_speed": (
         [],
         ["--episodes", "1"],
@@ -122,6 +147,179 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("QP, median [ms CPU]", lambda r: r["qp_ms"]["median"], at_most(0.5), "≤ 0.5"),
             Figure("QP, 99 % [ms CPU]", lambda r: r["qp_ms"]["p99"], at_most(1.0), "≤ 1.0"),
             Figure("controller tick, median [ms CPU]", lambda r: r["tick_ms"]["median"], at_most(4.0), "≤ 4.0"),
+            Figure(
+                "QP among zones, 4 + 3 rows, median [ms]", lambda r: r["rows"]["qp_ms"]["median"], at_most(0.5), "≤ 0.5"
+            ),
+            Figure("QP among zones, 4 + 3 rows, 99 % [ms]", lambda r: r["rows"]["qp_ms"]["p99"], at_most(1.0), "≤ 1.0"),
+            Figure(
+                "tick among zones, median [ms CPU]", lambda r: r["rows"]["tick_ms"]["median"], at_most(3.0), "≤ 3.0"
+            ),
+            Figure("tick among zones, 99 % [ms CPU]", lambda r: r["rows"]["tick_ms"]["p99"], at_most(4.5), "≤ 4.5"),
+        ],
+    ),
+    "bench_qp": (
+        [],
+        ["--ticks", "60", "--constrained", "5"],
+        [
+            Figure(
+                f"{name} / our QP, {words}, median",
+                lambda r, name=name, title=title: r[title][name]["ratio"],
+                at_least(1.0),
+                "≥ 1",
+            )
+            for title, words in (("tracking", "tracking"), ("slack in each soft row", "zones, speed"))
+            for name in ("DAQP, one program", "OSQP", "ProxQP", "PIQP, dense")
+        ],
+    ),
+    "bench_tracking": (
+        [],
+        ["--seconds", "2"],
+        [
+            Figure(
+                "tracking, median tick, ours / mink",
+                lambda r: r["as skills move"]["ours"]["cpu, median"] / r["as skills move"]["mink"]["cpu, median"],
+                at_most(1.0),
+                "≤ 1",
+            ),
+            Figure(
+                "tracking skills, error rms, ours / mink",
+                lambda r: r["as skills move"]["ours"]["error, rms"] / r["as skills move"]["mink"]["error, rms"],
+                at_most(1.0),
+                "≤ 1",
+            ),
+            *(
+                Figure(
+                    f"{motion}, error rms, ours / mink",
+                    lambda r, motion=motion: r[motion]["ours"]["error, rms"] / r[motion]["mink"]["error, rms"],
+                    at_most(1.0),
+                    "≤ 1",
+                )
+                for motion in ("faster than allowed", "goals that jump")
+            ),
+            Figure(
+                "tracking, joint acceleration, ours",
+                lambda r: max(row["ours"]["acceleration / limit"] for row in r.values()),
+                at_most(1.0),
+                LIMITS,
+            ),
+            Figure(
+                "tracking, joint acceleration, mink",
+                lambda r: max(row["mink"]["acceleration / limit"] for row in r.values()),
+                at_least(0.0),
+                "beside it",
+            ),
+        ],
+    ),
+    "bench_sampling": (
+        [],
+        ["--starts", "1", "--seconds", "0.5"],
+        [
+            Figure(
+                f"{task}, {what}, ours / judo (0: not there)",
+                lambda r, task=task, key=key: _against_judo(r, task, key),
+                at_most(1.0),
+                "≤ 1",
+            )
+            for task in ("cartpole", "cylinder_push")
+            for what, key in (("cost", "mean cost"), ("CPU", "cpu ms"))
+        ],
+    ),
+    "bench_clearance": (
+        [],
+        ["--scenes", "1", "--processes", "1"],
+        [
+            Figure("random scenes, contacts", lambda r: r["touched"], at_most(0), "0"),
+            Figure("random scenes, violations > 1 mm", lambda r: r["violations"], at_most(0), "0"),
+            Figure(
+                "clearance grows: behind for [s], at most", lambda r: r["recovery s"]["max"], at_most(0.25), "≤ 0.25"
+            ),
+            Figure("random scenes, hand speed / limit", lambda r: r["speed over limit"]["max"], at_most(1.1), "≤ 1.1"),
+            Figure("tick in those scenes, median [ms CPU]", lambda r: r["tick ms"]["median"], at_most(3.0), "≤ 3"),
+            Figure("tick in those scenes, 99 % [ms CPU]", lambda r: r["tick ms"]["p99"], at_most(4.5), "≤ 4.5"),
+            Figure(
+                "filter step there, median [ms CPU]", lambda r: r["filter step ms"]["median"], at_most(0.4), "≤ 0.4"
+            ),
+            Figure(
+                "filter, proof of a plan [ms CPU]",
+                lambda r: r["proof of a plan ms"]["median"],
+                at_least(0.0),
+                "reported",
+            ),
+        ],
+    ),
+    "bench_slower": (
+        [],
+        ["--motions", "1", "--processes", "1"],
+        [
+            Figure(
+                "slower: 0.5 to 0.15 m/s, kept within 0.25 s",
+                lambda r: r["kept"] / r["motions"],
+                at_least(1.0),
+                "1 (share of motions)",
+            ),
+            Figure("slower: fastest after 0.25 s [m/s]", lambda r: r["later"]["max"], at_most(0.165), "≤ 0.165"),
+        ],
+    ),
+    "bench_faults": (
+        [],
+        ["--scenes", "1", "--processes", "1", "--only", "start inside a zone"],
+        [
+            Figure(
+                "faults: contacts but by pushes", lambda r: sum(row["contacts"] for row in r.values()), at_most(0), "0"
+            ),
+            Figure(
+                "faults: uncontrolled motions",
+                lambda r: sum(row["uncontrolled"] for row in r.values()),
+                at_most(0),
+                "0",
+            ),
+            Figure(
+                "faults: violations > 1 mm, where keepable",
+                lambda r: sum(row["violations"] for name, row in r.items() if name != "contradictory zones"),
+                at_least(0),
+                "reported",
+            ),
+            Figure(
+                "faults: recovery, slowest median [s]",
+                lambda r: max(row["recovery s"]["median"] for name, row in r.items() if name != "the states stop"),
+                at_least(0),
+                "reported",
+            ),
+        ],
+    ),
+    "bench_adaptation": (
+        [],
+        ["--seconds", "1", "--seeds", "1", "--scenes", "0"],
+        [
+            Figure(
+                "unknown payload, tracking error, with / without",
+                lambda r: r["cases"]["payload 1.5 kg"]["ratio"]["rms"],
+                at_most(0.5),
+                "≤ 0.5",
+            ),
+            Figure(
+                "the same, largest error once learnt",
+                lambda r: r["cases"]["payload 1.5 kg"]["ratio"]["max learnt"],
+                at_most(0.5),
+                "≤ 0.5",
+            ),
+            Figure("payload, friction, gain: worst ratio", lambda r: r["worst ratio"], at_most(0.5), "≤ 0.5"),
+            Figure("faults named that are none", lambda r: float(r["nothing wrong, things said"]), at_most(0.0), "0"),
+        ],
+    ),
+    "bench_filter": (
+        [],
+        ["--scenes", "1", "--seconds", "0.4"],
+        [
+            Figure("filter tick, median [ms CPU]", lambda r: r["tick_ms"]["median"], at_most(0.4), "≤ 0.4"),
+            Figure(
+                "filter, 250 Hz beside a busy core",
+                lambda r: r["beside_a_busy_core"]["on_time"],
+                at_least(0.98),
+                "≥ 0.98 on time",
+            ),
+            Figure("filter, adversaries: contacts", lambda r: r["touching"], at_most(0.0), "0"),
+            Figure("filter, adversaries: > 1 mm too near", lambda r: r["violations"], at_most(0.0), "0"),
         ],
     ),
     "bench_tokens": (
@@ -133,6 +331,17 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
         ["--steps", "200", "--only", "0"],
         ["--steps", "2", "--only", "0"],
         [Figure("formulas learnt from few sentences", lambda r: r["mean"], at_least(0.0), "with --data ≥ 0.92")],
+    ),
+    "bench_rewards": (
+        ["--runs", "10"],
+        ["--runs", "1", "--only", "knock over"],
+        [
+            Figure("language to rewards, 17 tasks solved", lambda r: r["solved"], at_least(0.9), "≥ 0.90"),
+            Figure(
+                "the same by the other skills alone", lambda r: r["solved by primitives"], at_least(0.0), "beside it"
+            ),
+            Figure("sampled plan, median [ms CPU]", lambda r: r["plan_ms, median of tasks"], at_most(50.0), "≤ 50"),
+        ],
     ),
     "bench_watch": (
         [],
@@ -208,6 +417,8 @@ def main(argv: list[str] | None = None) -> int:
                 missed += not figure.kept(value)
                 mark = "" if figure.kept(value) else "  MISSED"
                 print(f"{figure.name:44} {figure.asked:>26} {value:10.3f}{mark}", flush=True)
+    if not options.quick and options.only is None:
+        subprocess.run([sys.executable, str(FOLDER / "pictures.py")], check=True)
     return 1 if missed else 0
 
 

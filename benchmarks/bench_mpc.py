@@ -1,6 +1,8 @@
 """CPU time of the controller's tick in closed loop, tracking paths of a hand that crosses the whole table.
 
-The joints follow the plans exactly, so nothing but the controller is measured.
+Once free, and once among zones and under a speed: four rows of zones at every stage, three of the speed at every end of
+a block, between which velocities change evenly. The joints follow the plans exactly, so nothing but the controller is
+measured.
 Usage: bench_mpc.py [--episodes 1000] [--seed 0] [--json]; an episode is one tick of 10 ms.
 """
 
@@ -16,17 +18,32 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from llm_planner.control import fallback
-from llm_planner.control.mpc import MpcController
+from llm_planner.control.constrained import ConstrainedSettings
+from llm_planner.control.keep_out import KeepOutSettings
+from llm_planner.control.motion_constraints import FREE, MotionConstraints
+from llm_planner.control.mpc import MpcController, MpcSettings
 from llm_planner.control.reference import JointState, MotionReference
+from llm_planner.control.zones import Shape, Zone
 from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS
 from llm_planner.skills.gripper_shape import Grip, comfortable_yaw
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
 from llm_planner.world.places import WORKSPACE
+from llm_planner.world.scene import Pose
 
 PERIOD = 0.01  # [s] of the controller
 REFERENCE_TICKS = 10  # a skill sends the next piece of its path this often
 AHEAD = 20  # poses
+PAIRS, FACETS = 4, 3  # rows of zones at a stage, of the speed at the end of a block
+AMONG_ZONES = MotionConstraints(
+    speed=0.25,
+    zones=(
+        Zone("the vase", Shape.CYLINDER, (0.05, 0.12), Pose((0.5, 0.1, 0.12)), 0.03),
+        Zone("the lamp", Shape.CAPSULE, (0.04, 0.15), Pose((0.45, -0.2, 0.15)), 0.03),
+        Zone("the ball", Shape.SPHERE, (0.06,), Pose((0.6, -0.05, 0.06)), 0.03),
+        Zone("the box", Shape.BOX, (0.06, 0.05, 0.04), Pose((0.4, 0.3, 0.04)), 0.03),
+    ),
+)
 
 
 def references(rng: np.random.Generator) -> Iterator[MotionReference]:
@@ -43,18 +60,26 @@ def references(rng: np.random.Generator) -> Iterator[MotionReference]:
         grip = goal
 
 
-def run(ticks: int, seed: int) -> dict[str, object]:
-    """Percentiles of tick and QP times [ms], the states of the controller, and the share of the limits used."""
-    controller = MpcController(clock=time.thread_time)
+def run(ticks: int, seed: int, constraints: MotionConstraints = FREE) -> dict[str, object]:
+    """Percentiles of tick and QP times [ms], the states of the controller, and the share of the limits used.
+
+    Times are those of the ticks with all rows, whose number is `measured`.
+    """
+    settings = MpcSettings(constrained=ConstrainedSettings(KeepOutSettings(pairs=PAIRS, heed=0.3), heed_speed=0.0))
+    controller = MpcController(settings, clock=time.thread_time)
+    controller.prepare()
+    horizon = settings.horizon
+    rows = 0 if constraints is FREE else PAIRS * horizon.stages + FACETS * (len(horizon.blocks) - 1)
     stream = references(np.random.default_rng(seed))
     qpos, qvel = np.array(HOME_QPOS), np.zeros(len(HOME_QPOS))
-    solve, tick, states = np.zeros(ticks), np.zeros(ticks), Counter[str]()
+    solve, tick, full, states = np.zeros(ticks), np.zeros(ticks), np.zeros(ticks, dtype=bool), Counter[str]()
     velocity = acceleration = 0.0
     for k in range(ticks):
         if k % REFERENCE_TICKS == 0:
             reference = next(stream)
         now = k * PERIOD
-        plan = controller.step(JointState(now, qpos, qvel), reference, now)
+        plan = controller.step(JointState(now, qpos, qvel), reference, now, constraints)
+        full[k] = controller.statistics.rows >= rows
         solve[k], tick[k] = 1e3 * controller.statistics.solve_time, 1e3 * controller.statistics.tick_time
         states[controller.statistics.status.value] += 1
         state = fallback.sample(plan, now + PERIOD)
@@ -63,8 +88,9 @@ def run(ticks: int, seed: int) -> dict[str, object]:
         acceleration = max(acceleration, float((np.abs(state.qacc) / PANDA_LIMITS.qacc_max).max()))
     return {
         "ticks": ticks,
-        "qp_ms": _percentiles(solve),
-        "tick_ms": _percentiles(tick),
+        "measured": int(full.sum()),
+        "qp_ms": _percentiles(solve[full]),
+        "tick_ms": _percentiles(tick[full]),
         "states": dict(states),
         "largest_velocity_share": round(velocity, 3),
         "largest_acceleration_share": round(acceleration, 3),
@@ -83,17 +109,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.episodes, options.seed)
+    report["rows"] = run(options.episodes, options.seed, AMONG_ZONES)
     if options.json:
         print(json.dumps(report, indent=2))
         return 0
     print(f"{'CPU ms':8} {'median':>8} {'99 %':>8} {'max':>8}")
-    for name, key in (("QP", "qp_ms"), ("tick", "tick_ms")):
-        row = report[key]
-        print(f"{name:8} {row['median']:8.3f} {row['p99']:8.3f} {row['max']:8.3f}")  # type: ignore[index]
-    print(
-        f"{report['ticks']} ticks: {report['states']}; largest joint velocity {report['largest_velocity_share']:.0%}"
-        f" and acceleration {report['largest_acceleration_share']:.0%} of the limit"
-    )
+    for case, part in (("free", report), ("4 rows of zones a stage, 3 of the speed a block", report["rows"])):
+        print(case)
+        for name, key in (("QP", "qp_ms"), ("tick", "tick_ms")):
+            row = part[key]  # type: ignore[index]
+            print(f"{name:8} {row['median']:8.3f} {row['p99']:8.3f} {row['max']:8.3f}")
+        ticks = f"{part['measured']} of {part['ticks']} ticks"  # type: ignore[index]
+        shares = f"{part['largest_velocity_share']:.0%}, {part['largest_acceleration_share']:.0%}"  # type: ignore[index]
+        print(f"{ticks}: {part['states']}; largest joint velocity and acceleration by the limit {shares}")  # type: ignore[index]
     return 0
 
 

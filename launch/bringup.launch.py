@@ -32,7 +32,7 @@ def node_action(entry) -> Node:
     parameters = [LaunchConfiguration("params_file"), {"use_sim_time": LaunchConfiguration("use_sim_time")}]
     if entry.simulated and entry.name == "simulator":
         parameters.append({"world": LaunchConfiguration("world")})
-    if entry.name in ("mpc_controller", "skill_server"):
+    if entry.name in ("mpc_controller", "safety_filter", "skill_server"):
         parameters.append({"robot": LaunchConfiguration("robot")})
     return Node(
         package=PACKAGE,

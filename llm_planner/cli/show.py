@@ -21,6 +21,8 @@ def show_report(report: Report, console: Console, done: str = "done") -> None:
             console.print(line, soft_wrap=True)
         if not report.plan.complete:
             console.print(Text("… the rest depends on what the scene shows then", "dim"))
+    for kept in report.kept:
+        console.print(Text(str(kept), "dim" if kept.holds else "red"), soft_wrap=True)
     word = done if report.outcome is Outcome.DONE else report.outcome.value
     outcome = Text(f"{word}: ", style=_STYLES.get(report.outcome, "bold red"))
     console.print(outcome + Text(report.message), soft_wrap=True)

@@ -92,6 +92,7 @@ def _parameters(args: argparse.Namespace, robot: str, journal: Path | None) -> d
     return {
         "simulator": _given(world=args.world, seed=args.seed, objects=args.objects),
         "mpc_controller": {"robot": robot},
+        "safety_filter": {"robot": robot},
         "skill_server": {"robot": robot},
         "plan_executor": {"viewpoint": args.viewpoint, **policy},
         "language_planner": {"viewpoint": args.viewpoint, **model, **policy},

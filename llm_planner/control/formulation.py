@@ -83,13 +83,13 @@ class TrackingProblem:
         self.velocity = np.tril(np.full((stages, stages), dt)) @ expand  # (N, n): v_k - v_0
         self.position = np.where(lag > 0, dt * dt * (lag - 0.5), 0.0) @ expand  # (N, n): q_k - q_0 - k dt v_0
         self._times = dt * np.arange(1, stages + 1)
-        self._block_ends = np.cumsum(horizon.blocks) - 1
+        self.block_ends = np.cumsum(horizon.blocks) - 1
         decay = weights.decay ** np.arange(stages)
         self._position_gradient = self.position.T * (weights.position * decay)
         self._velocity_gradient = self.velocity.T * (weights.velocity * decay)
         self._change = weights.acceleration_change
         self.H = self._hessian(expand, weights)
-        self.A = np.vstack([self.velocity[self._block_ends], self.position])
+        self.A = np.vstack([self.velocity[self.block_ends], self.position])
 
     def _hessian(self, expand: Array, weights: Weights) -> Array:
         difference = np.eye(len(self.horizon.blocks)) - np.eye(len(self.horizon.blocks), k=-1)
@@ -107,7 +107,7 @@ class TrackingProblem:
         coast = self.coast(start)
         gradient = self._position_gradient @ (coast - reference) + self._velocity_gradient @ (start.qvel - velocity)
         gradient[0] -= self._change * start.qacc
-        ends = self._times[self._block_ends][:, None]
+        ends = self._times[self.block_ends][:, None]
         # A start above the limit (a lowered speed) may take the time it needs to brake below it.
         room = np.maximum(limits.velocity, np.abs(start.qvel) - 0.8 * limits.acceleration * ends)
         room[-1] = 0.0
@@ -126,12 +126,15 @@ class TrackingProblem:
         there: Array = start.qpos + self._times[:, None] * start.qvel
         return there
 
+    def motion(self, start: StartState, x: Array) -> tuple[Array, Array]:
+        """Positions and velocities (N, nq) at knots 1..N under the block accelerations `x` (n, nq)."""
+        return self.coast(start) + self.position @ x, start.qvel + self.velocity @ x
+
     def trajectory(self, start: StartState, x: Array, start_time: float, gripper_width: float) -> JointTrajectory:
         """The plan from `start` under the block accelerations `x` (n, nq)."""
         shape = (self.horizon.stages + 1, len(start.qpos))
         qpos, qvel = np.empty(shape), np.empty(shape)
         qpos[0], qvel[0] = start.qpos, start.qvel
-        qpos[1:] = self.coast(start) + self.position @ x
-        qvel[1:] = start.qvel + self.velocity @ x
+        qpos[1:], qvel[1:] = self.motion(start, x)
         qvel[-1] = 0.0  # the program says so up to its tolerance
         return JointTrajectory(start_time, self.horizon.dt, qpos, qvel, x[self._block_of_stage], gripper_width)

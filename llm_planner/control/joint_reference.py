@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from llm_planner.control.inverse_kinematics import IkSolution, InverseKinematics
 from llm_planner.control.reference import Array, MotionReference
@@ -38,6 +41,33 @@ class JointReference:
         moving = (place > 0.0) & (place < last)
         qpos = self.qpos[index] + (place - index)[:, None] * change
         return qpos, change * (moving / self.dt)[:, None]
+
+
+class Translator(Protocol):
+    """Turns motion references into joint positions."""
+
+    def translate(self, reference: MotionReference, start: Array) -> JointReference: ...
+
+    def forget(self) -> None: ...
+
+
+class DirectTranslator:
+    """For a robot whose joints are coordinates of its pose; joints that turn take the short way."""
+
+    def __init__(self, coordinates: Callable[[Pose], tuple[float, ...]], turning: NDArray[np.bool_]) -> None:
+        self._coordinates, self._turning = coordinates, turning
+
+    def translate(self, reference: MotionReference, start: Array) -> JointReference:
+        """The joint positions for `reference`, for the robot at `start` (nq,) [m, rad]."""
+        check_reference(reference)
+        for pose in reference.poses:
+            check_pose(pose)
+        qpos = np.array([self._coordinates(pose) for pose in reference.poses])
+        unwound = np.unwrap(np.vstack([start, qpos]), axis=0)[1:]
+        return JointReference(reference.start_time, reference.dt, np.where(self._turning, unwound, qpos), 0.0)
+
+    def forget(self) -> None:
+        """Nothing is remembered."""
 
 
 class ReferenceTranslator:

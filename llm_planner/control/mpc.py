@@ -9,21 +9,28 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
 
 from llm_planner.control import fallback
-from llm_planner.control.formulation import Horizon, StartState, TrackingProblem, Weights
-from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
-from llm_planner.control.joint_reference import ReferenceTranslator
-from llm_planner.control.limits import LimitShare
+from llm_planner.control.carried import Carried
+from llm_planner.control.constrained import ConstrainedSettings, Kept, Motion
+from llm_planner.control.formulation import Horizon, StartState, Weights
+from llm_planner.control.inverse_kinematics import IkSettings
+from llm_planner.control.limits import JointLimits, LimitShare
+from llm_planner.control.motion_constraints import FREE, MotionConstraints
+from llm_planner.control.programs import Programs, ProgramSettings
 from llm_planner.control.reference import Array, JointState, JointTrajectory, MotionReference
-from llm_planner.control.solver import JointwiseSolver, NoSolution, Solver
+from llm_planner.control.robot_model import RobotModel
+from llm_planner.control.robots import Robot, arm
+from llm_planner.control.solver import NoSolution, Solver
 from llm_planner.errors import InputError
-from llm_planner.simulation.panda import PANDA_LIMITS, ArmKinematics, RobotLimits
+from llm_planner.simulation.panda import ArmKinematics
 
+KEPT = 1e-3  # [m] of keep-out slack up to which a zone counts as kept
+BEYOND = 0.5  # [rad, m] further than a joint could come in the time, a wish pulls no harder
 KEEP_WIDTH = float("nan")  # before any reference: the fingers stay as they are
 
 
@@ -44,6 +51,7 @@ class MpcSettings:
     weights: Weights = field(default_factory=Weights)
     share: LimitShare = field(default_factory=LimitShare)
     ik: IkSettings = field(default_factory=IkSettings)
+    constrained: ConstrainedSettings = field(default_factory=ConstrainedSettings)
     # Of the solver, for one tick [s]. Without one, runs in simulation do not depend on how busy the machine is.
     time_limit: float = math.inf
     resync_position: float = 0.1  # measured this far from the plan, the plan starts again from the measurement [rad]
@@ -59,6 +67,11 @@ class TickStatistics:
     tracking_error: float = 0.0  # between measured and planned joints [rad]
     unreached: float = 0.0  # between the reference's poses and what the arm can reach [m]
     message: str = ""
+    keep_out_slack: float = 0.0  # of the plan, below the bare clearance of a zone [m]; above 1 mm it is a violation
+    speed_slack: float = 0.0  # of the plan, above the speed limit [m/s]
+    binding: tuple[str, ...] = ()  # the zones that hold the plan back
+    relaxed: bool = False  # some row of a zone, a speed or a joint's state gave way
+    rows: int = 0  # of zones and of the speed in the program; none where they have no say
 
 
 class MpcController:
@@ -67,27 +80,38 @@ class MpcController:
     def __init__(
         self,
         settings: MpcSettings | None = None,
-        robot: RobotLimits = PANDA_LIMITS,
+        robot: Robot | None = None,
         kinematics: ArmKinematics | None = None,
         clock: Callable[[], float] = time.perf_counter,
         solver: Solver | None = None,
     ) -> None:
+        """For `robot`, else the arm, whose `kinematics` may be shared."""
         self.settings = settings or MpcSettings()
-        self.limits = self.settings.share.tracking(robot)
+        self._robot = robot or arm(kinematics, self.settings.ik)
+        self.limits = self.settings.share.tracking(self._robot.limits)
         self.statistics = TickStatistics(Status.HOLDING)
-        self._robot = robot
-        self._stopping = self.settings.share.stopping(robot)
-        self._problem = TrackingProblem(self.settings.horizon, self.settings.weights)
-        self._solver = solver or JointwiseSolver(self._problem, self.limits.nq, self.settings.time_limit, clock)
-        ik = InverseKinematics(kinematics or ArmKinematics(), self.limits, self.settings.ik)
-        self._translator = ReferenceTranslator(ik)
+        self._stopping = self.settings.share.stopping(self._robot.limits)
+        programs = ProgramSettings(
+            self.settings.horizon, self.settings.weights, self.settings.constrained, self.settings.time_limit
+        )
+        self._programs = Programs(programs, self._robot.sliding, lambda: RobotModel(self._robot.spec), solver, clock)
+        self._translator = self._robot.translator(self.limits)
         self._clock = clock
         self._plan: JointTrajectory | None = None
         self._status = Status.HOLDING
         self._knots: Array = self.settings.horizon.dt * np.arange(1.0, self.settings.horizon.stages + 1)
 
-    def step(self, state: JointState, reference: MotionReference | None, now: float) -> JointTrajectory:
+    def step(
+        self,
+        state: JointState,
+        reference: MotionReference | None,
+        now: float,
+        constraints: MotionConstraints = FREE,
+    ) -> JointTrajectory:
         """The joint trajectory to follow from `now` [s], ending at rest; `now` may lie a little after `state.time`.
+
+        It keeps `constraints` at all its stages where that is possible, and else as nearly as it can, and says so in
+        the statistics.
 
         With no reference, or a void one, the arm brakes to rest and holds. Raises InputError on a state or reference
         that holds numbers which are not finite, or of wrong size; the robot then follows what it has to its end.
@@ -96,19 +120,31 @@ class MpcController:
         self._check_state(state)
         start, tracking_error = self._start(state, now)
         if reference is None or now > reference.start_time + reference.valid_for:
-            plan, statistics = self._stop(start, now), TickStatistics(self._status)
+            plan, statistics = self._stop(start, now, constraints)
         else:
-            plan, statistics = self._track(start, reference, now)
+            plan, statistics = self._track(start, reference, now, constraints)
         self._plan, self._status = plan, statistics.status
-        self.statistics = TickStatistics(
-            statistics.status,
-            statistics.solve_time,
-            self._clock() - began,
-            tracking_error,
-            statistics.unreached,
-            statistics.message,
-        )
+        self.statistics = replace(statistics, tick_time=self._clock() - began, tracking_error=tracking_error)
         return plan
+
+    def could_keep(self, state: JointState, now: float, constraints: MotionConstraints) -> bool:
+        """Whether a motion from `state` stays out of the zones: one dry run of the program, that moves nothing."""
+        self._check_state(state)
+        start = StartState(state.qpos, state.qvel, np.zeros_like(state.qvel))
+        there = np.tile(state.qpos, (len(self._knots), 1))
+        rest = Motion(there, np.zeros_like(there))
+        try:
+            return self._programs.solve(start, rest, self.limits, constraints, lambda: rest).keep_out_slack <= KEPT
+        except NoSolution:
+            return False
+
+    def carry(self, carried: Carried | None) -> None:
+        """What the robot carries, or None: it too keeps out of zones."""
+        self._programs.carry(carried)
+
+    def prepare(self) -> None:
+        """Builds now what the first constraint would otherwise wait for (some hundredths of a second)."""
+        self._programs.prepare()
 
     def reset(self) -> None:
         """Forget the plan: the next tick starts from the measured joints."""
@@ -130,41 +166,94 @@ class MpcController:
             if error <= self.settings.resync_position:
                 return fallback.sample(self._plan, now), error
         self.reset()
-        velocity = np.clip(state.qvel, -self._robot.qvel_max, self._robot.qvel_max)
+        velocity = np.clip(state.qvel, -self._robot.limits.qvel_max, self._robot.limits.qvel_max)
         return StartState(state.qpos, velocity, np.zeros_like(velocity)), 0.0
 
     @property
     def _width(self) -> float:
         return KEEP_WIDTH if self._plan is None else self._plan.gripper_width
 
-    def _stop(self, start: StartState, now: float) -> JointTrajectory:
-        dt = self.settings.horizon.dt
+    def _stop(
+        self, start: StartState, now: float, constraints: MotionConstraints
+    ) -> tuple[JointTrajectory, TickStatistics]:
         if self._plan is not None and self._status is Status.BRAKING and now < fallback.end_time(self._plan):
-            return self._plan
+            return self._plan, TickStatistics(Status.BRAKING)
         if not start.qvel.any():
-            self._status = Status.HOLDING
-            return fallback.hold(start.qpos, now, dt, self._width)
-        self._status = Status.BRAKING
-        return fallback.brake(start, self._stopping, now, dt, self._width)
+            plan = fallback.hold(start.qpos, now, self.settings.horizon.dt, self._width)
+            return plan, TickStatistics(Status.HOLDING)
+        return self._come_to_rest(start, now, constraints)
+
+    def _come_to_rest(
+        self, start: StartState, now: float, constraints: MotionConstraints
+    ) -> tuple[JointTrajectory, TickStatistics]:
+        """As fast as the limits allow, where nothing is in the way; else as near to that as zones and speed let it."""
+        brake, statistics = self._brake(start, now), TickStatistics(Status.BRAKING)
+        if not constraints.zones and constraints.speed == math.inf:
+            return brake, statistics
+        wish = Motion(*fallback.sample_all(brake, now + self._knots))
+        try:
+            kept = self._programs.solve(start, wish, self._stopping, constraints, lambda: wish)
+        except NoSolution as reason:
+            return brake, replace(statistics, message=str(reason))
+        if not kept.rows:
+            return brake, statistics
+        return self._programs.problem.trajectory(start, kept.x, now, self._width), _told(statistics, kept)
 
     def _track(
-        self, start: StartState, reference: MotionReference, now: float
+        self, start: StartState, reference: MotionReference, now: float, constraints: MotionConstraints
     ) -> tuple[JointTrajectory, TickStatistics]:
         joints = self._translator.translate(reference, start.qpos)
-        wanted, velocity = joints.sample(now + self._knots)
-        limits = self.limits.slower(reference.speed_scale)
+        share = reference.speed_scale * constraints.joint_share
+        if share * self._robot.speed < constraints.speed:
+            constraints = replace(constraints, speed=share * self._robot.speed)
+        limits = self._slowed(share, constraints.speed)
         began = self._clock()
         try:
-            x = self._solver.solve(self._problem.bounds(start, wanted, velocity, limits))
+            wish = self._reachable(Motion(*joints.sample(now + self._robot.lag + self._knots)), start)
+            kept = self._programs.solve(start, wish, limits, constraints, lambda: self._so_far(start, now))
         except NoSolution as reason:
             return self._replay(start, now), TickStatistics(
                 Status.FALLBACK, self._clock() - began, unreached=joints.position_error, message=str(reason)
             )
-        solve_time = self._clock() - began
-        plan = self._problem.trajectory(start, x, now, reference.gripper_width)
-        return plan, TickStatistics(Status.TRACKING, solve_time, unreached=joints.position_error)
+        plan = self._programs.problem.trajectory(start, kept.x, now, reference.gripper_width)
+        return plan, _told(TickStatistics(Status.TRACKING, unreached=joints.position_error), kept)
+
+    def _reachable(self, wish: Motion, start: StartState) -> Motion:
+        """The wish, drawn nearer along straight lines where no plan gets there: it shall not outweigh a constraint."""
+        far = wish.qpos - start.qpos
+        excess = np.abs(far / (BEYOND + self._knots[:, None] * self.limits.velocity)).max(axis=1, keepdims=True)
+        return wish if excess.max() <= 1.0 else Motion(start.qpos + far / np.maximum(excess, 1.0), wish.qvel)
+
+    def _slowed(self, share: float, speed: float) -> JointLimits:
+        """The limits at a `share` of the velocities, where the point may move at `speed` [m/s]."""
+        limits = self.limits.slower(share)
+        if speed == math.inf or not self._robot.sliding.any():
+            return limits
+        return replace(
+            limits, velocity=np.where(self._robot.sliding, np.minimum(limits.velocity, speed), limits.velocity)
+        )
+
+    def _so_far(self, start: StartState, now: float) -> Motion:
+        """What was planned for the stages of the next plan."""
+        return Motion(*fallback.sample_all(self._plan or self._brake(start, now), now + self._knots))
 
     def _replay(self, start: StartState, now: float) -> JointTrajectory:
         if self._plan is not None and now < fallback.end_time(self._plan):
             return self._plan
+        return self._brake(start, now)
+
+    def _brake(self, start: StartState, now: float) -> JointTrajectory:
         return fallback.brake(start, self._stopping, now, self.settings.horizon.dt, self._width)
+
+
+def _told(statistics: TickStatistics, kept: Kept) -> TickStatistics:
+    """With what the programs say of themselves."""
+    return replace(
+        statistics,
+        solve_time=kept.solve_time,
+        keep_out_slack=kept.keep_out_slack,
+        speed_slack=kept.speed_slack,
+        binding=kept.binding,
+        relaxed=kept.relaxed,
+        rows=kept.rows,
+    )

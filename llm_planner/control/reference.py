@@ -18,7 +18,8 @@ class MotionReference:
 
     `poses[k]` is T_base_gripper at `start_time + k * dt` [s]; before the first and after the last the end poses hold.
     `gripper_width` [m] is commanded at once. A reference older than `valid_for` [s] past `start_time` is void: the
-    controller then brakes to rest and holds, so a skill that dies stops the arm.
+    controller then brakes to rest and holds, so a skill that dies stops the arm. `epoch` rises with each run of a
+    skill: references of an earlier run are refused.
     """
 
     start_time: float
@@ -27,6 +28,7 @@ class MotionReference:
     gripper_width: float
     valid_for: float = 0.5
     speed_scale: float = 1.0  # of the controller's own limits, in (0, 1]
+    epoch: int = 0
 
 
 @dataclass(frozen=True)

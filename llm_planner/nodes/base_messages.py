@@ -31,6 +31,12 @@ def in_base_frame(state: JointState) -> Velocity:
     return c * vx + s * vy, c * vy - s * vx, turn
 
 
+def in_map_frame(velocity: Velocity, yaw: float) -> Velocity:
+    """The velocity of a base that is turned by `yaw` [rad], turned from its own axes into the map."""
+    (forward, left, turn), c, s = velocity, math.cos(yaw), math.sin(yaw)
+    return c * forward - s * left, s * forward + c * left, turn
+
+
 def velocity_to_msg(velocity: Velocity) -> Twist:
     twist = Twist()
     twist.linear.x, twist.linear.y, twist.angular.z = map(float, velocity)
@@ -60,12 +66,10 @@ def odometry_from_msg(message: Odometry) -> JointState:
     """The base as three joints, x, y, yaw; raises InputError for a number that is not finite."""
     position, turned = message.pose.pose.position, message.pose.pose.orientation
     yaw = yaw_of(Pose((0.0, 0.0, 0.0), (turned.x, turned.y, turned.z, turned.w)))
-    forward, left, turn = velocity_from_msg(message.twist.twist)
-    c, s = math.cos(yaw), math.sin(yaw)
+    qvel = np.array(in_map_frame(velocity_from_msg(message.twist.twist), yaw))
     qpos = np.array([position.x, position.y, yaw])
     if not np.isfinite(qpos).all():
         raise InputError(f"odom holds a number that is not finite: {qpos}")
-    qvel = np.array([c * forward - s * left, s * forward + c * left, turn])
     return JointState(seconds(message.header.stamp), qpos, qvel)
 
 

@@ -2,55 +2,128 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
+import numpy as np
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
-from llm_planner.control.base import BaseController
+from llm_planner.control.adaptation.adaptation import Adaptation
+from llm_planner.control.base import BaseController, BaseSettings
+from llm_planner.control.envelope import Envelope
 from llm_planner.control.fallback import sample
+from llm_planner.control.limits import LimitShare
+from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
 from llm_planner.control.reference import JointState, JointTrajectory
-from llm_planner.nodes.base_messages import in_base_frame, odometry_from_msg, velocity_to_msg
+from llm_planner.control.robots import arm
+from llm_planner.control.vigilance import Expected
+from llm_planner.control.zones import Shape, Zone
+from llm_planner.errors import InputError
+from llm_planner.nodes.arm_settings import arm_of
+from llm_planner.nodes.base_messages import MAP_FRAME, in_base_frame, odometry_from_msg, velocity_to_msg
+from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.message_conversions import joint_state_from_msg, trajectory_to_msg
+from llm_planner.nodes.settings import ADAPTATION, ROBOT_FILE
 from llm_planner.nodes.shell import RELIABLE, ShellNode
+from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
+from llm_planner.simulation.rooms.base import BASE_LIMITS
+from llm_planner.world.scene import Pose
 
 
 class ControlledArm:
     """Joint states in, joint trajectories out."""
 
-    topic, message_type = "joint_states", JointStateMsg
+    topic, message_type, frame = "joint_states", JointStateMsg, ARM_FRAME
 
-    def __init__(self, node: ShellNode, time_limit: float) -> None:
-        self.controller = MpcController(MpcSettings(time_limit=time_limit))
-        self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command", 1)
+    def __init__(self, node: ShellNode, time_limit: float, envelope: Envelope) -> None:
+        self._arm = arm_of(node)
+        share = LimitShare(acceleration=min(envelope.acceleration, LimitShare.acceleration))
+        self._kinematics = ArmKinematics()
+        robot = replace(arm(self._kinematics), limits=self._arm.limits)
+        self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), robot)
+        self._warm_up()
+        self._adaptation = Adaptation(period=1.0 / node.setting("rate")) if adapts(node) else None
+        self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
+
+    def expected(self, silence: float) -> Expected:
+        """What its states are like; `silence` as there."""
+        return Expected(self._arm.limits.qvel_max, silence=silence)
+
+    def speed(self, state: JointState) -> float:
+        """Of the gripper point [m/s]."""
+        _, _, jacobian = self._kinematics.jacobian(state.qpos)
+        return float(np.linalg.norm(jacobian[:3] @ state.qvel))
+
+    def could_keep(self, state: JointState, constraints: MotionConstraints) -> bool:
+        """Whether a motion from `state` keeps `constraints`."""
+        return self.controller.could_keep(state, state.time, constraints)
+
+    def _warm_up(self) -> None:
+        """What is built for the first zone is built before anything moves."""
+        zone = Zone("nothing", Shape.SPHERE, (0.01,), Pose((0.0, 0.0, -50.0)))
+        self.could_keep(JointState(0.0, np.array(HOME_QPOS), np.zeros(7)), MotionConstraints(zones=(zone,)))
 
     def state(self, message: JointStateMsg) -> JointState:
         """Raises InputError."""
-        return joint_state_from_msg(message)[0]
+        return joint_state_from_msg(message, self._arm.joints, ())[0]
 
-    def send(self, plan: JointTrajectory, state: JointState) -> None:
-        """The whole plan: an arm follows it to its end if it hears nothing more."""
-        self._command.publish(trajectory_to_msg(plan))
+    def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
+        """The whole plan, to the safety filter; shifted where the servos would not keep to it."""
+        command = plan if self._adaptation is None else self._adaptation.adapted(plan, state)
+        self._command.publish(trajectory_to_msg(command))
+
+    def diagnosis(self, now: float) -> tuple[str, ...]:
+        """What is wrong with the arm at the robot's time `now` [s], a sentence each."""
+        found = () if self._adaptation is None else self._adaptation.diagnoses
+        return tuple(diagnosis.words(now) for diagnosis in found)
+
+
+def adapts(node: ShellNode) -> bool:
+    """Whether tracking errors are learnt from; raises InputError for a word that is neither on nor off."""
+    wanted = node.setting(ADAPTATION.name)
+    if wanted not in ("on", "off", True, False):
+        raise InputError(f"the parameter {ADAPTATION.name} is {wanted!r}; choose on or off")
+    return wanted in ("on", True) and not node.setting(ROBOT_FILE.name)
 
 
 class ControlledBase:
     """Odometry in, velocities out."""
 
-    topic, message_type = "odom", Odometry
+    topic, message_type, frame = "odom", Odometry, MAP_FRAME
 
-    def __init__(self, node: ShellNode, time_limit: float) -> None:
-        self.controller = BaseController()
+    def __init__(self, node: ShellNode, time_limit: float, envelope: Envelope) -> None:
+        acceleration = min(envelope.acceleration, BaseSettings.acceleration_share)
+        self.controller = BaseController(BaseSettings(acceleration_share=acceleration))
         self._width = float("nan")
-        self._velocity = node.create_lifecycle_publisher(Twist, "cmd_vel", 1)
+        self._velocity = node.create_lifecycle_publisher(Twist, "cmd_vel_wanted", 1)
         self._gripper = node.create_lifecycle_publisher(Float64, "gripper_command", RELIABLE)
+
+    def expected(self, silence: float) -> Expected:
+        """What its states are like; `silence` as there. The yaw is told modulo a turn."""
+        return Expected(BASE_LIMITS.qvel_max, turning=(2,), silence=silence)
+
+    def speed(self, state: JointState) -> float:
+        """Of its middle [m/s]."""
+        return math.hypot(*state.qvel[:2].tolist())
+
+    def could_keep(self, state: JointState, constraints: MotionConstraints) -> bool:
+        """Whether a motion from `state` keeps `constraints`."""
+        return self.controller.could_keep(state, state.time, constraints)
+
+    def diagnosis(self, now: float) -> tuple[str, ...]:
+        """Nothing is known of a base's drives."""
+        return ()
 
     def state(self, message: Odometry) -> JointState:
         """Raises InputError."""
         return odometry_from_msg(message)
 
-    def send(self, plan: JointTrajectory, state: JointState) -> None:
+    def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
         """The velocity that the plan begins with, along the axes of the base; a new width for the fingers once."""
         velocity = sample(plan, plan.start_time + plan.dt).qvel
         self._velocity.publish(velocity_to_msg(in_base_frame(JointState(state.time, state.qpos, velocity))))

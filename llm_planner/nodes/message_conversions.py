@@ -114,12 +114,15 @@ def joint_state_to_msg(state: JointState, gripper_width: float) -> JointStateMsg
     )
 
 
-def joint_state_from_msg(message: JointStateMsg) -> tuple[JointState, float]:
-    """The arm's state and the gripper's width [m], whatever the order of the joints.
+def joint_state_from_msg(
+    message: JointStateMsg, arm: Sequence[str] = ARM_JOINTS, fingers: Sequence[str] = FINGER_JOINTS
+) -> tuple[JointState, float]:
+    """The state of the joints `arm` and the gripper's width [m], whatever their order and whatever else there is.
 
-    Raises InputError naming the joints that are missing.
+    The width is not a number (NaN) where there are no `fingers`. Raises InputError naming the joints that are missing.
     """
-    order = range(len(JOINTS)) if tuple(message.name) == JOINTS else _order(message.name)
+    joints = (*arm, *fingers)
+    order = range(len(joints)) if tuple(message.name) == joints else _order(message.name, joints)
     if len(message.position) < len(message.name) or 0 < len(message.velocity) < len(message.name):
         raise InputError(
             f"joint_states names {len(message.name)} joints but does not give each a position and a velocity"
@@ -127,20 +130,22 @@ def joint_state_from_msg(message: JointStateMsg) -> tuple[JointState, float]:
     position = [message.position[index] for index in order]
     velocity = [message.velocity[index] for index in order[:NQ]] if message.velocity else [0.0] * NQ
     state = JointState(seconds(message.header.stamp), np.array(position[:NQ]), np.array(velocity))
-    return state, position[NQ] + position[NQ + 1]
+    return state, sum(position[NQ:]) if fingers else float("nan")
 
 
-def _order(names: Sequence[str]) -> list[int]:
+def _order(names: Sequence[str], joints: Sequence[str]) -> list[int]:
     index = {name: place for place, name in enumerate(names)}
-    missing = [name for name in JOINTS if name not in index]
+    missing = [name for name in joints if name not in index]
     if missing:
         raise InputError(f"joint_states lacks {', '.join(missing)}; it holds: {', '.join(names) or 'nothing'}")
-    return [index[name] for name in JOINTS]
+    return [index[name] for name in joints]
 
 
-def trajectory_to_msg(trajectory: JointTrajectory) -> JointTrajectoryMsg:
-    """Arm and first finger; a gripper width that is not a number leaves the finger out: it stays as it is."""
-    fingers = [] if np.isnan(trajectory.gripper_width) else [trajectory.gripper_width / 2]
+def trajectory_to_msg(
+    trajectory: JointTrajectory, arm: Sequence[str] = ARM_JOINTS, finger: Sequence[str] = FINGER_JOINTS[:1]
+) -> JointTrajectoryMsg:
+    """The joints `arm` and the `finger`, if any; a width that is not a number leaves it out: it stays as it is."""
+    fingers = [] if np.isnan(trajectory.gripper_width) or not finger else [trajectory.gripper_width / 2]
     still = [0.0] * len(fingers)
     qacc = [*trajectory.qacc.tolist(), [0.0] * trajectory.qacc.shape[1]]
     points = [
@@ -154,7 +159,7 @@ def trajectory_to_msg(trajectory: JointTrajectory) -> JointTrajectoryMsg:
             zip(trajectory.qpos.tolist(), trajectory.qvel.tolist(), qacc, strict=True)
         )
     ]
-    names = COMMANDED_JOINTS if fingers else ARM_JOINTS
+    names = [*arm, *finger] if fingers else list(arm)
     return JointTrajectoryMsg(header=header(trajectory.start_time), joint_names=names, points=points)
 
 
@@ -198,6 +203,7 @@ def reference_to_msg(reference: MotionReference) -> MotionReferenceMsg:
         gripper_width=reference.gripper_width,
         valid_for=reference.valid_for,
         speed_scale=reference.speed_scale,
+        epoch=reference.epoch,
     )
 
 
@@ -212,6 +218,7 @@ def reference_from_msg(message: MotionReferenceMsg) -> MotionReference | None:
         message.gripper_width,
         message.valid_for,
         message.speed_scale,
+        message.epoch,
     )
 
 

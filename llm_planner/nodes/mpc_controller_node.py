@@ -1,6 +1,7 @@
 """The controller as a node, on the beat of the robot's states.
 
-For an arm: `motion_reference` and `joint_states` to `joint_command`; for a mobile base: `odom` to `cmd_vel`.
+For an arm: `motion_reference` and `joint_states` to `joint_command`; for a mobile base: `odom` to `cmd_vel`. What it
+has to keep comes as `motion_patch`; `motion_constraints` and `motion_status` tell what is in force, and how it goes.
 """
 
 from __future__ import annotations
@@ -8,17 +9,23 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from llm_planner_interfaces.msg import MotionReference
+from llm_planner_interfaces.msg import MotionConstraints, MotionReference, MotionStatus
+from std_msgs.msg import String
 
-from llm_planner.control.mpc import Status
+from llm_planner.control.fallback import end_time
+from llm_planner.control.ladder import FallbackLadder, Rung, Standing
+from llm_planner.control.vigilance import OUT_OF_ORDER, Vigilance
 from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.controlled_robots import CONTROLLED
 from llm_planner.nodes.message_conversions import reference_from_msg
-from llm_planner.nodes.settings import ROBOT, Setting, one_of
-from llm_planner.nodes.shell import NEWEST_ONLY, OK, WARN, ShellNode, run_node
+from llm_planner.nodes.motion_messages import constraints_to_msg, standing_to_msg
+from llm_planner.nodes.patch_feed import PatchFeed, envelope_of
+from llm_planner.nodes.settings import ADAPTATION, ENVELOPE, ROBOT, ROBOT_FILE, STATE_TOPIC, Setting, one_of
+from llm_planner.nodes.shell import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
 
 REST_PERIOD = 0.1  # [s] between commands while nothing moves
-LEAP = 0.8  # [s] between two states after which what was planned before is void: more than any reference is valid for
+WATCH_PERIOD = 0.1  # [s of wall time] between looks for the robot's states
+TOLD_EVERY = 0.1  # [s] between versions of the constraints that are told while they are on their way
 
 
 class MpcControllerNode(ShellNode):
@@ -28,33 +35,53 @@ class MpcControllerNode(ShellNode):
         Setting("rate", 100.0, "ticks a second of the robot's time [Hz]", 10.0, 500.0),
         Setting("lead", 0.02, "plans start this much after the state they come from [s], so that they arrive in time",
                 0.0, 0.1),
+        Setting("state_timeout", 1.0, "wall time without a newer state after which the robot is held [s]", 0.05, 10.0),
+        ADAPTATION,
+        ENVELOPE,
         ROBOT,
+        ROBOT_FILE,
+        STATE_TOPIC,
     )  # fmt: skip
 
     def configure(self) -> None:
         self._period = 1.0 / self.setting("rate")
         self._lead = self.setting("lead")
-        self._robot = one_of(self, ROBOT, CONTROLLED)(self, time_limit=0.5 * self._period)
-        self._controller = self._robot.controller
-        self._reference = None
-        self._last_tick = self._last_sent = -np.inf
+        envelope = envelope_of(self)
+        self._robot = one_of(self, ROBOT, CONTROLLED)(self, 0.5 * self._period, envelope)
+        self._ladder = FallbackLadder(
+            self._robot.controller, Vigilance(self._robot.expected(self.setting("state_timeout")))
+        )
+        self._patches = PatchFeed(self, envelope, self._robot.frame, self._could_keep)
+        self._last_tick = self._last_sent = self._last_told = -np.inf
+        self._told: tuple[object, ...] = ()
+        self._standing: Standing | None = None
         self._solve_times: list[float] = []
         self._tick_times: list[float] = []
         self._missed = 0
+        self._constraints_topic = self.create_lifecycle_publisher(MotionConstraints, "motion_constraints", LATCHED)
+        self._diagnosis = ""
+        self._diagnosis_topic = self.create_lifecycle_publisher(String, "diagnosis", LATCHED)
+        self._status_topic = self.create_lifecycle_publisher(MotionStatus, "motion_status", LATCHED)
         self.create_subscription(MotionReference, "motion_reference", self._on_reference, NEWEST_ONLY)
-        self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
+        topic = self.setting(STATE_TOPIC.name) or self._robot.topic
+        self.create_subscription(self._robot.message_type, topic, self._on_state, NEWEST_ONLY)
+        self.every(WATCH_PERIOD, self._on_watch)
         self.every(1.0, self._on_diagnose)
 
     def _on_reference(self, message: MotionReference) -> None:
-        self._reference = reference_from_msg(message)
+        reference = reference_from_msg(message)
+        if reference is None:
+            self._ladder.rest()
+            return
+        refusal = self._ladder.follow(reference)
+        if refusal:
+            self.get_logger().warning(refusal, throttle_duration_sec=5.0)
 
     def _on_state(self, message) -> None:
         began = time.perf_counter()
         try:
             state = self._robot.state(message)
-            if self._last_tick > -np.inf and not 0.0 <= state.time - self._last_tick <= LEAP:
-                self._start_over()
-            if not self.is_active or state.time < self._last_tick + 0.9 * self._period:
+            if not self.is_active or self._is_early(state.time):
                 return
             self._tick(state)
         except LlmPlannerError as error:
@@ -64,46 +91,93 @@ class MpcControllerNode(ShellNode):
         self._tick_times.append(elapsed)
         self._missed += elapsed > self._period
 
-    def _start_over(self) -> None:
-        """The robot's clock went back or leapt: it was restarted, and what was wanted of it before is void."""
-        self.get_logger().warning("the robot's clock went back or leapt; the controller starts over")
-        self._controller.reset()
-        self._reference = None
-        self._last_tick = self._last_sent = -np.inf
+    def _could_keep(self, constraints) -> bool:
+        """One dry run of the controller's program, from where the robot is."""
+        state = self._ladder.state
+        return state is None or self._robot.could_keep(state, constraints)
+
+    def _is_early(self, now: float) -> bool:
+        """Whether the next tick is not due, or the state was overtaken on its way."""
+        return self._last_tick - OUT_OF_ORDER < now < self._last_tick + 0.9 * self._period
 
     def _tick(self, state) -> None:
-        if self._reference is not None and state.time > self._reference.start_time + self._reference.valid_for:
-            self._reference = None
-        was_resting = self._controller.statistics.status is Status.HOLDING
-        plan = self._controller.step(state, self._reference, state.time + self._lead)
+        if state.time < self._last_tick:
+            self._patches.started_over(state.time)
+            self._last_sent = self._last_told = -np.inf
+        was_resting = self._standing is not None and self._standing.rung in _AT_REST
+        constraints = self._patches.at(state.time, self._robot.speed(state))
         self._last_tick = state.time
-        statistics = self._controller.statistics
+        plan = self._ladder.step(state, state.time + self._lead, time.monotonic(), constraints)
+        self._tell(state.time, constraints)
+        statistics = self._robot.controller.statistics
         if statistics.solve_time:
             self._solve_times.append(statistics.solve_time)
-        resting = was_resting and statistics.status is Status.HOLDING
+        resting = was_resting and self._standing.rung in _AT_REST
         if not resting or state.time >= self._last_sent + REST_PERIOD:
-            self._robot.send(plan, state)
+            self._robot.send(plan, state, state.time + self._lead)
             self._last_sent = state.time
 
+    def _tell(self, now: float, constraints) -> None:
+        """What has changed: how the robot is moved, and what it has to keep."""
+        standing, feed = self._ladder.standing, self._patches
+        if standing != self._standing:
+            if standing.has_failed:
+                self.get_logger().error(f"the robot is held: {standing.reason}")
+            self._standing = standing
+            self._status_topic.publish(standing_to_msg(standing, now, constraints.version, self._robot.frame))
+        told = (feed.board.sources, tuple(feed.refused), feed.board.conflict)
+        if told == self._told[1:] and (self._told[0] == constraints.version or now < self._last_told + TOLD_EVERY):
+            return
+        self._told, self._last_told = (constraints.version, *told), now
+        self._constraints_topic.publish(constraints_to_msg(constraints, now, *told, self._robot.frame))
+
+    def _on_watch(self) -> None:
+        if not self.is_active:
+            return
+        plan = self._ladder.watch(time.monotonic())
+        if plan is not None:
+            self._robot.send(plan, self._ladder.state, end_time(plan))
+        if self._standing is not None and self._ladder.standing != self._standing:
+            self._tell(self._last_tick, self._patches.at(self._last_tick))
+
+    def _diagnose_robot(self) -> str:
+        """What the tracking errors say of the robot: told every second while there is something to tell."""
+        before, self._diagnosis = self._diagnosis, "; ".join(self._robot.diagnosis(self._last_tick))
+        if self.is_active and (before or self._diagnosis):
+            self._diagnosis_topic.publish(String(data=self._diagnosis))
+        return self._diagnosis
+
     def _on_diagnose(self) -> None:
-        statistics = self._controller.statistics
+        diagnosis = self._diagnose_robot()
+        statistics, standing, board = self._robot.controller.statistics, self._ladder.standing, self._patches.board
         values = [
-            ("status", statistics.status.value),
+            ("status", standing.rung.value),
             ("ticks", len(self._tick_times)),
             ("missed_deadlines", self._missed),
             *_milliseconds("solve_time", self._solve_times),
             *_milliseconds("tick_time", self._tick_times),
             ("tracking_error_rad", f"{statistics.tracking_error:.4f}"),
+            ("patches", ", ".join(board.sources)),
+            ("diagnosis", diagnosis),
         ]
-        if statistics.status is Status.FALLBACK:
-            self.report(WARN, f"replaying the last feasible plan: {statistics.message}", values)
+        if standing.has_failed:
+            self.report(ERROR, f"the robot is held: {standing.reason}", values)
+        elif standing.reason:
+            self.report(WARN, f"{standing.rung.value}: {standing.reason}", values)
+        elif board.conflict:
+            self.report(WARN, board.conflict, values)
+        elif diagnosis:
+            self.report(WARN, diagnosis, values)
         elif self._missed:
             self.report(WARN, f"{self._missed} ticks took longer than {1e3 * self._period:.0f} ms", values)
         else:
-            self.report(OK, statistics.status.value, values)
+            self.report(OK, standing.rung.value, values)
         self._solve_times.clear()
         self._tick_times.clear()
         self._missed = 0
+
+
+_AT_REST = (Rung.RESTING, Rung.STOPPED)
 
 
 def _milliseconds(name: str, durations: list[float]) -> list[tuple[str, str]]:

@@ -26,6 +26,7 @@ class NodeEntry:
 NODES = (
     NodeEntry("simulator", simulated=True),
     NodeEntry("mpc_controller"),
+    NodeEntry("safety_filter"),
     NodeEntry("skill_server"),
     NodeEntry("plan_executor"),
     NodeEntry("language_planner"),

@@ -9,8 +9,10 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from llm_planner.control.reference import Array
+from llm_planner.nodes.arm_settings import arm_of
 from llm_planner.nodes.base_messages import odometry_from_msg
 from llm_planner.nodes.message_conversions import joint_state_from_msg
+from llm_planner.nodes.shell import ShellNode
 from llm_planner.simulation.panda import ArmKinematics
 from llm_planner.simulation.rooms.base import CLOSED_WIDTH, OPEN_WIDTH, base_pose
 from llm_planner.skills.contract import Observation
@@ -32,12 +34,13 @@ class ObservedArm:
 
     topic, message_type = "joint_states", JointStateMsg
 
-    def __init__(self) -> None:
+    def __init__(self, node: ShellNode) -> None:
+        self._arm = arm_of(node)
         self._kinematics = ArmKinematics()
 
     def state(self, message: JointStateMsg) -> RobotState:
         """Raises InputError."""
-        joints, width = joint_state_from_msg(message)
+        joints, width = joint_state_from_msg(message, self._arm.joints, self._arm.fingers)
         return RobotState(joints.time, joints.qpos, joints.qvel, width)
 
     def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
@@ -50,6 +53,9 @@ class ObservedBase:
     """Odometry tells where the base is, the scene whether its fingers hold something."""
 
     topic, message_type = "odom", Odometry
+
+    def __init__(self, node: ShellNode) -> None:
+        """Nothing about it is set."""
 
     def state(self, message: Odometry) -> RobotState:
         """Raises InputError."""

@@ -7,18 +7,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from llm_planner_interfaces.action import ExecutePlan
-from llm_planner_interfaces.msg import CommandStatus, ConstraintStatus, Plan, PlanStatus
+from llm_planner_interfaces.msg import CommandStatus, ConstraintStatus, MotionPatch, Plan, PlanStatus
 from llm_planner_interfaces.srv import StopRobot
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
 
 from llm_planner.errors import InputError, LlmPlannerError, QuestionError
+from llm_planner.nodes.base_messages import MAP_FRAME
 from llm_planner.nodes.journal_file import journal_path, note
+from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
+from llm_planner.nodes.motion_messages import patch_to_msg
 from llm_planner.nodes.plan_messages import plan_from_msg, step_to_msg, trace_to_msg, watch_to_msg
 from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
 from llm_planner.nodes.settings import PRIVILEGES, Setting
-from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, WARN, ShellNode, run_node
+from llm_planner.nodes.shell import LATCHED, OK, PATCHES, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.nodes.silence import Silence
 from llm_planner.nodes.skill_client import SkillClient
 from llm_planner.plan.acceptance import accept
@@ -38,10 +41,12 @@ from llm_planner.plan.events import (
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Execution, Phase
 from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
+from llm_planner.plan.motion_rules import MotionRules
 from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.plan.planning import outcome_of
 from llm_planner.plan.planning_settings import planning_settings
-from llm_planner.plan.report import constraint_json
+from llm_planner.plan.report import constraint_json, kept_json
+from llm_planner.plan.run_log import Kept, RunLog
 from llm_planner.plan.watch import Watch
 from llm_planner.skills.contract import SkillResult
 from llm_planner.skills.library import load_skills
@@ -65,15 +70,22 @@ _STATES = {EndReason.DONE: PlanStatus.SUCCEEDED, EndReason.STOPPED: PlanStatus.S
 
 @dataclass
 class Running:
-    """The plan under way; `state` is replaced by every event."""
+    """The plan under way; `state` is replaced by every event, `log` and `rules` see every scene."""
 
     goal: ServerGoalHandle
     state: Execution
     done: Future = field(default_factory=Future)
+    log: RunLog = field(default_factory=RunLog)
+    rules: MotionRules = field(default_factory=lambda: MotionRules(time.time_ns()))
 
     @property
     def id(self) -> str:
         return self.goal.request.plan.id
+
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """By how much each constraint has been kept up to now."""
+        return self.log.kept(self.state.watch)
 
 
 class PlanExecutorNode(ShellNode):
@@ -109,6 +121,7 @@ class PlanExecutorNode(ShellNode):
         self._last = PlanStatus()
         self._status = self.create_lifecycle_publisher(PlanStatus, "plan_status", LATCHED)
         self._constraint_status = self.create_lifecycle_publisher(ConstraintStatus, "constraint_status", LATCHED)
+        self._patches = self.create_lifecycle_publisher(MotionPatch, "motion_patch", PATCHES)
         self._skills = SkillClient(self, self._on_skill_result, lambda: self._handle(SkillServerLost()))
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), self._on_scene)
         self.create_subscription(CommandStatus, "command_status", self._on_command, RELIABLE)
@@ -241,6 +254,7 @@ class PlanExecutorNode(ShellNode):
             return
         before = running.state
         running.state, commands = advance(before, event)
+        self._bind(running)
         for step in _changed(before.plan.steps, running.state.plan.steps):
             note(self._journal, RecordKind.STEP, running.id, step_id=step.id, step=str(step), status=step.status.value)
         for command in commands:
@@ -250,17 +264,29 @@ class PlanExecutorNode(ShellNode):
                 case CancelSkill():
                     self._skills.cancel()
                 case Finish(reason=reason, message=message):
-                    note(self._journal, RecordKind.OUTCOME, running.id, outcome=reason.value, message=message)
+                    kept = list(map(kept_json, running.kept))
+                    note(
+                        self._journal, RecordKind.OUTCOME, running.id, outcome=reason.value, message=message, kept=kept
+                    )
                     self._running = None
                     by_policy = reason is EndReason.STOPPED and not isinstance(event, StopRequested)
                     self._stops += by_policy  # as if a person had said it: what waits is dropped, too
                     self._unfinished = running if command.may_go_on else None
-        if _verdicts(running.state.watch) != _verdicts(before.watch):
+        if self._running is None or _verdicts(running.state.watch) != _verdicts(before.watch):
             self._publish_watch(running)
         if running.state.plan is not before.plan or running.state.phase is not before.phase:
             self._show(running)
         if self._running is None:
             running.done.set_result(None)
+
+    def _bind(self, running: Running) -> None:
+        """Tell whoever moves the robot what the rules ask of every motion now."""
+        scene = running.state.scene
+        if scene is None:
+            return
+        running.log.see(running.state.watch, scene)
+        for patch in running.rules.patches(running.state, scene.time):
+            self._patches.publish(patch_to_msg(patch, MAP_FRAME if scene.building else ARM_FRAME))
 
     def _show(self, running: Running) -> None:
         state = running.state
@@ -275,7 +301,8 @@ class PlanExecutorNode(ShellNode):
             running.goal.publish_feedback(ExecutePlan.Feedback(status=self._last))
 
     def _publish_watch(self, running: Running) -> None:
-        self._constraint_status.publish(watch_to_msg(running.state.watch, running.id, self._scenes.scene))
+        kept = () if self._running is running else running.kept
+        self._constraint_status.publish(watch_to_msg(running.state.watch, running.id, self._scenes.scene, kept))
 
     def _publish_status(self) -> None:
         self._last.executor, self._last.stops = self._id, self._stops

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 
 from llm_planner_interfaces.msg import Constraint as ConstraintMsg
 from llm_planner_interfaces.msg import ConstraintState, ConstraintStatus
@@ -12,12 +13,14 @@ from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
 from llm_planner.errors import InputError
 from llm_planner.nodes.message_conversions import arguments_from_msg, arguments_to_msg, header
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
+from llm_planner.plan.run_log import Kept
 from llm_planner.plan.watch import Watch, margin
 from llm_planner.temporal.alphabet import Trace
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.monitor import Verdict
 from llm_planner.temporal.parser import parse
 from llm_planner.temporal.words import read_back
+from llm_planner.world.propositions import Moment
 from llm_planner.world.scene import Scene
 
 _STEP_STATUS = {
@@ -71,16 +74,20 @@ _VERDICTS = {
 }
 
 
-def watch_to_msg(watch: Watch, plan_id: str, scene: Scene) -> ConstraintStatus:
-    """What the monitors say as of `scene`."""
+def watch_to_msg(watch: Watch, plan_id: str, scene: Scene, kept: Sequence[Kept] = ()) -> ConstraintStatus:
+    """What the monitors say as of `scene`, and, after a run, by how much each constraint was kept."""
+    moment = Moment(scene, watch.origins)
+    margins = [margin(one.constraint.formula, moment) for one in watch.watched]
+    if kept:
+        margins = [nan if one.margin is None else one.margin for one in kept]
     states = [
         ConstraintState(
             constraint=constraint_to_msg(one.constraint),
             verdict=_VERDICTS[one.verdict],
             holds=one.monitor.accepts,
-            robustness=margin(one.constraint.formula, scene),
+            robustness=least,
         )
-        for one in watch.watched
+        for one, least in zip(watch.watched, margins, strict=True)
     ]
     trace = trace_to_msg(watch.trace)
     return ConstraintStatus(header=header(scene.time), plan_id=plan_id, constraints=states, trace=trace)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from rclpy.node import Node
 from rclpy.task import Future
+from std_msgs.msg import String
 
 from llm_planner.nodes.message_conversions import scene_from_msg
-from llm_planner.nodes.shell import NEWEST_ONLY
+from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY
 from llm_planner.world.scene import Scene
 
 NO_SCENE = "Nothing shows me the scene. Is the simulator, or the robot's perception, running?"
 
 
 class SceneFeed:
-    """Hears `scene`; `on_scene(restarted)` is called for each, restarted where another run of the world has begun.
+    """Hears `scene`, and on `diagnosis` what the robot reports of itself.
+
+    `on_scene(restarted)` is called for each scene, restarted where another run of the world has begun.
 
     A scene is fresh for `timeout` [s, wall time]. All calls back come from the node's executor.
     """
@@ -28,7 +32,9 @@ class SceneFeed:
         self._run = 0
         self._heard = 0.0  # [s, monotonic]
         self._next, self._deadline = Future(), 0.0  # done at the next scene, or when nobody can wait for it any more
+        self._reports: tuple[str, ...] = ()
         node.create_subscription(SceneMsg, "scene", self._on_message, NEWEST_ONLY)
+        node.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)
 
     @property
     def is_fresh(self) -> bool:
@@ -49,8 +55,11 @@ class SceneFeed:
             self._next.set_result(None)
 
     def _on_message(self, message: SceneMsg) -> None:
-        before, self.scene = self.scene, scene_from_msg(message)
+        before, self.scene = self.scene, replace(scene_from_msg(message), reports=self._reports)
         restarted = before is not None and (message.run != self._run or self.scene.time < before.time)
         self._run, self._heard = message.run, time.monotonic()
         self._next.set_result(None)
         self._on_scene(restarted)
+
+    def _on_diagnosis(self, message: String) -> None:
+        self._reports = (message.data,) if message.data else ()

@@ -45,6 +45,16 @@ class Setting:
 
 
 PRIVILEGES = Setting("privileges", "", "policy file: what each source of commands may have done; empty: everything")
+ENVELOPE = Setting("envelope", "", "file with the operator's envelope (YAML); empty: the robot's own limits")
+ROBOT_FILE = Setting("robot_file", "", "file with the names and limits of the arm's joints (YAML); empty: the Panda's")
+STATE_TOPIC = Setting("state_topic", "", "the topic of the robot's states; empty: joint_states, of a mobile robot odom")
+ADAPTATION = Setting(
+    "adaptation",
+    "off",
+    "on or off: payload, friction and weak drives are estimated and made up for; for the simulated arm, where commands "
+    "arrive in time (with a robot_file it stays off)",
+    may_be_off=True,
+)
 ROBOT = Setting("robot", "arm", "what is moved: arm or mobile")
 
 

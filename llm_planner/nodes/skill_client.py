@@ -12,6 +12,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from llm_planner.nodes.message_conversions import arguments_to_msg
+from llm_planner.nodes.motion_messages import zone_to_msg
 from llm_planner.plan.events import StartSkill
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 
@@ -39,7 +40,10 @@ class SkillClient:
         self._run += 1
         self._heard, self.phase = time.monotonic(), ""
         self._unsent = ExecuteSkill.Goal(
-            step_id=command.step_id, skill=command.skill, arguments=arguments_to_msg(command.arguments)
+            step_id=command.step_id,
+            skill=command.skill,
+            arguments=arguments_to_msg(command.arguments),
+            zones=list(map(zone_to_msg, command.zones)),
         )
         self._send()
 

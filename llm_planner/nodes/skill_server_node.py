@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from llm_planner_interfaces.action import ExecuteSkill
-from llm_planner_interfaces.msg import MotionReference, PlanStatus, Scene
+from llm_planner_interfaces.msg import MotionConstraints, MotionReference, MotionStatus, PlanStatus, Scene
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
+from std_msgs.msg import String
 
+from llm_planner.control.zones import Zone
 from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.message_conversions import arguments_from_msg, no_motion, reference_to_msg, scene_from_msg
+from llm_planner.nodes.motion_messages import zone_from_msg
 from llm_planner.nodes.observed_robots import OBSERVED, RobotState
-from llm_planner.nodes.settings import ROBOT, Setting, one_of
+from llm_planner.nodes.settings import ROBOT, ROBOT_FILE, STATE_TOPIC, Setting, one_of
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
 from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.errors import SkillError
@@ -33,11 +36,13 @@ class Running:
 
     goal: ServerGoalHandle
     run: SkillRun
+    zones: tuple[Zone, ...]
     started: float  # [s], as the next
     stepped: float = -np.inf
     abandoned: bool = False  # by the executor that asked for it
     result: SkillResult | None = None
     ended: float = 0.0
+    epoch: int = field(default_factory=time.time_ns)  # tells the controller one run from another
     done: Future = field(default_factory=Future)
 
 
@@ -48,24 +53,32 @@ class SkillServerNode(ShellNode):
         Setting("rate", 10.0, "motion references a second of the robot's time [Hz]", 5.0, 50.0),
         Setting("state_timeout", 1.0, "wall time without the robot's states after which a skill fails [s]", 0.2, 10.0),
         ROBOT,
+        ROBOT_FILE,
+        STATE_TOPIC,
     )
 
     def configure(self) -> None:
         self._period = 1.0 / self.setting("rate")
         self._library = load_skills()
-        self._robot = one_of(self, ROBOT, OBSERVED)()
+        self._robot = one_of(self, ROBOT, OBSERVED)(self)
         self._running: Running | None = None
         self._state: RobotState | None = None
         self._scene = None
         self._world_run = 0
+        self._speed_limit = np.inf
+        self._diagnosis = ""
         self._executor: PlanStatus | None = None
         self._executor_heard = 0.0
         self._heard = time.monotonic()
         self._forget()
         self._reference = self.create_lifecycle_publisher(MotionReference, "motion_reference", 1)
-        self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
+        topic = self.setting(STATE_TOPIC.name) or self._robot.topic
+        self.create_subscription(self._robot.message_type, topic, self._on_state, NEWEST_ONLY)
         self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
         self.create_subscription(PlanStatus, "plan_status", self._on_executor, LATCHED)
+        self.create_subscription(MotionStatus, "motion_status", self._on_motion, LATCHED)
+        self.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)
+        self.create_subscription(MotionConstraints, "motion_constraints", self._on_constraints, LATCHED)
         self.every(0.25, self._on_watch)
         self.every(1.0, self._on_diagnose)
         ActionServer(
@@ -103,14 +116,16 @@ class SkillServerNode(ShellNode):
             message = f"{request.skill} cannot start: the robot's {self._robot.topic} or the scene do not arrive"
             raise SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
         skill = self._library.find(request.skill)
-        run = skill.start(arguments_from_msg(request.arguments), self._observation())
-        return Running(goal, run, started=self._state.time)
+        zones = tuple(map(zone_from_msg, request.zones))
+        run = skill.start(arguments_from_msg(request.arguments), self._observation(zones))
+        return Running(goal, run, zones, started=self._state.time)
 
     def _silence(self) -> float:
         return time.monotonic() - self._heard
 
-    def _observation(self) -> Observation:
-        return self._robot.observation(self._state, self._scene, self._origins)
+    def _observation(self, zones: tuple[Zone, ...]) -> Observation:
+        seen = self._robot.observation(self._state, self._scene, self._origins)
+        return replace(seen, zones=zones, speed_limit=self._speed_limit)
 
     def _on_scene(self, message: Scene) -> None:
         restarted = self._scene is not None and message.run != self._world_run
@@ -125,6 +140,9 @@ class SkillServerNode(ShellNode):
             state = self._robot.state(message)
         except LlmPlannerError as error:
             self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        if not (np.isfinite(state.qpos).all() and np.isfinite(state.qvel).all()):
+            self.get_logger().error(f"{self._robot.topic} are not all finite", throttle_duration_sec=5.0)
             return
         self._state, self._heard = state, time.monotonic()
         running = self._running
@@ -141,15 +159,15 @@ class SkillServerNode(ShellNode):
             name = running.goal.request.skill
             self._end(running, SkillResult(SkillErrorCode.CANCELED, f"{name} was stopped"))
             return
-        outcome = running.run.step(self._observation())
+        outcome = running.run.step(self._observation(running.zones))
         if isinstance(outcome, SkillResult):
             self._end(running, outcome)
             return
-        self._reference.publish(reference_to_msg(outcome))
+        self._reference.publish(reference_to_msg(replace(outcome, epoch=running.epoch)))
 
     def _end(self, running: Running, result: SkillResult) -> None:
         """No more motion; the result is told once the robot is at rest."""
-        running.result, running.ended = result, self._state.time
+        running.result, running.ended = result.with_report(self._diagnosis), self._state.time
         self._reference.publish(no_motion(running.ended))
 
     def _finish_at_rest(self, running: Running) -> None:
@@ -169,6 +187,20 @@ class SkillServerNode(ShellNode):
         self._reference.publish(no_motion(self._state.time))
         self._running = None
         running.done.set_result(None)
+
+    def _on_motion(self, status: MotionStatus) -> None:
+        """A robot that is held will not come to where the skill wants it."""
+        running = self._running
+        held = status.state == MotionStatus.STOPPED
+        if held and running is not None and running.result is None and status.epoch == running.epoch:
+            message = f"{running.goal.request.skill} was stopped by the controller: {status.reason}"
+            self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, message))
+
+    def _on_diagnosis(self, message: String) -> None:
+        self._diagnosis = message.data
+
+    def _on_constraints(self, constraints: MotionConstraints) -> None:
+        self._speed_limit = constraints.speed
 
     def _on_executor(self, status: PlanStatus) -> None:
         """Whoever is started anew knows nothing of the skill that it once asked for."""

@@ -48,7 +48,9 @@ class Call:
 def _written(value: Argument) -> str:
     if isinstance(value, tuple):
         return f"point({value[0]:.6g}, {value[1]:.6g})"
-    return f'"{value}"' if isinstance(value, str) else f"{value:.6g}"
+    if isinstance(value, str):
+        return repr(value) if '"' in value else f'"{value}"'
+    return f"{value:.6g}"
 
 
 def call_of(step: PlanStep, skill: Signature, viewpoint: Viewpoint) -> Call:

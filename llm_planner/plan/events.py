@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from llm_planner.control.zones import Zone
 from llm_planner.plan.plan import Outcome
 from llm_planner.skills.contract import Argument, SkillResult
 from llm_planner.temporal.alphabet import Trace
@@ -63,11 +64,12 @@ Event = SceneObserved | SkillFinished | StopRequested | PauseRequested | ResumeR
 
 @dataclass(frozen=True)
 class StartSkill:
-    """Start a skill; `arguments` are in base words, whatever the speaker's viewpoint."""
+    """Start a skill; `arguments` are in base words, whatever the speaker's viewpoint. Its way keeps out of `zones`."""
 
     step_id: str
     skill: str
     arguments: Mapping[str, Argument]
+    zones: tuple[Zone, ...] = ()
 
 
 @dataclass(frozen=True)

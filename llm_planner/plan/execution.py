@@ -30,7 +30,7 @@ from llm_planner.plan.execution_state import Execution, Phase, Run
 from llm_planner.plan.plan import Goal, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
 from llm_planner.plan.prediction import predict
 from llm_planner.plan.recovery import Task, pick_again, redo
-from llm_planner.plan.supervision import foreseen_trouble, not_permitted, told_broken, told_unmet
+from llm_planner.plan.supervision import foreseen_trouble, not_permitted, told_broken, told_unmet, zones_of_step
 from llm_planner.plan.trace import event_of
 from llm_planner.plan.unroll import look_ahead, lying, unmet_preconditions
 from llm_planner.program.interpreter import Finished, SkillCall
@@ -180,14 +180,17 @@ def _start(state: Execution, task: Task, scene: Scene) -> Transition:
     reasons = unmet_preconditions(skill, values, scene)
     if reasons:
         return _not_startable(state, task, scene, f"{step.skill} cannot start: {'; '.join(reasons)}")
+    goals, watch = task.goals or _promises(state, step, scene), state.watch
+    zones = zones_of_step(watch, scene, predict(scene, goals)) if watch.watched else ()
     decision = state.permit(SkillCall(step.skill, values, step.line), scene)
-    refused = not_permitted(decision, step) or foreseen_trouble(state.watch, skill, step, values, scene, state.origins)
-    if refused is not None:
-        return _finish(state, refused)
+    trouble = not_permitted(decision, step)
+    trouble = trouble or foreseen_trouble(watch, skill, step, values, scene, state.origins, zones)
+    if trouble is not None:
+        return _finish(state, trouble)
     step = replace(step, status=StepStatus.RUNNING)
-    goals = task.goals or _promises(state, step, scene)
-    run = Run(replace(task, step=step), goals, scene.held)
-    return replace(_shown(state, step), phase=Phase.RUNNING, run=run), (StartSkill(step.id, step.skill, values),)
+    run = Run(replace(task, step=step), goals, scene.held, zones)
+    start = StartSkill(step.id, step.skill, values, zones)
+    return replace(_shown(state, step), phase=Phase.RUNNING, run=run), (start,)
 
 
 def _not_startable(state: Execution, task: Task, scene: Scene, reason: str) -> Transition:

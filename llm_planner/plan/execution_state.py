@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from llm_planner.control.zones import Zone
 from llm_planner.plan.events import Finish
 from llm_planner.plan.plan import Goal, Plan, PlanStep, StepStatus
 from llm_planner.plan.recovery import Task
@@ -39,7 +40,8 @@ class Phase(str, Enum):
 
 @dataclass(frozen=True)
 class Run:
-    """A step under way: its task, the effects it has promised and what was in the gripper when it began.
+    """A step under way: its task, the effects it has promised, what was in the gripper when it began and the zones that
+    its way keeps out of.
 
     `result` is None until the skill has ended; `ended_at` [s] is the time of the last scene by then.
     """
@@ -47,6 +49,7 @@ class Run:
     task: Task
     goals: tuple[Goal, ...]
     held_at_start: str
+    zones: tuple[Zone, ...] = ()
     result: SkillResult | None = None
     ended_at: float = 0.0
 

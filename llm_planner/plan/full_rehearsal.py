@@ -13,6 +13,7 @@ from llm_planner.plan.in_process import execute
 from llm_planner.plan.planning import Planned
 from llm_planner.plan.rehearsal import Advice, Finding, Rehearsal
 from llm_planner.plan.watch import check_watchable
+from llm_planner.rewards.program import check_reward
 from llm_planner.skills.episode import Episode, EpisodeSettings, EpisodeWorld
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.world.geometry import UPRIGHT, rotation_matrix
@@ -40,7 +41,7 @@ def rehearse_in_simulation(
     before = episode.observe().scene
     state = execute(start, episode, library, stop_requested=out_of_time)
     after = episode.observe().scene
-    findings = (*_ended_badly(state), *_fallen(before, after))
+    findings = (*_ended_badly(state), *_fallen(before, after, _tipped(state, before)))
     return Rehearsal(_verdict(state, findings), findings, seconds=after.time - before.time)
 
 
@@ -62,9 +63,21 @@ def _ended_badly(state: Execution) -> tuple[Finding, ...]:
     return (Finding(line, f"in simulation, after {seconds:.1f} s: {state.end.message}", True, state.end.trace),)
 
 
-def _fallen(before: Scene, after: Scene) -> tuple[Finding, ...]:
-    """Things that stood and lie now."""
-    stood = [item.name for item in before.objects if _is_upright(item)]
+def _tipped(state: Execution, before: Scene) -> frozenset[str]:
+    """The things that the plan's reward programs tilt: these are meant to fall."""
+    skills = state.interpreter.program.skills
+    named: set[str] = set()
+    for step in state.plan.steps:
+        for parameter in skills[step.skill].parameters:
+            if parameter.type == "rewards":
+                program = check_reward(str(step.arguments[parameter.name]), before)
+                named |= {str(wish.arguments[0]) for wish in program.wishes if wish.term.name == "tilt"}
+    return frozenset(named)
+
+
+def _fallen(before: Scene, after: Scene, meant: frozenset[str]) -> tuple[Finding, ...]:
+    """Things that stood and lie now, but for those that are meant to."""
+    stood = [item.name for item in before.objects if _is_upright(item) and item.name not in meant]
     fallen = [item.name for item in after.objects if item.name in stood and not _is_upright(item)]
     return tuple(Finding(0, f"in simulation {the(name)} fell over", sure=True) for name in fallen)
 

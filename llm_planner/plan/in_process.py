@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from llm_planner.control.patch_board import PatchBoard
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.acceptance import go_on
 from llm_planner.plan.action_tree import ActionTree
 from llm_planner.plan.events import Command, SceneObserved, SkillFinished, StartSkill, StopRequested
 from llm_planner.plan.execution import SETTLE_TIME, Transition, advance
 from llm_planner.plan.execution_state import Execution, Phase, start_execution
+from llm_planner.plan.motion_rules import MotionRules
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import Planned, outcome_of
 from llm_planner.plan.repair import MOST_REPAIRS, plan_remainder, remainder_of, unrepaired
 from llm_planner.plan.report import Report
+from llm_planner.plan.run_log import RunLog
 from llm_planner.skills.contract import Observation
 from llm_planner.skills.episode import Controller, Episode, EpisodeSettings, EpisodeWorld
 from llm_planner.skills.library import SkillLibrary
@@ -58,12 +61,14 @@ def run_command(
         outcome, message = outcome_of(error)
         return Report(command, outcome, message, scene_before=before, scene_after=before)
     repair = repair or _remainder(workcell.library, viewpoint, planned.tree)
-    state = execute(start, episode, workcell.library, on_change, stop_requested, repair)
+    log = RunLog()
+    state = execute(start, episode, workcell.library, on_change, stop_requested, repair, log)
     after = episode.observe().scene
     outcome = state.end.reason.outcome if state.end else Outcome.FAILED
     message = state.end.message if state.end else "the plan did not end"
     duration, rehearsal = after.time - before.time, planned.rehearsal
-    return Report(command, outcome, message, state.plan, before, after, duration, planned.confidence, rehearsal)
+    kept, confidence = log.kept(state.watch), planned.confidence
+    return Report(command, outcome, message, state.plan, before, after, duration, confidence, rehearsal, kept)
 
 
 def _remainder(library: SkillLibrary, viewpoint: Viewpoint, tree: ActionTree) -> Repair:
@@ -80,12 +85,13 @@ def execute(
     on_change: Callable[[Execution], None] = lambda state: None,
     stop_requested: Callable[[], bool] = lambda: False,
     repair: Repair | None = None,
+    log: RunLog | None = None,
 ) -> Execution:
     """Carry a plan out from its `start` to its end, repairs and all; the state returned is in `Phase.ENDED`.
 
-    Without `repair` the first plan is the only one.
+    Without `repair` the first plan is the only one. `log` is told of every scene.
     """
-    run = _Run(episode, library, on_change, stop_requested)
+    run = _Run(episode, library, on_change, stop_requested, log or RunLog())
     state = run.to_the_end(start)
     for _ in range(MOST_REPAIRS):
         if repair is None or state.end is None or not state.end.may_go_on:
@@ -102,30 +108,45 @@ def execute(
 
 @dataclass(frozen=True)
 class _Run:
-    """Drives the state machine of `plan.execution` with an episode."""
+    """Drives the state machine of `plan.execution` with an episode; the controller hears what the rules ask for."""
 
     episode: Episode
     library: SkillLibrary
     on_change: Callable[[Execution], None]
     stop_requested: Callable[[], bool]
+    log: RunLog
+    rules: MotionRules = field(default_factory=MotionRules)
+    board: PatchBoard = field(default_factory=PatchBoard)
 
     def to_the_end(self, state: Execution) -> Execution:
-        state, commands = advance(state, SceneObserved(self.episode.observe().scene))
+        state, commands = self._seen(state, self.episode.observe().scene)
         self.on_change(state)
         while state.phase is not Phase.ENDED:
             state, commands = self._step(state, _start_of(commands))
             self.on_change(state)
         return state
 
+    def _seen(self, state: Execution, scene: Scene) -> Transition:
+        """The next state, logged; what its rules ask of the motion is in force from now on."""
+        state, commands = advance(state, SceneObserved(scene))
+        self.log.see(state.watch, scene)
+        for patch in self.rules.patches(state, scene.time):
+            self.board.offered(patch, scene.time)
+        return state, commands
+
     def _step(self, state: Execution, start: StartSkill) -> Transition:
         """One skill, under the eyes of the constraints; whatever ends the plan meanwhile stops it."""
 
         def interrupted(observation: Observation) -> bool:
             nonlocal state
-            state, _ = advance(state, StopRequested() if self.stop_requested() else SceneObserved(observation.scene))
+            if self.stop_requested():
+                state, _ = advance(state, StopRequested())
+            else:
+                state, _ = self._seen(state, observation.scene)
             return state.phase is Phase.ENDED
 
-        result = self.episode.run(self.library.find(start.skill), start.arguments, interrupted)
+        skill, in_force = self.library.find(start.skill), self.board.at
+        result = self.episode.run(skill, start.arguments, interrupted, start.zones, in_force)
         if self.stop_requested():
             state, _ = advance(state, StopRequested())
         state, _ = advance(state, SkillFinished(start.step_id, result))
@@ -133,10 +154,10 @@ class _Run:
 
     def _judged(self, state: Execution) -> Transition:
         """Show the scene until things have come to rest in it; a skill that could not start has let no time pass."""
-        state, commands = advance(state, SceneObserved(self.episode.observe().scene))
+        state, commands = self._seen(state, self.episode.observe().scene)
         if state.phase is Phase.SETTLING:
             self.episode.settle()
-            state, commands = advance(state, SceneObserved(self.episode.observe().scene))
+            state, commands = self._seen(state, self.episode.observe().scene)
         return state, commands
 
 

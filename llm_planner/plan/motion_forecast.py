@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from llm_planner.control.zones import Zone
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.contract import Argument
@@ -21,6 +22,7 @@ from llm_planner.skills.gripper_shape import TIP, Grip
 from llm_planner.skills.reach import into_reach
 from llm_planner.skills.scripts.basic import HOME
 from llm_planner.skills.scripts.push import RUN_UP, pushing_grips
+from llm_planner.skills.ways import check_line, way_to
 from llm_planner.world.geometry import half_extents, top
 from llm_planner.world.routes import distance
 from llm_planner.world.scene import Scene, SceneObject, Vector3
@@ -67,27 +69,35 @@ def base_way(before: Scene, promised: Scene, every_point: bool = True) -> Way:
     return Way((*points, replace(points[-1], done=1.0)), distance(before.building, (x, y), (gx, gy)))
 
 
-def arm_way(skill: Signature, values: Mapping[str, Argument], before: Scene, promised: Scene) -> Way:
-    """Of the point between an arm's fingertips; from above the first place where nobody knows where it starts."""
-    points = _arm_waypoints(skill, values, before, promised)
+def arm_way(
+    skill: Signature,
+    values: Mapping[str, Argument],
+    before: Scene,
+    promised: Scene,
+    zones: tuple[Zone, ...] = (),
+) -> Way:
+    """Of the point between an arm's fingertips; from above the first place where nobody knows where it starts.
+
+    It keeps out of `zones`; raises SkillError (NO_FREE_SPACE) where it cannot.
+    """
+    points = _arm_waypoints(skill, values, before, promised, zones)
     return Way(points, sum(math.dist(a.position, b.position) for a, b in pairwise(points)))
 
 
 def _arm_waypoints(
-    skill: Signature, values: Mapping[str, Argument], before: Scene, promised: Scene
+    skill: Signature, values: Mapping[str, Argument], before: Scene, promised: Scene, zones: tuple[Zone, ...]
 ) -> tuple[Waypoint, ...]:
     if promised.held and promised.held != before.held:
-        return _reach_for(before, before.find(promised.held))
+        return _reach_for(before, before.find(promised.held), zones)
     if before.held and not promised.held and _moved_by(before, promised, before.held):
-        return _put_down(before, promised)
+        return _put_down(before, promised, zones)
     named = [name for name in before.names if name in values.values() and name != before.held]
     for name in named:
         if _moved_by(before, promised, name):
-            return _push(before, before.find(name), promised.find(name))
+            return _push(before, before.find(name), promised.find(name), zones)
     here = _here(before)
     if skill.name == "go_home":
-        high = [point.raised(_cruise(before, TIP)) for point in here]
-        return _finished([*here, *high, HOME], _carries(before))
+        return _finished(_over_to(before, HOME, _cruise(before, TIP), zones), _carries(before))
     return _finished(here, _carries(before))
 
 
@@ -123,19 +133,20 @@ def _cruise(scene: Scene, hanging: float, ignore: str = "") -> float:
     return min(max([SETTINGS.cruise_min, *tops]) + hanging, SETTINGS.cruise_max)
 
 
-def _over_to(scene: Scene, goal: Grip, cruise: float) -> list[Grip]:
-    """Up, over and down to `goal`."""
-    start = _here(scene)
-    risen = [grip.raised(max(cruise, grip.z)) for grip in start]
-    return [*start, *risen, goal.raised(cruise), goal]
+def _over_to(scene: Scene, goal: Grip, cruise: float, zones: tuple[Zone, ...]) -> list[Grip]:
+    """Up, over and down to `goal`, around the zones."""
+    if scene.robot is None:
+        return [goal.raised(max(cruise, goal.z)), goal]
+    (start,) = _here(scene)
+    return [start, *way_to(start, goal, cruise, zones), goal]
 
 
-def _reach_for(before: Scene, item: SceneObject) -> tuple[Waypoint, ...]:
+def _reach_for(before: Scene, item: SceneObject, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
     try:
         grip = choose_grasp(before, item).grip
     except SkillError:  # the skill will say so, or the thing in the way will be gone
         grip = Grip(*item.position, 0.0)
-    way = [Waypoint(_reached(g)) for g in _over_to(before, grip, _cruise(before, TIP))]
+    way = [Waypoint(_reached(g)) for g in _over_to(before, grip, _cruise(before, TIP), zones)]
     x, y, z = item.position
     carries = x - grip.x, y - grip.y, z - grip.z
     hanging = max(TIP, half_extents(item)[2] - carries[2])
@@ -144,22 +155,23 @@ def _reach_for(before: Scene, item: SceneObject) -> tuple[Waypoint, ...]:
     return (*way, taken, replace(taken, position=_reached(grip.raised(height))))
 
 
-def _put_down(before: Scene, promised: Scene) -> tuple[Waypoint, ...]:
+def _put_down(before: Scene, promised: Scene, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
     item, carries = before.find(before.held), _carries(before)
     x, y, z = promised.find(before.held).position
     goal = Grip(x - carries[0], y - carries[1], z - carries[2], 0.0)
     hanging = max(TIP, half_extents(item)[2] - carries[2])
-    grips = _over_to(before, goal, _cruise(before, hanging, item.name))
+    grips = _over_to(before, goal, _cruise(before, hanging, item.name), zones)
     way = [Waypoint(_reached(grip), carries=carries) for grip in grips]
     left = min(goal.z + RETREAT, SETTINGS.cruise_max)
     return (*way, Waypoint(_reached(goal), done=1.0), Waypoint(_reached(goal.raised(left)), done=1.0))
 
 
-def _push(before: Scene, item: SceneObject, after: SceneObject) -> tuple[Waypoint, ...]:
+def _push(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
     (x, y, _), (gx, gy, _) = item.position, after.position
     distance = math.hypot(gx - x, gy - y)
     behind, end = pushing_grips(item, ((gx - x) / distance, (gy - y) / distance), distance)
-    way = [Waypoint(_reached(grip)) for grip in _over_to(before, behind, _cruise(before, TIP))]
+    check_line(behind, end, zones)
+    way = [Waypoint(_reached(grip)) for grip in _over_to(before, behind, _cruise(before, TIP), zones)]
     count = math.ceil(distance / PUSHING)
     touching = RUN_UP / (distance + RUN_UP)
     shares = [touching + (1 - touching) * k / count for k in range(count + 1)]

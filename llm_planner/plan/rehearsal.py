@@ -15,10 +15,12 @@ from llm_planner.errors import InputError
 from llm_planner.plan.events import Command, EndReason, SceneObserved, SkillFinished, StartSkill
 from llm_planner.plan.execution import SETTLE_TIME, advance
 from llm_planner.plan.execution_state import Execution
+from llm_planner.plan.motion_binding import limit_of
 from llm_planner.plan.shoving import is_push, pushed_by, shoved
+from llm_planner.plan.speed_outlook import SpeedOutlooks
 from llm_planner.plan.surprises import Course, surprises
 from llm_planner.plan.trace import pass_through
-from llm_planner.plan.watch import check_watchable
+from llm_planner.plan.watch import Watch, check_watchable
 from llm_planner.program.problems import Problem
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.temporal.alphabet import Trace
@@ -103,7 +105,8 @@ def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Re
         check_watchable(constraints, scene)
     except InputError as error:
         return Rehearsal(Advice.BLOCK, (Finding(0, str(error), sure=True),))
-    begin, branches = _Point(*advance(state, SceneObserved(scene))), _Branches()
+    begin = _Point(*advance(state, SceneObserved(scene)))
+    branches = _Branches(begin.state.watch)
     if not constraints:
         return _only_shoves(begin, branches)
     sure = branches.follow(begin, note=True)
@@ -111,7 +114,7 @@ def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Re
     while branches.ahead and branches.scenes < max_scenes:
         turn = branches.ahead.pop(0)
         found.append(_finding(branches.follow(turn.taken()), turn))
-    found.append(_not_foreseen(state))
+    found += [*_of_speeds(branches.speeds), *_of_searched(begin.state)]
     findings = tuple({item.message: item for item in reversed(found) if item is not None}.values())[::-1]
     return Rehearsal(_verdict(findings, sure), findings, branches.count, not branches.ahead)
 
@@ -148,18 +151,16 @@ def _finding(end: Execution, turn: _Turn | None = None) -> Finding | None:
     return None
 
 
-def _not_foreseen(state: Execution) -> Finding | None:
-    speeds = [
-        f"“{one.constraint.words}”"
-        for one in state.watch.watched
-        if any(name.startswith("speed(") for name in one.constraint.formula.propositions)
-    ]
-    if not speeds:
-        return None
-    message = (
-        f"how fast the robot will be is not foreseen, which matters to {', '.join(speeds)}: only a full rehearsal tells"
-    )
-    return Finding(0, message, sure=False, settled_by_physics=True)
+def _of_speeds(outlooks: SpeedOutlooks) -> list[Finding]:
+    return [Finding(0, doubt, sure=False, settled_by_physics=True) for doubt in outlooks.doubts()]
+
+
+def _of_searched(state: Execution) -> list[Finding]:
+    """Steps whose motion is searched as they run: where things are on their way, only physics can tell."""
+    skills = state.interpreter.program.skills
+    searched = [step for step in state.plan.steps if any(p.type == "rewards" for p in skills[step.skill].parameters)]
+    doubt = "how {} moves is found as it runs, so that it keeps the rules cannot be foreseen; they are watched"
+    return [Finding(step.line, doubt.format(step.skill), sure=False, settled_by_physics=True) for step in searched]
 
 
 @dataclass(frozen=True)
@@ -169,14 +170,18 @@ class _Point:
     state: Execution
     commands: tuple[Command, ...]
 
-    def after(self, course: Course) -> _Point:
-        """Where it comes when the skill just started takes this course."""
+    def after(self, course: Course, speeds: SpeedOutlooks | None = None) -> _Point:
+        """Where it comes when the skill just started takes this course; `speeds` looks on."""
         state, step_id = self.state, self.start.step_id
         for scene in course.scenes:
             state, commands = advance(state, SceneObserved(scene))
+            if speeds:
+                speeds.see(state.watch, scene)
         state, _ = advance(state, SkillFinished(step_id, _OK if course.succeeds else _FAILED))
         rested = replace(course.scenes[-1], time=course.scenes[-1].time + 2 * SETTLE_TIME)
         after, more = advance(state, SceneObserved(rested))
+        if speeds:
+            speeds.see(after.watch, rested)
         return _Point(after, more or commands)
 
     @property
@@ -189,8 +194,9 @@ class _Point:
         state, start = self.state, self.start
         assert state.scene is not None
         skill = state.interpreter.program.skills[start.skill]
-        every_point = state.watch.needs_every_point
-        return Course(pass_through(skill, start.arguments, state.scene, state.origins, every_point).scenes)
+        every_point, limit = state.watch.needs_every_point, limit_of(state.watch, state.scene)
+        passage = pass_through(skill, start.arguments, state.scene, state.origins, every_point, start.zones, limit)
+        return Course(passage.scenes)
 
     @property
     def step(self) -> str:
@@ -228,10 +234,11 @@ class _Turn:
 
 
 class _Branches:
-    """Follows branches to their ends, counts them and what they cost, and keeps those that lead off the first, and what
-    is shoved on that."""
+    """Follows branches to their ends, counts them and what they cost, and keeps those that lead off the first, what is
+    shoved on that, and how it stands with the rules about speeds."""
 
-    def __init__(self) -> None:
+    def __init__(self, watch: Watch) -> None:
+        self.speeds = SpeedOutlooks(watch)
         self.ahead: list[_Turn] = []
         self.count = 0
         self.scenes = 0
@@ -240,13 +247,14 @@ class _Branches:
     def follow(self, point: _Point, note: bool = False) -> Execution:
         """The state in which the branch ends; with `note` the surprises on its way are kept to be followed."""
         self.count += 1
+        first = self.count == 1
         while point.state.end is None:
             course = point.promised()
-            if self.count == 1:
+            if first:
                 self.shoves += point.shoves(course)
             if note:
                 goals = point.state.run.goals if point.state.run else ()
                 self.ahead += [_Turn(point, other) for other in surprises(course, goals, point.state.watch)]
             self.scenes += len(course.scenes)
-            point = point.after(course)
+            point = point.after(course, self.speeds if first else None)
         return point.state

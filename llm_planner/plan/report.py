@@ -7,6 +7,7 @@ from typing import Any
 
 from llm_planner.plan.plan import Outcome, Plan
 from llm_planner.plan.rehearsal import Rehearsal
+from llm_planner.plan.run_log import Kept
 from llm_planner.skills.contract import Argument
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.words import read_back
@@ -21,7 +22,7 @@ class Report:
 
     `plan` is None when there was none. `duration` [s] is simulated time from the first motion to the last; 0 when
     nothing moved. `confidence` is the model's, in [0, 1], or None when it was not asked or gives none. `rehearsal` is
-    None when there was no plan to rehearse.
+    None when there was no plan to rehearse. `kept` says by how much each constraint was, empty where nothing ran.
     """
 
     command: str
@@ -33,6 +34,7 @@ class Report:
     duration: float = 0.0
     confidence: float | None = None
     rehearsal: Rehearsal | None = None
+    kept: tuple[Kept, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain values; the keys are always all there."""
@@ -55,6 +57,7 @@ class Report:
                 for step in plan.steps
             ],
             "constraints": [] if plan is None else list(map(constraint_json, plan.constraints)),
+            "kept": list(map(kept_json, self.kept)),
             "rehearsal": rehearsal_json(self.rehearsal),
             "scene_before": scene_json(self.scene_before),
             "scene_after": scene_json(self.scene_after),
@@ -69,6 +72,12 @@ def constraint_json(constraint: Constraint) -> dict[str, Any]:
     return {
         "formula": str(formula), "words": constraint.words, "plain": read_back(formula), "goal": constraint.goal,
     }  # fmt: skip
+
+
+def kept_json(kept: Kept) -> dict[str, Any]:
+    """How a constraint fared in a run, as plain values."""
+    margin = None if kept.margin is None else round(kept.margin, 4)
+    return {"formula": str(kept.constraint.formula), "holds": kept.holds, "margin": margin, "unit": kept.unit}
 
 
 def rehearsal_json(rehearsal: Rehearsal | None) -> dict[str, Any] | None:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from llm_planner.control.zones import Zone
 from llm_planner.errors import InputError
+from llm_planner.plan.deadlines import deadline
 from llm_planner.plan.events import EndReason, Finish
+from llm_planner.plan.motion_binding import bindings, limit_of
 from llm_planner.plan.plan import PlanStep
-from llm_planner.plan.trace import pass_through
+from llm_planner.plan.trace import letter, pass_through
 from llm_planner.plan.watch import Watch
 from llm_planner.privileges.decision import Decision
 from llm_planner.privileges.policy import Verdict
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.contract import Argument
+from llm_planner.skills.errors import SkillError
 from llm_planner.temporal.constraint import Constraint
+from llm_planner.world.propositions import Moment
 from llm_planner.world.scene import Scene, Vector3
 
 _ENDS = {Verdict.ASK: EndReason.QUESTION, Verdict.REFUSE: EndReason.FAILED, Verdict.STOP: EndReason.STOPPED}
@@ -26,6 +31,16 @@ def not_permitted(decision: Decision, step: PlanStep) -> Finish | None:
     return Finish(_ENDS[decision.verdict], f"Step {step.id}, {step}, may not start. {decision.reason}")
 
 
+def zones_of_step(watch: Watch, scene: Scene, promised: Scene) -> tuple[Zone, ...]:
+    """What the rules forbid an arm's hand in a step from `scene`, the last that was seen, to the scene `promised`."""
+    if scene.building is not None or not watch.needs_every_point:
+        return ()
+    ahead = letter(Moment(promised, watch.origins), watch.propositions)
+    return tuple(
+        dict.fromkeys(zone for one in bindings(watch, scene, (ahead,), rather_slow=True) for zone in one.zones)
+    )
+
+
 def foreseen_trouble(
     watch: Watch,
     skill: Signature,
@@ -33,22 +48,39 @@ def foreseen_trouble(
     values: Mapping[str, Argument],
     scene: Scene,
     origins: Mapping[str, Vector3],
+    zones: tuple[Zone, ...] = (),
 ) -> Finish | None:
-    """Why the step must not start: what it should lead through breaks a constraint. None where it may.
+    """Why the step must not start: what it should lead through breaks a constraint, or no way leads there around the
+    `zones` that the constraints forbid. None where it may.
 
     `values` are in base words; `origins` is where each object last lay on its own [m].
     """
     if not watch.watched:
         return None
     try:
-        passage = pass_through(skill, values, scene, origins, watch.needs_every_point)
+        every_point, limit = watch.needs_every_point, limit_of(watch, scene)
+        passage = pass_through(skill, values, scene, origins, every_point, zones, limit)
     except InputError as error:
         return Finish(EndReason.FAILED, f"Step {step.id}, {step}, cannot start: {error}.")
+    except SkillError as error:
+        return Finish(EndReason.REPLAN, f"Step {step.id}, {step}, may not start: {error}.", watch.trace)
     ahead = watch.foresee(passage.moments(watch.origins))
     if not ahead.broken:
         return None
-    message = f"Step {step.id}, {step}, may not start: it would break {_quoted(ahead.broken)}{_shown_by(ahead)}."
+    late = _too_late(watch, ahead, scene.time, passage.seconds)
+    told = late or f"it would break {_quoted(ahead.broken)}{_shown_by(ahead)}"
+    message = f"Step {step.id}, {step}, may not start: {told}."
     return Finish(EndReason.REPLAN, message, ahead.trace)
+
+
+def _too_late(watch: Watch, ahead: Watch, now: float, seconds: float) -> str:
+    """What there is too little time for, in words; "" where what breaks is not a matter of time."""
+    broken = [before for before, after in zip(watch.watched, ahead.watched, strict=True) if after.verdict.lost]
+    left = {one.constraint.words: deadline(one, now) - now for one in broken}
+    if any(time > seconds for time in left.values()):
+        return ""
+    told = " and ".join(f"only {time:.1f} s are left for “{words}”" for words, time in left.items())
+    return f"{told}, and the step takes about {seconds:.1f} s"
 
 
 def told_broken(watch: Watch) -> Finish:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from math import dist
+from math import dist, inf
 
+from llm_planner.control.zones import Zone
 from llm_planner.plan.motion_forecast import Way, Waypoint, arm_way, base_way, densify
 from llm_planner.plan.plan import goals_of
 from llm_planner.plan.prediction import predict
@@ -22,6 +23,7 @@ from llm_planner.world.scene import Pose, Scene, SceneObject, Vector3
 
 ARM_SPEED = 0.18  # [m/s] of the hand, on average over a movement that begins and ends at rest
 BASE_SPEED = 0.85  # [m/s] of a mobile robot, likewise
+ARM_SHARE, BASE_SHARE = 0.5, 0.85  # of a speed limit, on average: a hand has many short ways from rest to rest
 FINGERS_TIME = 0.6  # [s] to close or open them
 ARM_SPACING, BASE_SPACING = 0.02, 0.1  # [m] between the points at which distances are judged
 _GEOMETRIC = frozenset({"near", "over", "distance"})
@@ -95,15 +97,21 @@ def foresee(
     before: Scene,
     origins: Mapping[str, Vector3],
     every_point: bool = True,
+    zones: tuple[Zone, ...] = (),
+    limit: float = inf,
 ) -> Foreseen:
     """The corners of the way that calling `skill` in `before` should take. `values` are in base words.
 
     Without `every_point` a mobile robot's way is right as to rooms only. `origins` says where each object last lay on
-    its own [m]. Raises InputError when no way leads there.
+    its own [m]; `zones` what an arm's hand keeps out of; `limit` how fast the robot may move [m/s]. Raises InputError
+    when no way leads there, and SkillError when none does around the zones.
     """
     promised = predict(before, goals_of(skill, "", values, before, origins))
-    way = base_way(before, promised, every_point) if before.building else arm_way(skill, values, before, promised)
-    return Foreseen(before, promised, way, _seconds(values, before, promised, way.metres))
+    if before.building:
+        way = base_way(before, promised, every_point)
+    else:
+        way = arm_way(skill, values, before, promised, zones)
+    return Foreseen(before, promised, way, _seconds(values, before, promised, way.metres, limit))
 
 
 def pass_through(
@@ -112,22 +120,25 @@ def pass_through(
     before: Scene,
     origins: Mapping[str, Vector3],
     every_point: bool = True,
+    zones: tuple[Zone, ...] = (),
+    limit: float = inf,
 ) -> Passage:
     """The scenes that the call should lead through; raises as `foresee`, whose arguments these are.
 
     Without `every_point` only the corners of the way are given, among them one point in each room.
     """
-    foreseen = foresee(skill, values, before, origins, every_point)
+    foreseen = foresee(skill, values, before, origins, every_point, zones, limit)
     if every_point:
         foreseen = replace(foreseen, way=densify(foreseen.way, BASE_SPACING if before.building else ARM_SPACING))
     scenes = _scenes(foreseen)
     return Passage(scenes, event_of(skill, values, scenes[-1]), foreseen.way.metres, foreseen.seconds)
 
 
-def _seconds(values: Mapping[str, Argument], before: Scene, after: Scene, metres: float) -> float:
+def _seconds(values: Mapping[str, Argument], before: Scene, after: Scene, metres: float, limit: float) -> float:
     waiting = values.get("seconds", 0.0)
     fingers = FINGERS_TIME if before.held != after.held else 0.0
-    speed = BASE_SPEED if before.building else ARM_SPEED
+    usual, share = (BASE_SPEED, BASE_SHARE) if before.building else (ARM_SPEED, ARM_SHARE)
+    speed = min(usual, share * limit)
     return metres / speed + fingers + (float(waiting) if isinstance(waiting, int | float) else 0.0)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import nan
+from math import isfinite, nan
 
 from llm_planner.errors import InputError
 from llm_planner.plan.trace import letter, needs_every_point
@@ -19,8 +19,9 @@ from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.monitor import Monitor, Verdict
 from llm_planner.temporal.robustness import robustness
+from llm_planner.world.margins import margin_of
 from llm_planner.world.occurring import alphabet_of
-from llm_planner.world.propositions import ROBOT, Moment, Proposition, check_proposition, parse_proposition, signal
+from llm_planner.world.propositions import ROBOT, Moment, Proposition, check_proposition, parse_proposition
 from llm_planner.world.scene import Scene, Vector3
 
 MAX_TRACE = 1000  # letters that are kept to tell what happened, the latest
@@ -139,15 +140,14 @@ def check_watchable(constraints: Iterable[Constraint], scene: Scene) -> None:
             )
 
 
-def margin(formula: Formula, scene: Scene) -> float:
-    """How far this one scene is from breaking the formula [m or m/s], negative where it does; not a number where the
-    formula speaks of anything but distances, heights and speeds, or counts changes."""
-    items = {name: parse_proposition(name) for name in formula.propositions}
-    if not items or not all(item.comparison for item in items.values()):
-        return nan
+def margin(formula: Formula, moment: Moment) -> float:
+    """How far this one moment is from breaking the formula, in the units of its propositions, negative where it does.
+
+    Not a number where nothing measured decides, or where the formula counts changes.
+    """
+    margins = {name: [margin_of(parse_proposition(name), moment)] for name in formula.propositions}
     try:
-        return float(
-            robustness(formula, {name: [signal(item, scene)] for name, item in items.items()}, [scene.time])[0]
-        )
-    except (InputError, KeyError):
+        value = float(robustness(formula, margins, [moment.scene.time])[0])
+    except InputError:
         return nan
+    return value if isfinite(value) else nan

@@ -26,10 +26,11 @@ _FITTING: dict[str, tuple[str, ...]] = {
     "objects": ("list", "tuple"),
     "list": ("list", "tuple", "text"),
     "destination": ("object", "text"),
+    "rewards": ("text",),
 }
 _WORDS = {"object": "an object", "location": "an object, a place or a point", "place": "a place or a point",
           "objects": "a list of objects", "integer": "a whole number",
-          "destination": "a room, a person or an object"}  # fmt: skip
+          "destination": "a room, a person or an object", "rewards": "a reward program as a string"}  # fmt: skip
 _ELEMENT = {"objects": "object"}
 
 

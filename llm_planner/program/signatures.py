@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llm_planner.program.problems import Problem, did_you_mean, one_of
+from llm_planner.program.problems import Problem, ProgramError, did_you_mean, one_of
 from llm_planner.program.static_types import NONE, Type
 from llm_planner.program.values import Point, Value, is_number, type_name
+from llm_planner.rewards.program import check_reward
 from llm_planner.world.atoms import HELD, Atom
 from llm_planner.world.names import worded
 from llm_planner.world.places import DIRECTIONS, REGIONS, SIDES, WORKSPACE
@@ -19,7 +20,7 @@ REQUIRED: Any = object()  # the default of a parameter that has none
 # What a parameter accepts: scene types first, then Python's.
 PARAMETER_TYPES = (
     "object", "direction", "side", "region", "point", "place", "location", "number", "integer", "text", "kind", "color",
-    "objects", "list", "any", "destination",
+    "objects", "list", "any", "destination", "rewards",
 )  # fmt: skip
 WORKSPACE_MARGIN = 0.02  # [m] a point just off the table's edge is a rounding, not a mistake
 
@@ -246,6 +247,16 @@ def _objects(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Find
         yield from _object(parameter, item, scene)
 
 
+def _rewards(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not isinstance(value, str):
+        yield from _expected("a reward program as a string", parameter, value)
+        return
+    try:
+        check_reward(value, scene)
+    except ProgramError as error:
+        yield from ((f"{parameter.name}: {problem.message}", problem.person_can_answer) for problem in error.problems)
+
+
 def _any(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
     yield from ()
 
@@ -254,4 +265,5 @@ _MEANINGS = {
     "object": _object, "direction": _direction, "side": _side, "region": _region, "point": _point, "place": _place,
     "location": _location, "number": _number, "integer": _integer, "text": _text, "kind": _kind, "color": _color,
     "objects": _objects, "list": _list, "any": _any, "destination": _destination,
+    "rewards": _rewards,
 }  # fmt: skip

@@ -28,11 +28,17 @@ def tabletop_spec(objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
 
 
 def _add_object(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
+    """A free body with the shapes of its kind, at the origin."""
+    body = spec.worldbody.add_body(name=item.name)
+    body.add_freejoint(name=item.name)
+    add_parts(body, item)
+
+
+def add_parts(body: mujoco.MjsBody, item: ObjectSpec) -> None:
+    """The shapes of a thing, in the frame of `body`."""
     import mujoco
 
     kind = object_kind(item.kind)
-    body = spec.worldbody.add_body(name=item.name)
-    body.add_freejoint(name=item.name)
     volume = sum(8 * part.half[0] * part.half[1] * part.half[2] for part in kind.parts)
     for part in kind.parts:
         body.add_geom(

@@ -191,12 +191,21 @@ class World:
         """
         ahead: Array = np.arange(steps + 1, dtype=np.float64) * self.dt
         qpos, qvel = sample(trajectory, self.data.time + ahead)
-        self._mujoco.mj_fullM(self.model, self.data, self._inertia)
-        torque = (qvel[1:] - qvel[:-1]) @ self._inertia[:NQ, :NQ] / self.dt + self._bias - self._gravcomp
+        torque = self.feed_forward((qvel[1:] - qvel[:-1]) / self.dt)
         ctrl = np.empty((steps, NQ + 1))
         ctrl[:, :NQ] = qpos[:-1] + (self._kv * qvel[1:] + torque) / self._kp
         ctrl[:, NQ] = self._gripper_ramp(trajectory.gripper_width, ahead[1:])
         return ctrl
+
+    def feed_forward(self, qacc: Array) -> Array:
+        """What the servo's model says that accelerations `qacc` (n, nq) take now, gravity apart: (n, nq) [Nm]."""
+        self._mujoco.mj_fullM(self.model, self.data, self._inertia)
+        torque: Array = qacc @ self._inertia[:NQ, :NQ] + self._bias - self._gravcomp
+        return torque
+
+    def spec(self, objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
+        """The model of the table, the robot and `objects`."""
+        return tabletop_spec(objects)
 
     def snapshot(self) -> WorldSnapshot:
         """The state of the world, to come back to with `restore`."""
@@ -243,7 +252,7 @@ class World:
 
         self._mujoco = mujoco
         self.objects = objects
-        self.model = tabletop_spec(objects).compile()
+        self.model = self.spec(objects).compile()
         self.data = mujoco.MjData(self.model)
         self.dt: float = self.model.opt.timestep  # [s] of one physics step
         self._kp = self.model.actuator_gainprm[:NQ, 0].copy()

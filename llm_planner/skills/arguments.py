@@ -6,7 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from llm_planner.program.problems import ProgramError
 from llm_planner.program.signatures import REQUIRED, Parameter
+from llm_planner.rewards.program import check_reward
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.manifest import Manifest
@@ -32,6 +34,8 @@ def _value(manifest: Manifest, parameter: Parameter, given: Mapping[str, Any], s
         return _number(manifest, parameter, value)
     if parameter.type == "point" or (parameter.type == "place" and not isinstance(value, str)):
         return _point(manifest, parameter, value)
+    if parameter.type == "rewards":
+        return _rewards(manifest, parameter, value, scene)
     rooms = scene.building.names if scene.building else ()
     words = {"object": scene.names, "direction": DIRECTIONS, "side": SIDES, "destination": (*rooms, *scene.names)}
     choices = words.get(parameter.type, REGIONS)
@@ -55,6 +59,14 @@ def _point(manifest: Manifest, parameter: Parameter, value: Any) -> Argument:
     if len(numbers) != 3 or not all(isinstance(n, (int, float)) and math.isfinite(n) for n in numbers):
         raise _invalid(manifest, f"needs a point of three finite numbers [m] for {parameter.name}, not {value!r}")
     return float(numbers[0]), float(numbers[1]), float(numbers[2])
+
+
+def _rewards(manifest: Manifest, parameter: Parameter, value: Any, scene: Scene) -> str:
+    try:
+        check_reward(str(value), scene)
+    except ProgramError as error:
+        raise _invalid(manifest, f"cannot take these {parameter.name}: {error}") from error
+    return str(value)
 
 
 def _invalid(manifest: Manifest, problem: str) -> SkillError:

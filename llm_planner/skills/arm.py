@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from llm_planner.control.reference import MotionReference
 from llm_planner.skills.contract import Observation, SkillErrorCode
@@ -12,12 +12,15 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import OPENING_MAX, TIP, Grip, grip_of
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.reach import into_reach
+from llm_planner.skills.ways import way_to
 from llm_planner.world.geometry import bottom, top
 from llm_planner.world.names import the
 from llm_planner.world.scene import Pose, Scene, SceneObject
 
 SQUEEZE = 0.012  # [m] the fingers are told to close this much tighter than what they hold is wide
 
+SLOWER = 0.95  # share of a speed limit at which a path is planned: what lags behind it has to catch up
+CLOSER = 0.001  # [m] from one look to the next that a hand comes nearer which is not stuck
 DESCENT_BLEND = 0.4
 
 Script = Generator[MotionReference, None, None]
@@ -36,7 +39,7 @@ class ArmSettings:
     descent_speed: float = 0.6  # of the full speed, for that last piece
     lag_max: float = 0.05  # behind its path by more than this, the hand is waited for
     arrived: float = 0.004
-    patience: float = 0.6  # after the end of a path, until a hand that has not arrived counts as stuck
+    patience: float = 0.6  # after the end of a path, until a hand that comes no nearer counts as stuck
     fingers_timeout: float = 1.5
 
 
@@ -71,12 +74,15 @@ class Arm:
         return min(max(settings.cruise_min, *tops, 0.0) + hanging, settings.cruise_max)
 
     def travel(self, goal: Grip, cruise: float) -> list[Leg]:
-        """Legs from here up to the height `cruise` [m], over, and down to `goal`."""
+        """Legs from here up to the height `cruise` [m], over, and down to `goal`, around what is forbidden.
+
+        Raises SkillError (NO_FREE_SPACE) where no way leads there.
+        """
         settings = self.settings
         above = goal.raised(goal.z + settings.approach)
-        legs = [self.rise(cruise)] if self.grip.z < cruise else []
-        legs.append(Leg(into_reach(goal.raised(cruise))))
-        if cruise > above.z + 0.01:
+        corners = way_to(self.grip, goal, cruise, self.observation.zones)
+        legs = [Leg(corner) for corner in corners]
+        if corners[-1].z > above.z + 0.01:
             # Hardly rounded: beside something tall, the hand comes down on it if it is still on its way over.
             legs.append(Leg(into_reach(above), blend=DESCENT_BLEND))
         return [*legs, Leg(goal, settings.descent_speed)]
@@ -92,10 +98,11 @@ class Arm:
         """
         settings = self.settings
         self.phase = phase
-        poses = plan_path(self.grip, legs, settings.limits, straight)
+        limit = SLOWER * self.observation.speed_limit
+        poses = plan_path(self.grip, legs, replace(settings.limits, in_space=limit), straight)
         self.grip = legs[-1].to
         count = round(settings.ahead / PATH_DT)
-        elapsed, waited, last = 0.0, 0.0, self.observation.time
+        elapsed, waited, last, nearest = 0.0, 0.0, self.observation.time, math.inf
         while True:
             index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)
             ahead = poses[index : index + count + 1]
@@ -104,7 +111,8 @@ class Arm:
             step, last = self.observation.time - last, self.observation.time
             if index == len(poses) - 1:
                 error = math.dist(self.observation.T_base_gripper.position, poses[-1].position)
-                waited += step
+                waited = waited + step if error > nearest - CLOSER else 0.0
+                nearest = min(nearest, error)
                 if error <= settings.arrived:
                     break
                 if waited > settings.patience:

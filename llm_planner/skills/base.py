@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import dist
 
 from llm_planner.control.reference import MotionReference
 from llm_planner.errors import InputError
 from llm_planner.simulation.rooms.base import base_pose, yaw_of
-from llm_planner.skills.arm import Script
+from llm_planner.skills.arm import SLOWER, Script
 from llm_planner.skills.contract import Observation, SkillErrorCode
 from llm_planner.skills.driving import DriveLimits, timed_drive
 from llm_planner.skills.errors import SkillError
@@ -88,7 +88,9 @@ class Base:
             way = self.floor.way(self.position, goal)
         except InputError as error:
             raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no way there: {error}") from error
-        yield from self._follow(timed_drive(way, self.yaw, self.settings.limits))
+        limits = self.settings.limits
+        limits = replace(limits, speed=min(limits.speed, SLOWER * self.observation.speed_limit))
+        yield from self._follow(timed_drive(way, self.yaw, limits))
 
     def turn(self, phase: str, yaw: float) -> Script:
         """Turn on the spot to `yaw` [rad]; raises SkillError (UNREACHABLE) when it does not."""
@@ -136,7 +138,7 @@ class Base:
                 waited += step
             else:
                 elapsed, waited = elapsed + step, 0.0
-            if waited > settings.patience:
+            if waited > settings.patience + 2 * behind / self.observation.speed_limit:
                 message = f"the base stopped {behind:.2f} m short during {self.phase!r}: something is in the way"
                 raise SkillError(SkillErrorCode.UNREACHABLE, message)
         self._still = poses[-1]

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from math import inf
 from typing import Protocol
 
 from llm_planner.control.reference import MotionReference
+from llm_planner.control.zones import Zone
 from llm_planner.world.scene import Pose, Scene, Vector3
 
 Argument = str | float | Vector3  # an object name, a word of an enumeration, a number, or a point in the base frame [m]
@@ -35,7 +37,10 @@ class SkillErrorCode(IntEnum):
 
 @dataclass(frozen=True)
 class Observation:
-    """What a skill sees each cycle. `T_base_gripper` is the point between the fingertips, z out of the hand."""
+    """What a skill sees each cycle. `T_base_gripper` is the point between the fingertips, z out of the hand.
+
+    `zones` are what its way has to keep out of besides what stands in it: what the rules of a plan forbid.
+    """
 
     time: float  # [s]
     scene: Scene
@@ -43,6 +48,8 @@ class Observation:
     T_base_gripper: Pose
     gripper_width: float  # distance between the fingertips [m]
     origins: Mapping[str, Vector3] = field(default_factory=dict)  # where each object last lay on its own [m]
+    zones: tuple[Zone, ...] = ()
+    speed_limit: float = inf  # of the controller, at this moment [m/s]
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,21 @@ class SkillResult:
 
     code: SkillErrorCode
     message: str = ""
+
+    def with_report(self, report: str) -> SkillResult:
+        """As it is, or, where the robot's own state may be why it failed, with what the robot reports of itself."""
+        if not report or self.code not in _MAY_BE_THE_ROBOT:
+            return self
+        return SkillResult(self.code, f"{self.message}; the robot reports: {report}")
+
+
+_MAY_BE_THE_ROBOT = (
+    SkillErrorCode.NO_GRASP,
+    SkillErrorCode.OBJECT_LOST,
+    SkillErrorCode.TIMEOUT,
+    SkillErrorCode.CONTROLLER_FAULT,
+    SkillErrorCode.EFFECT_MISSING,
+)
 
 
 class SkillRun(Protocol):

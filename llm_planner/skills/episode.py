@@ -7,17 +7,27 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from llm_planner.control.base import BaseController
+from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
+from llm_planner.control.safety_filter.guard import Guard
+from llm_planner.control.safety_filter.robots import panda_body
+from llm_planner.control.safety_filter.safety_filter import SafetyFilter
+from llm_planner.control.zones import Zone
+from llm_planner.simulation.panda import PANDA_LIMITS
 from llm_planner.skills.contract import Argument, Observation, Skill, SkillErrorCode, SkillResult
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.origins import OriginTracker
+
+InForce = Callable[[float, float], MotionConstraints]  # at a time [s], of a robot that moves at a speed [m/s]
 
 
 class Controller(Protocol):
     """What the loop needs of a controller, of an arm or of a base."""
 
-    def step(self, state: JointState, reference: MotionReference | None, now: float) -> JointTrajectory: ...
+    def step(
+        self, state: JointState, reference: MotionReference | None, now: float, constraints: MotionConstraints
+    ) -> JointTrajectory: ...
 
 
 class EpisodeWorld(Protocol):
@@ -51,44 +61,62 @@ class Episode:
         self, world: EpisodeWorld, controller: Controller | None = None, settings: EpisodeSettings | None = None
     ) -> None:
         self.world = world
-        self.controller = controller or make_controller(world.observation().scene.robot_kind)
+        kind = world.observation().scene.robot_kind
+        self.controller = controller or make_controller(kind)
         self.settings = settings or EpisodeSettings()
+        self._guard = None if kind == "mobile" else Guard(SafetyFilter(panda_body(), PANDA_LIMITS))
         self._origins = OriginTracker()
+        self._kept = FREE
 
-    def observe(self) -> Observation:
-        """The world's observation, with where held things came from."""
+    def observe(self, zones: tuple[Zone, ...] = ()) -> Observation:
+        """The world's observation, with where held things came from and the `zones` to keep out of."""
         observation = self.world.observation()
-        return replace(observation, origins=self._origins.update(observation.scene))
+        return replace(observation, origins=self._origins.update(observation.scene), zones=zones)
 
     def run(
         self,
         skill: Skill,
         arguments: Mapping[str, Argument],
         cancelled: Callable[[Observation], bool] = lambda observation: False,
+        zones: tuple[Zone, ...] = (),
+        in_force: InForce = lambda now, speed: FREE,
     ) -> SkillResult:
-        """Runs `skill` to its end; `cancelled` is asked every skill period and ends it with CANCELED."""
+        """Runs `skill` to its end; `cancelled` is asked every skill period and ends it with CANCELED.
+
+        `zones` are what its way keeps out of, `in_force` what the controller keeps at each moment, whatever the way.
+        """
+
         try:
-            run = skill.start(arguments, self.observe())
+            run = skill.start(arguments, self.observe(zones))
         except SkillError as refusal:
             return SkillResult(refusal.code, str(refusal))
         result = None
         while result is None:
-            observation = self.observe()
+            observation = self.observe(zones)
             if cancelled(observation):
                 result = SkillResult(SkillErrorCode.CANCELED, f"{skill.name} was stopped")
                 break
-            outcome = run.step(observation)
+            keep = self._kept = in_force(observation.time, observation.scene.speed)
+            outcome = run.step(replace(observation, speed_limit=keep.speed))
             if isinstance(outcome, SkillResult):
                 result = outcome
                 break
             for _ in range(round(self.settings.skill_period / self.settings.control_period)):
-                trajectory = self.controller.step(self.world.joint_state(), outcome, self.world.time)
-                self.world.follow(trajectory, self.settings.control_period)
+                trajectory = self.controller.step(self.world.joint_state(), outcome, self.world.time, keep)
+                self._follow(trajectory, self.settings.control_period, keep)
         self.settle()
         return result
 
+    def _follow(self, trajectory: JointTrajectory, duration: float, keep: MotionConstraints) -> None:
+        """What the safety filter makes of it; as it is where it is proved."""
+        if self._guard is not None:
+            now = self.world.time
+            self._guard.measured(self.world.joint_state())
+            trajectory = self._guard.hear(trajectory, now, keep) or self._guard.steps(now, duration, keep)
+        self.world.follow(trajectory, duration)
+
     def settle(self) -> None:
         """Brakes to rest and waits `settle_time` [s]."""
-        trajectory = self.controller.step(self.world.joint_state(), None, self.world.time)
+        trajectory = self.controller.step(self.world.joint_state(), None, self.world.time, FREE)
         rest = trajectory.start_time + trajectory.dt * len(trajectory.qacc) - self.world.time
-        self.world.follow(trajectory, max(self.settings.settle_time, rest))
+        self._follow(trajectory, max(self.settings.settle_time, rest), self._kept)

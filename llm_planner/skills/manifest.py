@@ -28,7 +28,7 @@ from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.world.atoms import HELD, Atom, parse_atom
 from llm_planner.world.places import DIRECTIONS, REGIONS, SIDES
 
-TYPES = ("object", "point", "region", "place", "direction", "side", "number", "destination")
+TYPES = ("object", "point", "region", "place", "direction", "side", "number", "destination", "rewards")
 ROBOTS = tuple(SCRIPTS)
 _KEYS = ("name", "description", "robot", "script", "timeout", "parameters", "preconditions", "effects")
 _PARAMETER_KEYS = ("name", "type", "description", "unit", "minimum", "maximum", "default")

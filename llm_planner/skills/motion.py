@@ -17,9 +17,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from llm_planner.skills.gripper_shape import Grip
 from llm_planner.world.scene import Pose
+
+Array = NDArray[np.float64]
 
 PATH_DT = 0.05  # [s] between the poses of a path: one stage of the controller
 # The Panda with its hand down: height of the shoulder, and of the wrist's centre above and behind the grip point [m].
@@ -31,19 +34,20 @@ _PEAK_SPEED, _PEAK_ACCELERATION = 1.875, 5.774
 @dataclass(frozen=True)
 class MotionLimits:
     """How fast the hand moves: `speed` [m/s], `acceleration` [m/s^2] in radius and height; azimuth and yaw turn by
-    `turn_speed` [rad/s], `turn_acceleration` [rad/s^2]."""
+    `turn_speed` [rad/s], `turn_acceleration` [rad/s^2]. `in_space` [m/s] bounds the speed of the hand as a whole."""
 
     speed: float = 0.5
     acceleration: float = 1.6
     turn_speed: float = 1.4
     turn_acceleration: float = 5.0
     overlap: float = 0.3  # share of the shorter of two legs during which both move
+    in_space: float = math.inf
 
     def slowed(self, scale: float) -> MotionLimits:
         """The same paths taken `scale` in (0, 1] times as fast."""
         return MotionLimits(
             self.speed * scale, self.acceleration * scale**2, self.turn_speed * scale,
-            self.turn_acceleration * scale**2, self.overlap,
+            self.turn_acceleration * scale**2, self.overlap, self.in_space * scale,
         )  # fmt: skip
 
 
@@ -63,8 +67,8 @@ def plan_path(start: Grip, legs: Sequence[Leg], limits: MotionLimits, straight: 
     deltas = np.diff(points, axis=0)
     nearness = [min(_stretch(a), _stretch(b)) for a, b in pairwise(grips)]
     durations = [
-        _duration(delta, leg.speed, near, limits, straight)
-        for delta, leg, near in zip(deltas.tolist(), legs, nearness, strict=True)
+        max(_duration(delta, leg.speed, near, limits, straight), _PEAK_SPEED * metres / limits.in_space)
+        for delta, leg, near, metres in zip(deltas.tolist(), legs, nearness, _lengths(points, straight), strict=True)
     ]
     starts = [0.0]
     for (before, after), leg in zip(pairwise(durations), legs[1:], strict=True):
@@ -105,6 +109,15 @@ def _duration(delta: Sequence[float], speed: float, nearness: float, limits: Mot
         _least_time(length, limits.speed * nearness, limits.acceleration * nearness) / speed,
         _least_time(turn, limits.turn_speed, limits.turn_acceleration) / speed,
     )
+
+
+def _lengths(points: Array, straight: bool) -> list[float]:
+    """Of each leg between the points, in space [m]: what a swing is at most, at the larger of its radii."""
+    along = np.diff(points[:, :3], axis=0)
+    if not straight:
+        along[:, 1] *= np.maximum(points[1:, 0], points[:-1, 0])
+    lengths: list[float] = np.linalg.norm(along, axis=1).tolist()
+    return lengths
 
 
 def _least_time(distance: float, speed: float, acceleration: float) -> float:

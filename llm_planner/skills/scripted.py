@@ -21,6 +21,9 @@ class Body(Protocol):
     def retreat(self) -> Script: ...
 
 
+FULL_SPEED = 0.5  # [m/s] at which the seconds of a timeout are counted
+
+
 class ScriptedSkill:
     """Runs `script` on the body made of the first observation; the library has checked all that comes before."""
 
@@ -39,14 +42,17 @@ class ScriptedSkill:
 
 
 class ScriptedRun:
-    """One execution of a script, up to its end, its failure (after a retreat) or its timeout [s]."""
+    """One execution of a script, up to its end, its failure (after a retreat) or its timeout [s].
+
+    A robot that is made to go slower has as much longer.
+    """
 
     def __init__(self, name: str, body: Body, script: Script, timeout: float) -> None:
         self._name = name
         self._body = body
         self._script = _retreating(body, script)
-        self._deadline = body.observation.time + timeout
-        self._timeout = timeout
+        self._last = body.observation.time
+        self._left = self._timeout = timeout
 
     @property
     def phase(self) -> str:
@@ -55,7 +61,9 @@ class ScriptedRun:
     def step(self, observation: Observation) -> MotionReference | SkillResult:
         """See `SkillRun`."""
         self._body.observation = observation
-        if observation.time > self._deadline:
+        self._left -= (observation.time - self._last) * min(1.0, observation.speed_limit / FULL_SPEED)
+        self._last = observation.time
+        if self._left < 0:
             self._script.close()
             return SkillResult(
                 SkillErrorCode.TIMEOUT, f"{self._name} was not done after {self._timeout:g} s, during {self.phase!r}"

@@ -82,6 +82,10 @@ class Alphabet:
             if len(together := group & letter) > 1:
                 raise InputError(f"{' and '.join(sorted(together))} cannot hold together; check what was observed")
 
+    def has(self, letter: Letter) -> bool:
+        """Whether the letter can occur: no two of it exclude each other."""
+        return all(len(group & letter) <= 1 for group in self._groups)
+
     @cached_property
     def _groups(self) -> tuple[Letter, ...]:
         return tuple(frozenset(group) for group in self.exclusive)

@@ -61,6 +61,11 @@ class Monitor:
             return False
         return self._clock.ends(self._timed_state) if self._clock else self._outlook.progression.accepts(self._state)
 
+    @property
+    def point(self) -> tuple[int, Letter | None]:
+        """Where it is: two copies of a monitor without windows in seconds that are at the same point go on alike."""
+        return self._state, self._letter
+
     def observe(self, letter: Letter, time: float) -> Verdict:
         """The verdict after an update at `time` [s].
 
@@ -78,6 +83,10 @@ class Monitor:
             self._timed_state = self._clock.compacted(self._timed_state)
         self.verdict = self._judge(self._state, self._timed_state)
         return self.verdict
+
+    def can_occur(self, letter: Letter) -> bool:
+        """Whether a scene may show this letter."""
+        return self._outlook.alphabet.has(letter)
 
     def doomed_by(self, letter: Letter, time: float | None = None) -> bool:
         """Whether an update with this letter, at `time` [s] or now, would lose it; nothing is changed."""
@@ -103,7 +112,7 @@ class _Outlook:
 
     def __init__(self, progression: Progression, alphabet: Alphabet) -> None:
         self.progression = progression
-        self._alphabet = alphabet
+        self.alphabet = alphabet
         self._verdicts: dict[int, Verdict] = {}
         self._examined: set[int] = set()
         self.verdict(progression.initial)
@@ -126,7 +135,7 @@ class _Outlook:
         return self._verdicts[state]
 
     def _explore(self, start: int) -> None:
-        transitions, accepting, states = explore(self.progression, self._alphabet, start)
+        transitions, accepting, states = explore(self.progression, self.alphabet, start)
         graph = Graph(transitions)
         if start == self.progression.initial:
             accepting = settle_start(accepting, graph)

@@ -49,6 +49,7 @@ class Scene:
 
     `robot` is the point between an arm's fingertips or the base of a mobile robot, None where nobody measures it. Its
     `speed` is in [m/s]. `building` has the rooms around a mobile robot; an arm at a table has none.
+    `reports` are sentences of the robot about itself, such as what its tracking errors say.
     """
 
     time: float
@@ -57,6 +58,7 @@ class Scene:
     robot: Pose | None = None
     speed: float = 0.0
     building: Building | None = None
+    reports: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,6 +8,9 @@ import pytest
 from llm_planner.cli.answer import INTERRUPTED, answer
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.report import Report
+from llm_planner.plan.run_log import Kept
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.parser import parse
 
 
 def done():
@@ -34,3 +37,12 @@ def test_what_libraries_print_goes_to_standard_error(capsys):
     shown = capsys.readouterr()
     assert json.loads(shown.out)["message"] == "The mug stands."
     assert shown.err == "a library says hello\n"
+
+
+def test_a_person_is_told_by_how_much_each_rule_was_kept(capsys):
+    def carried_out():
+        rule = Constraint(parse("G !near(robot, vase)"), "stay away from the vase")
+        return Report("go", Outcome.DONE, "The mug stands.", kept=(Kept(rule, True, 0.028, "m"),))
+
+    assert answer("go", carried_out, as_json=False) == 0
+    assert "kept with 2.8 cm to spare: “stay away from the vase”" in capsys.readouterr().out

@@ -25,6 +25,7 @@ def test_what_is_not_given_is_left_to_the_parameter_file():
     assert parameters() == {
         "simulator": {"world": "tabletop", "seed": "0"},
         "mpc_controller": {"robot": "arm"},
+        "safety_filter": {"robot": "arm"},
         "skill_server": {"robot": "arm"},
         "plan_executor": {"viewpoint": "behind"},
         "language_planner": {"viewpoint": "behind", "model": "compact"},

@@ -8,6 +8,7 @@ import pytest
 from llm_planner.control import fallback
 from llm_planner.control.inverse_kinematics import InverseKinematics
 from llm_planner.control.limits import LimitShare
+from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
 from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
@@ -37,8 +38,12 @@ class ExactRobot:
         self.velocities: list[np.ndarray] = []
         self.accelerations: list[np.ndarray] = []
 
-    def tick(self, reference: MotionReference | None) -> JointTrajectory:
-        plan = self.controller.step(JointState(self.now, self.qpos, self.qvel), reference, self.now)
+    @property
+    def state(self) -> JointState:
+        return JointState(self.now, self.qpos, self.qvel)
+
+    def tick(self, reference: MotionReference | None, constraints: MotionConstraints = FREE) -> JointTrajectory:
+        plan = self.controller.step(self.state, reference, self.now, constraints)
         before = self.qvel
         self.now = round(self.now + PERIOD, 9)
         state = fallback.sample(plan, self.now)

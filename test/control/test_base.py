@@ -7,10 +7,15 @@ import pytest
 
 from llm_planner.control.base import BaseController, BaseSettings
 from llm_planner.control.fallback import sample
+from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import Status
 from llm_planner.control.reference import JointState, MotionReference
+from llm_planner.control.robot_model import RobotModel
+from llm_planner.control.robots import base_spec
+from llm_planner.control.zones import Shape, Zone
 from llm_planner.errors import InputError
-from llm_planner.simulation.rooms.base import BASE_LIMITS, base_pose, yaw_of
+from llm_planner.simulation.rooms.base import BASE_LIMITS, MOTOR_LAG, base_pose, yaw_of
+from llm_planner.world.scene import Pose
 
 PERIOD = 0.1
 STILL = JointState(0.0, np.zeros(3), np.zeros(3))
@@ -51,6 +56,17 @@ def test_it_keeps_its_share_of_the_limits_however_far_it_is_told_to_go():
 def test_a_slower_reference_is_driven_more_slowly():
     _, velocities = drive(BaseController(), reference((50.0, 0.0, 0.0), speed_scale=0.5), 3.0)
     assert velocities[:, 0].max() == pytest.approx(0.5 * BaseSettings().speed_share * BASE_LIMITS.qvel_max[0])
+
+
+def test_a_speed_limit_and_a_share_of_the_joint_speeds_are_kept():
+    for constraints in (MotionConstraints(speed=0.2), MotionConstraints(joint_share=0.3)):
+        controller, state = BaseController(), STILL
+        for _ in range(20):
+            plan = controller.step(state, reference((50.0, 0.0, 0.0)), state.time, constraints)
+            ahead = sample(plan, state.time + PERIOD)
+            state = JointState(state.time + PERIOD, ahead.qpos, ahead.qvel)
+        fastest = constraints.joint_share * BaseSettings().speed_share * BASE_LIMITS.qvel_max[0]
+        assert state.qvel[0] == pytest.approx(min(fastest, constraints.speed))
 
 
 def test_it_turns_the_short_way():
@@ -106,3 +122,59 @@ def test_a_state_that_is_no_base_is_refused(qpos):
 @pytest.mark.parametrize("yaw", [0.0, 1.0, -3.0, 3.1])
 def test_a_pose_keeps_its_yaw(yaw):
     assert yaw_of(base_pose(1.0, 2.0, yaw)) == pytest.approx(yaw)
+
+
+class LaggingBase:
+    """Wheels that come to the commanded velocity with the motors' lag; keeps where it was, every 10 ms."""
+
+    def __init__(self, controller):
+        self.controller, self.state = controller, STILL
+        self.trail = []
+
+    def drive(self, wanted, seconds, constraints):
+        for _ in range(round(seconds / 0.05)):
+            plan = self.controller.step(self.state, wanted(self.state.time), self.state.time, constraints)
+            for _ in range(5):
+                self._step(sample(plan, self.state.time + 0.01).qvel, 0.01)
+
+    def _step(self, commanded, dt):
+        qvel = self.state.qvel + dt / MOTOR_LAG * (commanded - self.state.qvel)
+        self.state = JointState(self.state.time + dt, self.state.qpos + dt * qvel, qvel)
+        self.trail.append((*self.state.qpos[:2], math.hypot(*qvel[:2])))
+
+
+def to(x, y):
+    return lambda now: reference((x, y, 0.0), start=now)
+
+
+PUDDLE = Zone("the puddle", Shape.CYLINDER, (0.3, 0.1), Pose((2.0, 0.05, 0.0)), 0.1)
+CRATE = Zone("the crate", Shape.BOX, (0.4, 0.3, 0.3), Pose((2.0, 0.03, 0.3), (0.0, 0.0, 0.3827, 0.9239)), 0.05)
+
+
+@pytest.mark.parametrize("zone", [PUDDLE, CRATE], ids=lambda zone: zone.name)
+def test_it_drives_round_a_zone_between_it_and_its_goal(zone):
+    base, watch = LaggingBase(BaseController()), RobotModel(base_spec)
+    base.drive(to(4.0, 0.0), 8.0, MotionConstraints(zones=(zone,)))
+    watch.watch((zone,))
+    places = watch.postures(np.array([(x, y, 0.0) for x, y, _ in base.trail]))
+    distances = watch.nearness(places, np.array([(watch.links[0], 0)])).distance
+    assert -0.001 < distances.min() - zone.clearance < 0.1
+    assert base.state.qpos[:2] == pytest.approx([4.0, 0.0], abs=0.03)
+
+
+def test_a_base_that_a_zone_grows_over_drives_away():
+    base = LaggingBase(BaseController())
+    near = Zone("the puddle", Shape.CYLINDER, (0.3, 0.1), Pose((0.5, 0.1, 0.0)), 0.15)
+    base.drive(to(0.0, 0.0), 1.0, MotionConstraints(zones=(near,)))
+    x, y = base.state.qpos[:2]
+    assert math.hypot(x - 0.5, y - 0.1) > 0.3 + 0.22 + 0.15 - 0.001
+    assert base.controller.statistics.binding == ("the puddle",)
+
+
+def test_a_speed_limit_holds_across_both_axes_and_is_reached_from_full_speed():
+    base = LaggingBase(BaseController())
+    base.drive(to(9.0, 6.0), 1.5, FREE)
+    base.drive(to(9.0, 6.0), 1.5, MotionConstraints(speed=0.4))
+    speeds = [speed for _, _, speed in base.trail]
+    assert max(speeds[:150]) > 1.2
+    assert 0.37 < max(speeds[-60:]) <= 0.4

@@ -29,6 +29,15 @@ def test_each_joint_brakes_for_as_short_as_it_can() -> None:
     assert plan.qvel[1][1] > 0.5
 
 
+def test_braking_together_all_joints_come_to_rest_at_once_and_straight_on() -> None:
+    plan = fallback.brake_together(moving(np.array([0.1, 2.0, 0, 0, 0, 0, 0])), 4, 1.0, 0.05, 0.03)
+
+    assert len(plan.qacc) == 4
+    assert plan.qvel[1] == pytest.approx(0.75 * plan.qvel[0])
+    assert plan.qvel[-1] == pytest.approx(0.0, abs=1e-12)
+    assert plan.gripper_width == 0.03
+
+
 def test_braking_from_rest_stays_put() -> None:
     plan = fallback.brake(moving(np.zeros(7)), STOPPING, 0.0, 0.05, 0.0)
     assert plan.qpos[-1] == pytest.approx(HOME)

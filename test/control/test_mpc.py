@@ -8,14 +8,17 @@ import pytest
 
 from llm_planner.control import fallback
 from llm_planner.control.formulation import Bounds, Horizon, TrackingProblem, Weights
+from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import MpcController, Status
 from llm_planner.control.reference import JointState, MotionReference
 from llm_planner.control.solver import JointwiseSolver, NoSolution
+from llm_planner.control.zones import Shape, Zone
 from llm_planner.errors import InputError
 from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
 from llm_planner.skills.gripper_shape import Grip
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
+from llm_planner.world.scene import Pose
 
 REST = JointState(0.0, np.array(HOME_QPOS), np.zeros(7))
 GOAL = Grip(0.55, 0.25, 0.1, 0.3)
@@ -212,3 +215,37 @@ def test_a_wrong_reference_is_told_and_the_plan_so_far_stands(robot: Any) -> Non
     before = robot.plans[-1]
     plan = robot.tick(fast_jump()(robot.now))
     assert plan.qvel[0] == pytest.approx(fallback.sample(before, plan.start_time).qvel)
+
+
+def around(position: Any, clearance: float = 0.05) -> Zone:
+    return Zone("the ball", Shape.SPHERE, (0.1,), Pose(tuple(position)), clearance)
+
+
+def test_a_dry_run_tells_what_could_be_kept_and_moves_nothing(robot: Any, arm: ArmKinematics) -> None:
+    before = robot.tick(None)
+    gripper = arm.pose(robot.qpos).position
+    statistics = robot.controller.statistics
+
+    x, y, z = gripper
+
+    assert robot.controller.could_keep(robot.state, robot.now, MotionConstraints(zones=(around((x + 0.5, y, z)),)))
+    assert not robot.controller.could_keep(robot.state, robot.now, MotionConstraints(zones=(around(gripper),)))
+    assert robot.controller.statistics is statistics
+    assert robot.tick(None).qpos == pytest.approx(before.qpos)
+
+
+def test_a_program_without_an_answer_keeps_nothing(arm: ArmKinematics) -> None:
+    assert not MpcController(kinematics=arm, solver=FailingSolver(0)).could_keep(REST, 0.0, MotionConstraints())
+
+
+def test_a_smaller_weight_of_the_position_follows_more_lazily(arm: ArmKinematics) -> None:
+    pose = Grip(0.5, 0.05, 0.3, 0.0).pose()
+
+    def first_step(factors: dict[str, float]) -> float:
+        controller = MpcController(kinematics=arm)
+        controller.step(REST, MotionReference(0.0, 0.05, (pose,), 0.03), 0.0, MotionConstraints(weights=factors))
+        plan = controller.step(REST, MotionReference(0.0, 0.05, (pose,), 0.03), 0.0, MotionConstraints(weights=factors))
+        return float(np.abs(plan.qpos[5] - plan.qpos[0]).max())
+
+    assert first_step({"position": 0.01}) < 0.95 * first_step({})
+    assert first_step({"position": 1.0}) == pytest.approx(first_step({}))

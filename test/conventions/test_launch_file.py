@@ -81,7 +81,7 @@ def test_it_takes_the_usual_arguments(actions):
 def test_it_tells_controller_and_skills_which_robot_they_move(actions):
     nodes = {action.named["name"]: action.named["parameters"] for action in actions if isinstance(action, Node)}
     told = [name for name, parameters in nodes.items() if any("robot" in entry for entry in parameters[1:])]
-    assert told == ["mpc_controller", "skill_server"]
+    assert told == ["mpc_controller", "safety_filter", "skill_server"]
 
 
 def test_up_starts_each_node_with_the_same_options():

@@ -16,7 +16,7 @@ from llm_planner.temporal.parser import parse
 from llm_planner.world.building import Building, Room
 from llm_planner.world.places import Rectangle
 from llm_planner.world.propositions import PREDICATES, SIGNALS, parse_proposition
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
 
 
 def thing(name: str, x: float, y: float) -> SceneObject:
@@ -28,7 +28,7 @@ TABLE = Scene(
     0.0, (thing("red block", 0.4, 0.0), thing("red bowl", 0.5, 0.2), thing("mug", 0.4, 0.2), thing("vase", 0.5, 0.0))
 )
 ROOMS = tuple(Room(name, Rectangle(k, k + 1.0, 0.0, 1.0)) for k, name in enumerate(("hall", "lab", "office")))
-HOUSE = Scene(0.0, (thing("parcel", 0.5, 0.5),), building=Building(ROOMS, ()))
+HOUSE = Scene(0.0, (thing("parcel", 0.5, 0.5),), robot=Pose((0.5, 0.2, 0.0)), building=Building(ROOMS, ()))
 
 
 def instructions(bare: bool) -> str:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import pytest
 from llm_planner_interfaces.action import ExecutePlan
-from llm_planner_interfaces.msg import Constraint, ConstraintState, ConstraintStatus, Plan, PlanStatus
+from llm_planner_interfaces.msg import (
+    Constraint,
+    ConstraintState,
+    ConstraintStatus,
+    MotionConstraints,
+    Plan,
+    PlanStatus,
+    Scene,
+)
 from rclpy.action import ActionClient
 
-from llm_planner.nodes.shell import LATCHED
+from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY
 
 Code = ExecutePlan.Result
 INTO_THE_BOWL = 'pick("red block")\nplace_in("green bowl")'
@@ -42,6 +50,25 @@ class Sender:
         return [state.verdict for state in self.heard[ConstraintStatus].constraints]
 
 
+class Meddler:
+    """Shows a thing elsewhere than it is, once the arm moves."""
+
+    def __init__(self, system, name):
+        self.done = False
+        self._system, self._name = system, name
+        self._publisher = system.client.node.create_publisher(Scene, "scene", 1)
+        system.client.node.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
+
+    def _on_scene(self, scene):
+        if self.done or self._system.speed < 0.3:
+            return
+        self.done = True
+        (item,) = (item for item in scene.objects if item.name == self._name)
+        item.pose.position.y += 0.1
+        scene.header.stamp.sec += 1  # after all that has been shown
+        self._publisher.publish(scene)
+
+
 @pytest.fixture
 def sender(fresh):
     assert fresh.works_again()  # every node is up and hears the others
@@ -59,12 +86,28 @@ def test_a_plan_under_constraints_is_carried_out_and_what_they_say_is_told(sende
 
 
 def test_what_could_not_be_foreseen_is_stopped_when_it_happens(sender, fresh):
-    result = sender.run("too fast", INTO_THE_BOWL, "G speed(robot) < 0.05")
+    meddler = Meddler(fresh, "blue block")
+    result = sender.run("shoved", INTO_THE_BOWL, "G !moved(blue block)")
+    assert meddler.done
     assert result.error_code == Code.CONSTRAINT_BROKEN
-    assert "this is broken: “G speed(robot) < 0.05”" in result.error_msg
+    assert "this is broken: “G !moved(blue block)”" in result.error_msg
     fresh.wait(lambda: fresh.speed < 0.01)
     fresh.wait(lambda: sender.verdicts == [ConstraintState.VIOLATED])
-    assert sender.heard[ConstraintStatus].constraints[0].robustness > -1.0
+
+
+def test_a_rule_about_speed_is_in_force_while_it_binds_and_the_motion_keeps_it(sender, fresh):
+    speeds, limits = [], []
+    node = fresh.client.node
+    node.create_subscription(Scene, "scene", lambda scene: speeds.append((scene.held, scene.speed)), NEWEST_ONLY)
+    node.create_subscription(MotionConstraints, "motion_constraints", lambda said: limits.append(said.speed), LATCHED)
+    rule = "G (holding(red block) -> speed(robot) < 0.12)"
+    result = sender.run("gently", INTO_THE_BOWL, rule)
+    assert result.error_code == Code.SUCCEEDED, result.error_msg
+    assert max(speed for held, speed in speeds if held == "red block") < 0.12
+    assert max(speed for held, speed in speeds if not held) > 0.2
+    assert min(limits) == pytest.approx(0.108)
+    fresh.wait(lambda: limits[-1] > 1.0)  # and it is withdrawn
+    fresh.wait(lambda: sender.heard[ConstraintStatus].constraints[0].robustness > 0)
 
 
 @pytest.mark.parametrize(

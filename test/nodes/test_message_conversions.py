@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llm_planner_interfaces.msg import SkillArgument
+from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
@@ -102,6 +103,15 @@ def test_a_joint_state_survives_in_any_order_of_joints():
     assert np.array_equal(back.qpos, state.qpos)
     assert np.array_equal(back.qvel, state.qvel)
     assert width == pytest.approx(0.06)
+
+
+def test_a_joint_state_may_name_other_joints_and_more_of_them():
+    names = ["wheel", *(f"fr3_joint{k}" for k in (7, 6, 5, 4, 3, 2, 1))]
+    message = JointStateMsg(name=names, position=[9.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
+    state, width = convert.joint_state_from_msg(message, [f"fr3_joint{k}" for k in range(1, 8)], ())
+    assert state.qpos.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    assert state.qvel.tolist() == [0.0] * 7
+    assert np.isnan(width)
 
 
 def test_a_joint_state_that_lacks_joints_is_refused():

@@ -17,13 +17,14 @@ from llm_planner.cli.network import own_network
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
 from llm_planner.nodes.client import SystemClient
 from llm_planner.nodes.message_conversions import arguments_from_msg, scene_to_msg
+from llm_planner.nodes.motion_messages import zone_from_msg
 from llm_planner.nodes.node_table import NODES
 from llm_planner.nodes.shell import NEWEST_ONLY
 from llm_planner.plan.plan import goals_of
 from llm_planner.plan.prediction import predict
 from llm_planner.plan.unroll import lying
 from llm_planner.skills.library import load_skills
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
 
 Code = ExecuteCommand.Result
 TIMEOUT = 60.0  # [s] of wall time: generous, because the machine may be busy
@@ -57,6 +58,14 @@ both at once:
       place_at("middle")
       pick("red block")
       place_in("green bowl")
+round it:
+  programs: |
+    pick("red block")
+    place_in("green bowl")
+  readings:
+    task: round it
+    constraints:
+      - {formula: "G !near(robot, blue block)", words: stay away from the blue block}
 wave: go_home()
 """
 
@@ -92,10 +101,10 @@ class PretendedRobot:
         self._server = ActionServer(client.node, ExecuteSkill, "execute_skill", self._execute)
         self.lay_out({})
 
-    def lay_out(self, mishaps) -> None:
+    def lay_out(self, mishaps, table: Scene = TABLE) -> None:
         """The table as it was, and what will go wrong."""
-        self._scene, self._run, self._origins = TABLE, self._run + 1, {}
-        self.started, self._mishaps = [], mishaps
+        self._scene, self._run, self._origins = table, self._run + 1, {}
+        self.started, self.zones, self._mishaps = [], [], mishaps
         self._client.spin_for(0.5)
 
     @property
@@ -110,6 +119,7 @@ class PretendedRobot:
         request, before = goal.request, self._scene
         arguments = arguments_from_msg(request.arguments)
         self.started.append((request.skill, *arguments.values()))
+        self.zones.append([zone_from_msg(zone) for zone in request.zones])
         self._origins |= lying(before)
         promised = predict(before, goals_of(self._skills[request.skill], "", arguments, before, self._origins))
         mishap = self._mishaps.get(len(self.started), lambda before, after: (after, ExecuteSkill.Result.SUCCEEDED))
@@ -192,3 +202,15 @@ def test_what_fails_again_on_every_branch_ends_the_command_with_the_rest_done(ro
     assert result.message == 'Step 4, pick("red block"), failed: it did not work.'
     assert pretended.started[-1] == ("pick", "red block")
     assert ("place_at", "middle") in pretended.started
+
+
+def test_what_the_rules_forbid_goes_with_each_skill(robot):
+    client, pretended = robot
+    pretended.lay_out({}, replace(TABLE, robot=Pose((0.307, 0.0, 0.487))))
+    result = client.execute("round it", lambda progress: None)
+    assert result.succeeded, result.message
+    told = [[(zone.name, zone.clearance) for zone in zones] for zones in pretended.zones]
+    assert told == [[("the blue block", 0.1)], [("the blue block", 0.1)]]
+    pretended.lay_out({})
+    assert client.execute("wave", lambda progress: None).succeeded
+    assert pretended.zones == [[]]

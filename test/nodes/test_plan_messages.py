@@ -16,6 +16,7 @@ from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
 from llm_planner.errors import InputError
 from llm_planner.nodes import plan_messages as convert
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
+from llm_planner.plan.run_log import Kept
 from llm_planner.plan.watch import watch_for
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import FormulaError, parse
@@ -75,6 +76,9 @@ def test_what_the_monitors_say_is_told_with_the_trace():
     assert isnan(margins[0])
     assert margins[2] == pytest.approx(0.1)
     assert status.trace == ["distance(robot, mug) > 0.1", "distance(robot, mug) > 0.1; holding(mug)"]
+    kept = [Kept(GOAL, True), Kept(rules[1], False), Kept(rules[2], True, 0.05, "m")]
+    over = [state.robustness for state in convert.watch_to_msg(watch, "7", scene, kept).constraints]
+    assert [isnan(over[0]), isnan(over[1]), over[2]] == [True, True, 0.05]
 
 
 def test_letters_survive_the_way_through_messages():

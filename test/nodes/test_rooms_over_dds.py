@@ -70,6 +70,7 @@ def system(tmp_path) -> Iterator[RoomsSystem]:
                 "world": "rooms", "seed": "3", "objects": "mug, Anna, Ben, Clara", "real_time_factor": str(SPEED),
             },
             "mpc_controller": mobile,
+            "safety_filter": mobile,
             "skill_server": mobile,
             "plan_executor": journal,
             "language_planner": {"model": "scripted", "model_script": str(script), **journal},

@@ -51,6 +51,8 @@ def script(tmp_path: Path) -> str:
         ("simulator", "seed:=many", "seed"),
         ("mpc_controller", "rate:=1.0", "rate"),
         ("mpc_controller", "robot:=boat", "the parameter robot is 'boat'; choose one of: arm, mobile"),
+        ("safety_filter", "rate:=1.0", "rate"),
+        ("safety_filter", "robot:=boat", "the parameter robot is 'boat'; choose one of: arm, mobile"),
         ("skill_server", "robot:=boat", "the parameter robot is 'boat'; choose one of: arm, mobile"),
         ("language_planner", "rehearsal:=loud", "'loud'"),
         ("plan_executor", "viewpoint:=above", "'above' is no viewpoint"),
@@ -128,7 +130,7 @@ def test_up_runs_a_second_robot_in_a_namespace_until_interrupted(environment, sc
         client.wait_for_system(60.0)
         # it takes commands a moment before the first scene reaches everybody, and says so
         client.wait_until(lambda: client.execute("wave", lambda progress: None).succeeded, 30.0)
-        wanted = {"simulator", "mpc_controller", "skill_server", "plan_executor", "language_planner"}
+        wanted = {"simulator", "mpc_controller", "safety_filter", "skill_server", "plan_executor", "language_planner"}
 
         def found() -> set[str]:
             return {name for name, space in client.node.get_node_names_and_namespaces() if space == "/left"}

@@ -66,12 +66,41 @@ def test_a_plan_that_works_out_may_run(scene):
     assert 3.0 < rehearsal.seconds < 30.0
 
 
-def test_a_speed_that_only_physics_shows_blocks(scene):
-    state = start(scene, INTO_THE_BOWL, "G speed(robot) < 0.05")
-    symbolic, simulated = rehearse(state, scene), tried(scene, state)
-    assert (symbolic.verdict, simulated.verdict) == (Advice.ASK, Advice.BLOCK)
+class Changed:
+    """The copy, in which something happens to the blue block after three seconds."""
+
+    def __init__(self, scene, **changes):
+        self._world, self._changes = copy_of(scene), changes
+
+    def __getattr__(self, name):
+        return getattr(self._world, name)
+
+    def observation(self):
+        seen = self._world.observation()
+        if self._world.time < 3.0:
+            return seen
+        items = tuple(
+            replace(item, **self._changes) if item.name == "blue block" else item for item in seen.scene.objects
+        )
+        return replace(seen, scene=replace(seen.scene, objects=items))
+
+
+def test_what_only_physics_shows_blocks(scene):
+    state = start(scene, INTO_THE_BOWL, "G !moved(blue block)")
+
+    def knocked_over(scene):
+        return Changed(scene, position=(0.3, 0.3, 0.02))
+
+    symbolic = rehearse(state, scene)
+    simulated = rehearse_in_simulation(state, scene, LIBRARY, knocked_over, lambda: False)
+    assert (symbolic.verdict, simulated.verdict) == (Advice.ALLOW, Advice.BLOCK)
     assert "in simulation, after" in simulated.reasons[0]
     assert both(symbolic, simulated).verdict is Advice.BLOCK
+
+
+def test_a_speed_limit_is_kept_in_the_copy_too(scene):
+    state = start(scene, INTO_THE_BOWL, "G speed(robot) < 0.1")
+    assert both(rehearse(state, scene), tried(scene, state)).verdict is Advice.ALLOW
 
 
 def test_a_rehearsal_asks_nothing_it_tells_what_came_of_the_plan(scene):
@@ -81,7 +110,8 @@ def test_a_rehearsal_asks_nothing_it_tells_what_came_of_the_plan(scene):
 
 
 def test_physics_settles_what_the_forecast_doubted(scene):
-    state = start(scene, INTO_THE_BOWL, "G speed(robot) < 5")
+    state = start(scene, INTO_THE_BOWL, "G[0,60] speed(robot) < 0.2")
+    assert rehearse(state, scene).verdict is Advice.ASK
     rehearsal = both(rehearse(state, scene), tried(scene, state))
     assert (rehearsal.verdict, rehearsal.reasons) == (Advice.ALLOW, ())
     assert rehearsal.seconds > 3.0
@@ -109,26 +139,10 @@ def test_a_thing_of_an_unknown_kind_cannot_be_copied(scene):
 
 
 def test_what_falls_over_is_told(scene):
-    class Tilting:
-        """The copy, in which the blue block ends up leaning."""
+    def tilting(scene):
+        return Changed(scene, orientation=(0.3826834, 0.0, 0.0, 0.9238795))
 
-        def __init__(self, scene):
-            self._world = copy_of(scene)
-
-        def __getattr__(self, name):
-            return getattr(self._world, name)
-
-        def observation(self):
-            seen = self._world.observation()
-            if self._world.time < 3.0:
-                return seen
-            leaning = (0.3826834, 0.0, 0.0, 0.9238795)
-            items = tuple(
-                replace(item, orientation=leaning) if item.name == "blue block" else item for item in seen.scene.objects
-            )
-            return replace(seen, scene=replace(seen.scene, objects=items))
-
-    rehearsal = rehearse_in_simulation(start(scene, INTO_THE_BOWL), scene, LIBRARY, Tilting, lambda: False)
+    rehearsal = rehearse_in_simulation(start(scene, INTO_THE_BOWL), scene, LIBRARY, tilting, lambda: False)
     assert rehearsal.verdict is Advice.ASK
     assert rehearsal.reasons == ("in simulation the blue block fell over",)
 
@@ -139,3 +153,19 @@ def test_the_time_that_a_rehearsal_takes_is_bounded_by_the_clock(scene):
     assert rehearse_fully(planned, scene).verdict is Advice.ALLOW
     ticks = itertools.count(0.0, 4.0)
     assert full_rehearsal(LIBRARY, copy_of, BEHIND, 10.0, lambda: next(ticks))(planned, scene).verdict is Advice.ASK
+
+
+def test_what_is_meant_to_fall_may_fall():
+    scene = open_world("tabletop", 3, parse_objects("vase, red block")).scene()
+    rehearsal = tried(scene, start(scene, "achieve(\"reach(tilt('vase') >= 80)\")"))
+    assert (rehearsal.verdict, rehearsal.findings) == (Advice.ALLOW, ())
+
+
+def test_a_motion_that_is_searched_as_it_runs_is_doubted_under_rules_until_it_is_tried_out():
+    scene = open_world("tabletop", 3, parse_objects("vase, red block")).scene()
+    state = start(scene, "achieve(\"reach(tilt('vase') >= 80)\")", "G !moved(red block)")
+    symbolic = rehearse(state, scene)
+    assert symbolic.verdict is Advice.ASK
+    assert "how achieve moves is found as it runs, so that it keeps the rules cannot be foreseen" in symbolic.reasons[0]
+    assert both(symbolic, tried(scene, state)).verdict is Advice.ALLOW
+    assert rehearse(start(scene, "achieve(\"reach(tilt('vase') >= 80)\")"), scene).verdict is Advice.ALLOW

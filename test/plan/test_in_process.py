@@ -85,12 +85,33 @@ def under(text, *formulas):
     return make
 
 
+class Meddled:
+    """The world, in which somebody moves the blue block after a second."""
+
+    def __init__(self, world):
+        self._world = world
+
+    def __getattr__(self, name):
+        return getattr(self._world, name)
+
+    def observation(self):
+        seen = self._world.observation()
+        item = seen.scene.find("blue block")
+        x, y, z = item.position
+        there = replace(item, position=(x, y + 0.08 * (self._world.time > 1.0), z))
+        items = tuple(there if other is item else other for other in seen.scene.objects)
+        return replace(seen, scene=replace(seen.scene, objects=items))
+
+
 def test_a_constraint_that_breaks_while_a_skill_runs_stops_the_arm(world):
-    report = run_command("do it", Workcell(world, LIBRARY), under(INTO_THE_BOWL, "G speed(robot) < 0.05"))
+    workcell = Workcell(Meddled(world), LIBRARY)
+    report = run_command("do it", workcell, under(INTO_THE_BOWL, "G !moved(blue block)"))
     assert report.outcome is Outcome.FAILED
     assert report.message.startswith("I stop here, because this is broken: “so be it”")
     assert np.abs(world.joint_state().qvel).max() < 0.02
     assert [step.status.value for step in report.plan.steps] == ["failed", "skipped"]
+    (kept,) = report.kept
+    assert (kept.holds, kept.margin, kept.unit) == (False, pytest.approx(-0.05, abs=1e-3), "m")
 
 
 def test_a_plan_that_may_not_go_on_is_repaired_once_and_repeats_nothing(world):

@@ -7,6 +7,7 @@ import pytest
 from llm_planner.plan.plan import Goal, Outcome, Plan, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
 from llm_planner.plan.rehearsal import Advice, Finding, Rehearsal
 from llm_planner.plan.report import Report, scene_json
+from llm_planner.plan.run_log import Kept
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.atoms import parse_atom
@@ -100,6 +101,7 @@ def test_a_report_without_a_plan_has_every_key():
         "program": "",
         "steps": [],
         "constraints": [],
+        "kept": [],
         "rehearsal": None,
         "scene_before": None,
         "scene_after": None,
@@ -166,3 +168,13 @@ def test_a_report_tells_what_the_plan_had_to_keep_and_what_its_rehearsal_showed(
         "traces": [[[], ["clear(mug)", "holding(mug)"]]],
         "seconds": 1.235,
     }
+
+
+def test_how_a_constraint_was_kept_is_plain_json():
+    slowly = Constraint(parse("G speed(robot) < 0.2"), "slowly")
+    carried = Constraint(parse("F holding(mug)"), "pick it up", goal=True)
+    kept = (Kept(slowly, True, 0.123456, "m/s"), Kept(carried, False))
+    assert Report("go", Outcome.DONE, "ok", kept=kept).to_json()["kept"] == [
+        {"formula": "G speed(robot) < 0.2", "holds": True, "margin": 0.1235, "unit": "m/s"},
+        {"formula": "F holding(mug)", "holds": False, "margin": None, "unit": ""},
+    ]

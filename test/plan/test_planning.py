@@ -269,7 +269,7 @@ def test_the_steps_that_reasons_speak_of_are_listed(scene, table_skills):
 
 
 def test_what_cannot_be_foreseen_is_asked_in_one_sentence(scene, table_skills):
-    rule = Constraint(parse("G speed(robot) < 0.2"), "slowly")
+    rule = Constraint(parse("G[0,5] speed(robot) < 0.2"), "slowly")
     seen = replace(scene, robot=Pose((0.4, 0.0, 0.3)))
     with pytest.raises(QuestionError) as error:
         plan_program("do it", 'pick("red block")', seen, table_skills, constraints=(rule,))

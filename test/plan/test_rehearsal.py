@@ -1,5 +1,6 @@
 """A plan is rehearsed over every branch with one surprise; all constraints are proved on each, or doubted."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -147,10 +148,42 @@ def test_the_way_of_the_hand_is_rehearsed(rehearsed):
     assert rehearsed(INTO_THE_BOWL, "G distance(robot, green bowl) > 0.05").verdict is Advice.ALLOW
 
 
-def test_speeds_are_not_foreseen(rehearsed):
-    rehearsal = rehearsed(INTO_THE_BOWL, "G speed(robot) < 0.2")
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "G speed(robot) < 0.2",
+        "G !speed(robot) > 0.2",
+        "speed(robot) < 0.1 U in(red block, red bowl)",
+        "G (holding(red block) -> speed(robot) < 0.1)",
+        "G (near(robot, red bowl) -> speed(robot) < 0.1)",
+        "G (speed(robot) > 0.2 -> F in(red block, red bowl))",
+    ],
+)
+def test_speeds_that_the_controller_keeps_are_proved(rehearsed, seen, rule):
+    rehearsal = rehearsed(INTO_THE_BOWL, rule, where=replace(seen, time=1e9))
+    assert (rehearsal.verdict, rehearsal.reasons) == (Advice.ALLOW, ())
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "G (speed(robot) > 0.2 -> F in(green block, green bowl))",  # a debt that fast motion makes and nothing pays
+        "X X !speed(robot) < 0.2 | G !moved(red block)",
+        "G[0,5] speed(robot) < 0.2",
+    ],
+)
+def test_speeds_that_no_limit_settles_are_not_foreseen(rehearsed, rule):
+    rehearsal = rehearsed(INTO_THE_BOWL, rule)
+    assert rehearsal.verdict is not Advice.ALLOW
+    assert "how fast the robot will be is not foreseen" in rehearsal.reasons[-1]
+
+
+def test_a_robot_that_has_to_creep_may_not_get_anywhere(rehearsed):
+    rehearsal = rehearsed(INTO_THE_BOWL, "G speed(robot) < 0.02")
     assert rehearsal.verdict is Advice.ASK
-    assert "how fast the robot will be is not foreseen" in rehearsal.reasons[0]
+    assert rehearsal.reasons == (
+        "“so be it” asks for less than 0.0333 m/s: the robot may not get anywhere as slowly as that",
+    )
 
 
 def test_a_constraint_that_cannot_be_watched_blocks(rehearsed, scene):
@@ -188,3 +221,22 @@ def test_the_rooms_on_a_robots_way_count():
     passed = [room for room in building.names if rehearsed_there(f"G !in(robot, {room})").verdict is Advice.BLOCK]
     assert {here, beyond} < set(passed)
     assert len(passed) < len(building.names)
+
+
+def test_a_deadline_that_is_out_of_reach_is_told_with_the_time_that_is_left(rehearsed):
+    assert rehearsed(INTO_THE_BOWL, "F[0,20] in(red block, red bowl)").verdict is Advice.ALLOW
+    rehearsal = rehearsed(INTO_THE_BOWL, "F[0,5] in(red block, red bowl)")
+    assert rehearsal.verdict is Advice.BLOCK
+    assert re.search(r"only \d\.\d s are left for “so be it”, and the step takes about \d\.\d s", rehearsal.reasons[0])
+
+
+def test_a_deadline_reckons_with_the_speed_that_is_in_force(rehearsed):
+    rehearsal = rehearsed(INTO_THE_BOWL, "F[0,20] in(red block, red bowl)", "G speed(robot) < 0.1")
+    assert rehearsal.verdict is Advice.BLOCK
+    assert "s are left for" in rehearsal.reasons[0]
+    assert rehearsed(INTO_THE_BOWL, "F[0,90] in(red block, red bowl)", "G speed(robot) < 0.1").reasons == ()
+
+
+def test_what_breaks_in_time_is_told_as_broken(rehearsed):
+    rehearsal = rehearsed(INTO_THE_BOWL, "G[0,60] !holding(red block)")
+    assert "it would break “so be it” (holding(red block))" in rehearsal.reasons[0]

@@ -130,9 +130,10 @@ def test_a_robot_that_nobody_measures_cannot_be_watched(scene):
 
 
 def test_a_measured_constraint_has_a_margin_and_others_have_none(scene):
-    above = replace(scene, robot=Pose((0.55, 0.25, 0.24)), speed=0.15)
+    above = Moment(replace(scene, robot=Pose((0.55, 0.25, 0.24)), speed=0.15))
     assert margin(parse("G distance(robot, red block) > 0.05"), above) == pytest.approx(0.15)
     assert margin(parse("G (speed(robot) < 0.2 & distance(robot, red block) > 0.05)"), above) == pytest.approx(0.05)
     assert margin(parse("G distance(robot, red block) > 0.3"), above) == pytest.approx(-0.1)
+    assert margin(parse("G !near(robot, red block)"), above) == pytest.approx(0.1)
     for without in ("G !holding(red block)", "G distance(robot, vase) > 0.1", "X speed(robot) < 0.2"):
         assert isnan(margin(parse(without), above))

@@ -28,7 +28,7 @@ MISTAKES = [
     (GOOD.replace(", from: any", ""), "line 3: rules[1] has no key 'from'"),
     (GOOD.replace("allow: any", "allow: any, deny: any"), "rules[1] must have either allow or deny"),
     (GOOD.replace("allow: any, ", ""), "rules[1] must have either allow or deny"),
-    (GOOD.replace("any, from", "[puhs], from"), "line 3: rules[1].allow[1] is 'puhs'; choose one of: close_gripper"),
+    (GOOD.replace("any, from", "[puhs], from"), "line 3: rules[1].allow[1] is 'puhs'; choose one of: achieve"),
     (GOOD.replace("from: any", "from: tpic"), "rules[1].from is 'tpic'; choose one of: topic, any"),
     (GOOD.replace("any, from", "[any, push], from"), "rules[1].allow must be any, or a list without it"),
     (GOOD.replace("from: any", "from: []"), "rules[1].from must be a list with one entry at least, not an empty list"),

@@ -76,3 +76,10 @@ def test_the_way_home_ends_in_the_resting_posture() -> None:
     pose = ArmKinematics().pose(np.array(HOME_QPOS))
     assert math.dist(pose.position, HOME.pose().position) < 0.001
     assert pose.orientation == pytest.approx(HOME.pose().orientation, abs=1e-5)
+
+
+@pytest.mark.parametrize("straight", [False, True])
+def test_a_limit_in_space_bounds_the_hand_as_a_whole(straight: bool) -> None:
+    path = positions(plan_path(START, LEGS, MotionLimits(in_space=0.1), straight))
+    fastest = np.linalg.norm(np.diff(path, axis=0), axis=1).max() / PATH_DT
+    assert 0.08 < fastest <= 0.1

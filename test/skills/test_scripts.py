@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from llm_planner.control.reference import MotionReference
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.scripts.basic import HOME
@@ -364,3 +365,15 @@ def test_a_skill_that_takes_too_long_ends_with_a_timeout(
     result = skill.step(hand.observation())
 
     assert result == SkillResult(SkillErrorCode.TIMEOUT, "pick was not done after 25 s, during 'approach'")
+
+
+def test_a_hand_that_is_made_to_go_slower_has_as_much_longer(
+    library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
+) -> None:
+    hand = ghost(scene_of(thing("red block", 0.5, 0.0)))
+    skill = library.find("pick").start({"object": "red block"}, hand.observation())
+    skill.step(hand.observation())
+    hand.time = 50.0
+    assert isinstance(skill.step(replace(hand.observation(), speed_limit=0.1)), MotionReference)
+    hand.time = 76.0
+    assert skill.step(hand.observation()).code is SkillErrorCode.TIMEOUT

@@ -20,6 +20,7 @@ from llm_planner.language.compact.guards import overlooked
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
 from llm_planner.language.compact.program_grammar import PROGRAM
 from llm_planner.language.compact.render import render_program
+from llm_planner.language.compact.reward_writer import write_rewards
 from llm_planner.language.compact.search import Reading, sample, search
 from llm_planner.language.compact.words import MAX_WORDS, Word, split_words
 from llm_planner.language.model import (
@@ -30,6 +31,7 @@ from llm_planner.language.model import (
     ReadingReply,
     ReadingRequest,
 )
+from llm_planner.language.model import Reading as Read
 
 WEIGHTS = Path(__file__).parent / "weights"
 MIN_CONFIDENCE = 0.5  # below this it asks; see docs/decisions for how it was chosen
@@ -59,6 +61,8 @@ class CompactModel:
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         """The command's task and constraints, as `samples` readings."""
+        if not request.propositions and write_rewards(request.command, request.scene):
+            return ReadingReply((Read(task=request.command, log_probability=0.0),) * request.samples)
         return self._reader.read(request)
 
     def choose(self, request: ChoiceRequest) -> ChoiceReply:
@@ -70,6 +74,9 @@ class CompactModel:
 
     def write_program(self, request: ProgramRequest) -> ProgramReply:
         """The most probable program that was not refused before, or a question; `others` are drawn at random."""
+        rewards = write_rewards(request.command, request.scene)
+        if rewards:
+            return _reply_of(rewards, request)
         words = split_words(request.command.rstrip(" .!,;:\n"))  # how a sentence ends says nothing about what it asks
         if len(words) > MAX_WORDS or not any(word.text.isalpha() for word in words):
             return ProgramReply(question=_length_question(len(words)))
@@ -103,6 +110,13 @@ class CompactModel:
             trust = reading.probability * doubt(words, reading.steps, entries)
             answers[answer] = answers.get(answer, 0.0) + trust
         return answers
+
+
+def _reply_of(rewards: str, request: ProgramRequest) -> ProgramReply:
+    """There is one program for a command that the grammar of rewards covers."""
+    if any(attempt.program == rewards for attempt in request.attempts):
+        return ProgramReply(question=_unsure_question(request))
+    return ProgramReply(program=rewards, confidence=1.0)
 
 
 def _answer(reading: Reading, words: list[Word], request: ProgramRequest, entries: Entries) -> Answer:

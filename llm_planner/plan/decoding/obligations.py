@@ -35,6 +35,7 @@ class Obligations:
         self._read: dict[tuple[int, int, int], int] = {}  # (automaton, state, mask) -> state
         self._steps: dict[tuple[int, tuple[int, ...]], int] = {}
         self._accepting: list[bool] = []
+        self._barred: dict[tuple[int, int, int], int] = {}
         self._passing = self._masks
         before = tuple((item.initial, -1) for item in self.automata)
         self.initial = self._along(before, tuple(read))
@@ -49,6 +50,23 @@ class Obligations:
         if found is None:
             found = self._steps[key] = self._along(self._parts[state], letters)
         return found
+
+    def barred(self, state: int, letter: int, among: int) -> int:
+        """Those propositions `among` the given ones that kill some automaton if they alone change in the next letter,
+        which does not kill it itself."""
+        key = (state, letter, among)
+        if key not in self._barred:
+            self._barred[key] = self._fatal(state, letter, among)
+        return self._barred[key]
+
+    def _fatal(self, state: int, letter: int, among: int) -> int:
+        fatal = 0
+        for index, part in enumerate(self._parts[state]):
+            own = among & self._masks[index]
+            if own and self._part(index, part, (letter,)) is not None:
+                bits = [1 << k for k in range(own.bit_length()) if own >> k & 1]
+                fatal |= sum(bit for bit in bits if self._part(index, part, (letter ^ bit,)) is None)
+        return fatal
 
     def accepts(self, state: int) -> bool:
         """Whether the plan may end here."""

@@ -162,17 +162,22 @@ class _Search:
 
     def _obeys(self, visit: _Visit, call: Call) -> bool:
         number, state, _, _ = visit.key
-        edge = self._problem.graph.edge(number, call)
+        edge = self._edge(number, state, call)
         if edge is None:
             return False
         return self._problem.obligations.along(state, edge.letters) != DEAD
+
+    def _edge(self, number: int, state: int, call: Call) -> Edge | None:
+        """What the call leads through, round what would kill an automaton in that state."""
+        obligations = self._problem.obligations
+        return self._problem.graph.edge(number, call, lambda letter, among: obligations.barred(state, letter, among))
 
     def _take(self, priced: _Visit, call: Call) -> None:
         """Follow a call from the parent of `priced`, which has its price."""
         number, state, position, _ = priced.key
         if not self._problem.prior.eager and not self._obeys(priced, call):
             return
-        edge = self._problem.graph.edge(number, call)
+        edge = self._edge(number, state, call)
         assert edge is not None  # it obeys
         after = self._problem.obligations.along(state, edge.letters)
         windows = self._problem.windows

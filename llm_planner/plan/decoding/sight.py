@@ -18,6 +18,7 @@ from llm_planner.world.scene import Scene, Vector3
 
 FINER = 0.2  # smallest step, as a share of the spacing of scenes: no shorter change is seen in those
 Key = tuple[object, ...]
+Places = tuple[tuple[int, Proposition], ...]
 Seen = tuple[int, float]  # a letter as a mask, and when [s after the start of the call]
 Excess = Callable[[Vector3, Scene, Waypoint], float]  # [m] of a distance over its bound
 
@@ -38,8 +39,19 @@ class Sight:
                 self._measured.append((1 << k, item.comparison == ">", self._excess(item)))
             else:
                 self._judged[_depends_on(item)].append((1 << k, item))
+        self._places = tuple((1 << k, item) for k, item in enumerate(propositions) if needs_every_point([item]))
         self._known: dict[Key, int] = {}
         self._least = FINER * (BASE_SPACING if start.building else ARM_SPACING)
+
+    @property
+    def places(self) -> Places:
+        """What says how far the robot is from things, or over them: each with its bit."""
+        return self._places
+
+    def apart(self, moment: Moment) -> int:
+        """Of a moment with the robot far from everything."""
+        lying = self._judge("things", self.arrangement(moment.scene), moment)
+        return lying | sum(bit for bit, beyond, _ in self._measured if beyond)
 
     def letter(self, moment: Moment) -> int:
         """Of a moment in full."""

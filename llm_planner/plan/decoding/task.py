@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from llm_planner.plan.choices import Call, Menu
 from llm_planner.plan.decoding.bounds import DrivingBound
-from llm_planner.plan.decoding.caution import with_margin
+from llm_planner.plan.decoding.caution import MARGIN_ARM, with_margin
 from llm_planner.plan.decoding.obligations import DEAD, Obligations
 from llm_planner.plan.decoding.prior import StepPrior
 from llm_planner.plan.decoding.scene_graph import SceneGraph
@@ -78,7 +78,8 @@ def problem_for(task: Task, menu: Menu, prior: StepPrior) -> Problem:
     """The search for a plan; raises InputError for formulas that cannot be decided here."""
     strict = [with_margin(one.formula, task.scene, task.caution) for one in task.judged]
     names = tuple(sorted({name for formula in strict for name in formula.propositions}))
-    graph = SceneGraph(task.scene, menu, tuple(map(parse_proposition, names)), task.history.origins)
+    items, spare = tuple(map(parse_proposition, names)), 0.0 if task.scene.building else task.caution * MARGIN_ARM
+    graph = SceneGraph(task.scene, menu, items, task.history.origins, spare)
     alphabet = alphabet_of(names, task.scene)
     read = [_bits(letter, names) for letter in task.history.letters]
     stops = [_bits(awaited_rooms(one.formula, task.scene), names) if _visits(one, task) else 0 for one in task.judged]

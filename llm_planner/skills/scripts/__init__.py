@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from llm_planner.skills.arm import Script
+from llm_planner.skills.scripts.achieve import achieve
 from llm_planner.skills.scripts.basic import close_gripper, go_home, open_gripper
+from llm_planner.skills.scripts.manoeuvre import manoeuvre
 from llm_planner.skills.scripts.mobile import drop_off, go_to, look, pick_up, wait
 from llm_planner.skills.scripts.pick import pick
 from llm_planner.skills.scripts.place import place_at, place_beside, place_in, place_offset, place_on
@@ -16,8 +18,9 @@ ScriptFunction = Callable[[Any, Mapping[str, Any]], Script]  # of an `Arm` or a 
 
 _ARM: tuple[ScriptFunction, ...] = (
     pick, place_on, place_in, place_beside, place_at, place_offset, push, open_gripper, close_gripper, go_home,
+    achieve,
 )  # fmt: skip
-_MOBILE: tuple[ScriptFunction, ...] = (go_to, pick_up, drop_off, look, wait)
+_MOBILE: tuple[ScriptFunction, ...] = (go_to, pick_up, drop_off, look, wait, manoeuvre)
 
 SCRIPTS: Mapping[str, Mapping[str, ScriptFunction]] = {
     robot: {script.__name__: script for script in scripts} for robot, scripts in (("arm", _ARM), ("mobile", _MOBILE))

@@ -8,6 +8,7 @@ from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.contract import Argument
 from llm_planner.skills.gripper_shape import OPENING_MAX, Grip
 from llm_planner.skills.motion import Leg
+from llm_planner.skills.ways import way_to
 
 HOME = Grip(0.307, 0.0, 0.487, 0.0)  # of the gripper in the arm's resting posture
 
@@ -24,6 +25,5 @@ def close_gripper(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 def go_home(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Up above everything, then to the resting posture."""
-    cruise = arm.cruise_height()
-    legs = [arm.rise(cruise)] if arm.grip.z < cruise else []
-    yield from arm.move("home", [*legs, Leg(HOME)])
+    corners = way_to(arm.grip, HOME, arm.cruise_height(), arm.observation.zones)
+    yield from arm.move("home", [Leg(corner) for corner in corners])

@@ -13,6 +13,7 @@ from llm_planner.skills.footprints import Footprint, footprint, separation
 from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, hand_slices, room
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.reach import check_reach, into_reach
+from llm_planner.skills.ways import check_line
 from llm_planner.world.geometry import bottom, top
 from llm_planner.world.names import the
 from llm_planner.world.places import Point2, direction_vector
@@ -35,6 +36,7 @@ def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     ux, uy = direction_vector(direction)
     start, end = pushing_grips(item, (ux, uy), distance)
     _check_way(arm, item, start, end, (ux * distance, uy * distance))
+    check_line(start, end, arm.observation.zones)
     yield from arm.fingers("close", 0.0)
     yield from arm.move("approach", arm.travel(start, arm.cruise_height()))
     yield from arm.move("push", [Leg(end, SPEED)], straight=True)

@@ -1,0 +1,194 @@
+"""Random scenes whose way leads straight through a zone, while zones' clearances and the speed limit change.
+
+Judged by MuJoCo's distances between the robot's real solids and the zones, every 5 ms, against what is in force at that
+moment. A violation is more than 1 mm below a clearance that has not grown for a second; while one grows (by a ramp) the
+robot has to make room, and the depth below what is in force, and how long it lasts, are reported apart.
+Usage: bench_clearance.py [--scenes 500] [--seed 0] [--processes 2] [--unfiltered] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from clearance_scenes import SECONDS, ClearanceScene, draw_scene
+from guarded_arm import PERIOD, GuardedArm, Log, piece
+
+from llm_planner.control.ladder import Rung
+from llm_planner.simulation.panda import GRIPPER_WIDTH_MAX
+from llm_planner.simulation.world import NQ, World, open_world
+from llm_planner.skills.motion import PATH_DT
+
+TOLERANCE = 0.001  # [m]
+SETTLED = 1.0  # [s] after a clearance has grown
+SPEED_TOLERANCE = 1.1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one scene: lengths in m, times in s."""
+
+    touched: bool  # a zone's solid, or the table
+    least: float  # distance from a solid
+    violation: float  # below a settled clearance
+    transient: float  # below a clearance while it grows
+    recovery: float  # the longest that a grown clearance was not kept
+    speeding: float  # hand speed / limit, later than a quarter of a second after it fell, and settled
+    evading: float  # the same while the robot makes room for a clearance that grows
+    held: float  # share of the ticks that neither tracked nor relaxed
+    violations_at: float  # when the violation was deepest
+    controller_ms: tuple[float, ...]
+    proof_ms: tuple[float, ...]
+    filter_ms: tuple[float, ...]
+    stepping: float  # share of the filter's ticks at which a plan did not pass as it was
+    infeasible: int
+
+
+def place(world: World, qpos: np.ndarray) -> None:
+    """The arm at rest at `qpos` (7,)."""
+    world.data.qpos[:NQ], world.data.qvel[:] = qpos, 0.0
+    world.data.qpos[NQ : NQ + 2] = GRIPPER_WIDTH_MAX / 2
+    world._mujoco.mj_forward(world.model, world.data)
+    world.limit_watch.restart(world.data.qvel[:NQ])
+
+
+def play(scene: ClearanceScene, filtered: bool = True) -> Log:
+    """The whole scene; the path goes on whatever the robot does."""
+    world = open_world(objects=())
+    place(world, scene.qpos)
+    arm = GuardedArm(world, scene.solids, filtered=filtered)
+    left = list(scene.patches)
+    for k in range(round(SECONDS / PERIOD)):
+        now = world.time
+        while left and left[0].stamp <= now:
+            arm.offered(left.pop(0))
+        fresh = piece(scene.poses, PATH_DT, 0.0, now) if k % 10 == 0 else None
+        if k == 0:
+            arm.step(None)
+            assert fresh is not None
+        arm.step(fresh) if k else arm.ladder.follow(fresh)
+    return arm.log
+
+
+def judge(log: Log) -> Outcome:
+    times = np.array(log.times)
+    least, violation, transient, recovery, at = np.inf, 0.0, 0.0, 0.0, 0.0
+    calm = np.ones(len(times), dtype=bool)
+    for name in log.distances[-1]:
+        distance = np.array([row.get(name, np.inf) for row in log.distances])
+        clearance = np.array([row.get(name, 0.0) for row in log.clearances])
+        grown = np.maximum.accumulate(np.where(np.diff(clearance, prepend=0.0) > 0, times, -np.inf))
+        short = clearance - distance
+        settled = times - grown > SETTLED
+        calm &= settled
+        least = min(least, float(distance.min()))
+        deepest = np.where(settled, short, -np.inf)
+        if deepest.max() > violation:
+            violation, at = float(deepest.max()), float(times[deepest.argmax()])
+        transient = max(transient, float(short[~settled].max(initial=0.0)))
+        late = (~settled) & (short > TOLERANCE)
+        recovery = max(recovery, float((times - grown)[late].max(initial=0.0)))
+    return Outcome(
+        touched=least < 0 or any(log.touched),
+        least=least,
+        violation=violation,
+        transient=transient,
+        recovery=recovery,
+        speeding=_speeding(log, times, calm),
+        evading=_speeding(log, times, ~calm),
+        held=float(np.mean([rung not in (Rung.TRACKING, Rung.RELAXED) for rung in log.rungs[2:]])),
+        violations_at=at,
+        controller_ms=tuple(log.controller_ms),
+        proof_ms=tuple(log.proof_ms),
+        filter_ms=tuple(log.filter_ms),
+        stepping=log.stepping / max(1, log.looks),
+        infeasible=log.infeasible,
+    )
+
+
+def _speeding(log: Log, times: np.ndarray, looked_at: np.ndarray) -> float:
+    limits = np.array(log.limits)
+    with np.errstate(invalid="ignore"):
+        falls = np.where(np.isfinite(limits) & (np.diff(limits, prepend=np.inf) < 0), times, -np.inf)
+    settled = times - np.maximum.accumulate(falls) > 0.25
+    return float((np.array(log.speeds) / limits)[settled & looked_at].max(initial=0.0))
+
+
+def one(filtered: bool, seed: int) -> Outcome:
+    return judge(play(draw_scene(np.random.default_rng(seed)), filtered))
+
+
+def run(scenes: int, seed: int, processes: int, filtered: bool) -> dict[str, Any]:
+    """What came of all scenes; of violations their seeds, deepest first."""
+    seeds = [1000 * seed + k for k in range(scenes)]
+    if processes > 1:
+        with ProcessPoolExecutor(processes) as pool:
+            outcomes = list(pool.map(partial(one, filtered), seeds, chunksize=4))
+    else:
+        outcomes = [one(filtered, each) for each in seeds]
+    broken = sorted(zip(outcomes, seeds, strict=True), key=lambda pair: -pair[0].violation)
+    times = np.concatenate([outcome.controller_ms for outcome in outcomes])
+    proofs = np.concatenate([outcome.proof_ms for outcome in outcomes])
+    steps = np.concatenate([outcome.filter_ms for outcome in outcomes])
+    report: dict[str, Any] = {
+        "scenes": scenes,
+        "touched": sum(outcome.touched for outcome in outcomes),
+        "violations": sum(outcome.violation > TOLERANCE for outcome in outcomes),
+        "deepest violation mm": 1e3 * max(outcome.violation for outcome in outcomes),
+        "least distance mm": 1e3 * min(outcome.least for outcome in outcomes),
+        "transients": sum(outcome.transient > TOLERANCE for outcome in outcomes),
+        "transient mm": _spread([1e3 * outcome.transient for outcome in outcomes]),
+        "recovery s": _spread([outcome.recovery for outcome in outcomes if outcome.transient > TOLERANCE]),
+        "speed over limit": _spread([outcome.speeding for outcome in outcomes]),
+        "speed over limit, making room": _spread([outcome.evading for outcome in outcomes]),
+        "speeding": sum(outcome.speeding > SPEED_TOLERANCE for outcome in outcomes),
+        "share held": float(np.mean([outcome.held for outcome in outcomes])),
+        "tick ms": _spread(times),
+        "proof of a plan ms": _spread(proofs),
+        "filter step ms": _spread(steps),
+        "share filtered": float(np.mean([outcome.stepping for outcome in outcomes])),
+        "filter infeasible": sum(outcome.infeasible for outcome in outcomes),
+    }
+    report["broken"] = [
+        {"seed": each, "mm": 1e3 * outcome.violation, "at s": outcome.violations_at}
+        for outcome, each in broken[:10]
+        if outcome.violation > TOLERANCE
+    ]
+    return report
+
+
+def _spread(values: Sequence[float] | np.ndarray) -> dict[str, float]:
+    if not len(values):
+        return {"median": 0.0, "p99": 0.0, "max": 0.0}
+    return {name: float(np.percentile(values, q)) for name, q in (("median", 50), ("p99", 99), ("max", 100))}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints what was found or JSON; returns 0."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--scenes", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--unfiltered", action="store_true", help="the controller alone")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(argv)
+    report = run(options.scenes, options.seed, options.processes, not options.unfiltered)
+    if options.json:
+        print(json.dumps(report, indent=2))
+        return 0
+    for name, value in report.items():
+        if isinstance(value, dict):
+            value = ", ".join(f"{key} {number:.3f}" for key, number in value.items())
+        print(f"{name:30} {value}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

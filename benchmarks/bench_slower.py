@@ -1,0 +1,114 @@
+"""The limit of the hand's speed falls from 0.5 to 0.15 m/s in full motion: how fast is the hand, as simulated, then?
+
+The hand follows paths of skills at about 0.5 m/s; the patch comes at a random moment at which it moves at 0.4 m/s or
+more. Asked: under 0.165 m/s within 0.25 s, and it stays there.
+Usage: bench_slower.py [--motions 100] [--seed 0] [--processes 2] [--unfiltered] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+from guarded_arm import PERIOD, GuardedArm, Log, piece
+
+from llm_planner.control.patches import Patch
+from llm_planner.simulation.world import open_world
+from llm_planner.skills.gripper_shape import Grip, comfortable_yaw
+from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
+from llm_planner.skills.scripts.basic import HOME
+from llm_planner.world.places import WORKSPACE
+from llm_planner.world.scene import Pose
+
+FAST, SLOW, MOVING = 0.5, 0.15, 0.4  # [m/s]
+UNDER = 1.1 * SLOW
+ALLOWED, WATCHED = 0.25, 3.0  # [s] after the patch
+LASTING = 1000.0  # [s]
+ANOTHER = 1_000_000  # to a seed
+
+
+def poses(rng: np.random.Generator) -> tuple[Pose, ...]:
+    """Between random places over the table, at speeds about FAST."""
+    grip, path, limits = HOME, list[Pose](), MotionLimits(speed=0.6, acceleration=2.5)
+    while len(path) * PATH_DT < 12.0:
+        x, y = rng.uniform(WORKSPACE.x_min + 0.03, WORKSPACE.x_max), rng.uniform(WORKSPACE.y_min, WORKSPACE.y_max)
+        goal = Grip(x, y, rng.uniform(0.1, 0.35), comfortable_yaw(x, y, rng.uniform(-np.pi, np.pi)))
+        path.extend(plan_path(grip, [Leg(goal)], limits))
+        grip = goal
+    return tuple(path)
+
+
+def play(seed: int, filtered: bool = True) -> tuple[Log, float]:
+    """One motion, and when the patch came [s]; another one where the hand was never fast enough for it."""
+    rng = np.random.default_rng(seed)
+    path, after = poses(rng), rng.uniform(0.5, 4.0)
+    world = open_world(objects=())
+    arm = GuardedArm(world, (), filtered=filtered)
+    arm.offered(Patch("operator", 0.0, LASTING, speed=FAST))
+    told = np.inf
+    while world.time < min(told + WATCHED, 15.0) - 1e-9:
+        now = world.time
+        if told == np.inf and now >= after and arm.hand_speed() >= MOVING:
+            arm.offered(Patch("operator", now, LASTING, speed=SLOW))
+            told = now
+        arm.step(piece(path, PATH_DT, 0.0, now) if round(now / PERIOD) % 10 == 0 and now > 0 else None)
+    return (arm.log, told) if told < np.inf else play(seed + ANOTHER, filtered)
+
+
+def judge(filtered: bool, seed: int) -> dict[str, float]:
+    """When the hand was under the bound for good [s after the patch], and its speeds [m/s]."""
+    log, told = play(seed, filtered)
+    times, speeds = np.array(log.times) - told, np.array(log.speeds)
+    fast = times[(times > 0) & (speeds > UNDER)]
+    return {
+        "before": float(speeds[times <= 0][-1]),
+        "under after": float(fast.max(initial=0.0)),
+        "later": float(speeds[times > ALLOWED].max()),
+        "moving": float(np.mean(speeds[times > 0.5])),
+    }
+
+
+def run(motions: int, seed: int, processes: int, filtered: bool) -> dict[str, Any]:
+    seeds = [1000 * seed + k for k in range(motions)]
+    with ProcessPoolExecutor(processes) as pool:
+        rows = list(pool.map(partial(judge, filtered), seeds))
+    report: dict[str, Any] = {"motions": motions}
+    for name in ("before", "under after", "later", "moving"):
+        values = [row[name] for row in rows]
+        report[name] = {key: float(np.percentile(values, q)) for key, q in (("median", 50), ("p99", 99), ("max", 100))}
+    report["kept"] = sum(row["later"] <= UNDER for row in rows)
+    report["broken"] = [each for row, each in zip(rows, seeds, strict=True) if row["later"] > UNDER]
+    return report
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints what was found or JSON; returns 0."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--motions", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--unfiltered", action="store_true", help="the controller alone")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(argv)
+    report = run(options.motions, options.seed, options.processes, not options.unfiltered)
+    if options.json:
+        print(json.dumps(report, indent=2))
+        return 0
+    print(f"{report['kept']} of {report['motions']} under {UNDER:g} m/s within {ALLOWED} s and for {WATCHED} s")
+    names = {"before": "speed before [m/s]", "under after": "under the bound after [s]", "later": "fastest later [m/s]"}
+    for name, words in names.items():
+        row = report[name]
+        print(f"{words:28} median {row['median']:.3f}, 99 % {row['p99']:.3f}, at most {row['max']:.3f}")
+    if report["broken"]:
+        print(f"not kept with the seeds {report['broken']}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""Random scenes in which the way of the hand leads straight through what it has to keep away from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from guarded_arm import Referee
+
+from llm_planner.control.inverse_kinematics import InverseKinematics
+from llm_planner.control.limits import LimitShare
+from llm_planner.control.patches import Patch
+from llm_planner.control.zones import Shape, Zone
+from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.skills.gripper_shape import Grip, comfortable_yaw
+from llm_planner.skills.motion import Leg, MotionLimits, plan_path
+from llm_planner.world.scene import Pose
+
+Array = np.ndarray
+SECONDS = 6.0  # of a scene
+FREE_AT_START = 0.06  # [m] between the whole arm and every solid, at both ends of its way
+CLEARANCE = 0.02  # [m] at first
+TABLE = Zone("the table", Shape.BOX, (0.55, 0.65, 0.1), Pose((0.4, 0.0, -0.1)), 0.005)
+LASTING = 1000.0  # [s] that a patch holds
+
+
+@dataclass(frozen=True)
+class ClearanceScene:
+    """The arm starts at `qpos`; `poses` every PATH_DT lead to and fro; `patches` are offered at their stamps."""
+
+    qpos: Array
+    poses: tuple[Pose, ...]
+    solids: tuple[Zone, ...]  # all that ever are zones
+    patches: tuple[Patch, ...]
+
+
+def draw_scene(rng: np.random.Generator, changes: int = 3) -> ClearanceScene:
+    """A scene whose limits change `changes` times, at random moments."""
+    while True:
+        scene = _drawn(rng, changes)
+        if scene is not None:
+            return scene
+
+
+def _drawn(rng: np.random.Generator, changes: int) -> ClearanceScene | None:
+    reach, azimuth = rng.uniform(0.4, 0.62), rng.uniform(-1.1, 1.1)
+    middle = np.array([reach * np.cos(azimuth), reach * np.sin(azimuth), rng.uniform(0.12, 0.4)])
+    solids = [_solid(rng, "the thing in the way", middle, rng.uniform(0.03, 0.08))]
+    for k in range(rng.integers(0, 3)):
+        place = middle + rng.uniform(-0.35, 0.35, 3)
+        place[2] = abs(place[2])
+        solids.append(_solid(rng, f"another thing {k}", place, rng.uniform(0.03, 0.1)))
+    heading, tilt = rng.uniform(0, 2 * np.pi), rng.uniform(-0.4, 0.4)
+    along = np.array([np.cos(heading) * np.cos(tilt), np.sin(heading) * np.cos(tilt), np.sin(tilt)])
+    ends = [_grip(middle + side * rng.uniform(0.22, 0.32) * along) for side in (-1, 1)]
+    if min(grip.z for grip in ends) < 0.1 or max(float(np.hypot(grip.x, grip.y)) for grip in ends) > 0.72:
+        return None
+    referee = Referee(solids)
+    starts = [_posture(grip.pose()) for grip in ends]
+    if any(q is None or min(referee.distance(q, z) for z in solids) < FREE_AT_START for q in starts):
+        return None
+    limits = MotionLimits(speed=rng.uniform(0.3, 0.8), acceleration=rng.uniform(1.0, 3.0))
+    poses: list[Pose] = []
+    while len(poses) * 0.05 < SECONDS:
+        for a, b in (ends, ends[::-1]):
+            poses.extend(plan_path(a, [Leg(b)], limits, straight=True))
+    assert starts[0] is not None
+    return ClearanceScene(starts[0], tuple(poses), (TABLE, *solids), _patches(rng, solids, changes))
+
+
+def _patches(rng: np.random.Generator, solids: Sequence[Zone], changes: int) -> tuple[Patch, ...]:
+    zones, speed = [replace(solid, clearance=CLEARANCE) for solid in solids], None
+    patches = [Patch("operator", 0.0, LASTING, zones=(TABLE,)), Patch("scene", 0.0, LASTING, zones=tuple(zones))]
+    for moment in np.sort(rng.uniform(0.5, SECONDS - 1.5, changes)).tolist():
+        if rng.random() < 0.5:
+            speed = float(rng.uniform(0.1, 0.5))
+        else:
+            k = int(rng.integers(len(zones)))
+            zones[k] = replace(zones[k], clearance=float(rng.uniform(0.01, 0.08)))
+        patches.append(Patch("scene", moment, LASTING, speed=speed, zones=tuple(zones)))
+    return tuple(patches)
+
+
+def _solid(rng: np.random.Generator, name: str, middle: Array, size: float) -> Zone:
+    shape = list(Shape)[rng.integers(len(Shape))]
+    sizes = {
+        Shape.SPHERE: (size,),
+        Shape.CAPSULE: (0.7 * size, size),
+        Shape.CYLINDER: (size, size),
+        Shape.BOX: tuple((size * rng.uniform(0.5, 1.2, 3)).tolist()),
+    }[shape]
+    turn = rng.standard_normal(4)
+    x, y, z = middle.tolist()
+    qx, qy, qz, qw = (turn / np.linalg.norm(turn)).tolist()
+    return Zone(name, shape, sizes, Pose((x, y, z), (qx, qy, qz, qw)))
+
+
+def _grip(place: Array) -> Grip:
+    x, y, z = place.tolist()
+    return Grip(x, y, z, comfortable_yaw(x, y, 0.0))
+
+
+def _posture(pose: Pose) -> Array | None:
+    found = _IK.solve(pose, np.array(HOME_QPOS))
+    return found.qpos if found.converged else None
+
+
+_IK = InverseKinematics(ArmKinematics(), LimitShare().tracking(PANDA_LIMITS))

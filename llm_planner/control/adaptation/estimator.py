@@ -1,0 +1,128 @@
+"""Estimates what is unknown of an arm from how its servos have to correct it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.control.adaptation.belief import Belief, Caution, Explainer, plausible_payload
+from llm_planner.control.adaptation.bounds import AdaptationBounds
+from llm_planner.control.adaptation.evidence import Evidence
+from llm_planner.control.adaptation.regressor import STICTION_SPEED
+from llm_planner.control.adaptation.unknowns import Kind, Layout
+from llm_planner.control.reference import Array
+
+# Standard deviations of what may be found, before anything is measured; see `Kind` for the units.
+PRIOR = {
+    Kind.MASS: 1.5,
+    Kind.MOMENT: 0.08,
+    Kind.VISCOUS: 5.0,
+    Kind.COULOMB: 3.0,
+    Kind.GAIN: 0.2,
+    Kind.PUSH: 50.0,
+}
+
+
+@dataclass(frozen=True)
+class EstimatorSettings:
+    """The operator's bounds, and how measurements are weighed."""
+
+    bounds: AdaptationBounds = field(default_factory=AdaptationBounds)
+    caution: Caution = field(default_factory=Caution)
+    noise: float = 0.005  # of a servo's corrective torque, as a share of the joint's largest torque
+    stiction: float = 0.012  # the same, of what may hold a joint at rest
+    memory: float = 15.0  # [s]
+    recent: float = 0.3  # [s] by which it is seen that something has changed
+    strange: float = 4.0  # mean energy of the recent past that is too much to be noise
+    probation: float = 1.0  # [s] that what is strange has to last before it is learnt
+    longest_push: float = 3.0  # the same of what could be a push on the hand
+    explain_every: float = 0.1  # [s]
+
+
+class Estimator:
+    """What is believed of an arm: `belief`. Single owner."""
+
+    def __init__(self, layout: Layout, torque_max: Array, settings: EstimatorSettings | None = None) -> None:
+        self.settings = settings or EstimatorSettings()
+        bounds = self.settings.bounds
+        reach = bounds.payload * bounds.reach
+        self._bounds = layout.filled(
+            {
+                Kind.MASS: bounds.payload,
+                Kind.MOMENT: reach,
+                Kind.VISCOUS: bounds.viscous,
+                Kind.COULOMB: bounds.coulomb,
+                Kind.GAIN: bounds.gain,
+                Kind.PUSH: 0.0,  # a push is nothing to make up for
+            }
+        )
+        least = dict.fromkeys(Kind, -np.inf) | dict.fromkeys(_NEVER_NEGATIVE, 0.0) | {Kind.GAIN: LEAST_GAIN}
+        self._explainer = Explainer(layout.groups(), layout.filled(PRIOR), layout.filled(least), self.settings.caution)
+        self._layout = layout
+        self._payload = np.arange(layout.of(Kind.MASS).start, layout.of(Kind.MOMENT).stop)
+        self._push = np.arange(layout.of(Kind.PUSH).start, layout.of(Kind.PUSH).stop)
+        self._torque_max = torque_max
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._past = Evidence(self._layout.size, self.settings.memory)
+        self._recent = Evidence(self._layout.size, self.settings.recent)
+        self._since_explained = self._strange_for = self._patience = 0.0
+        self.belief: Belief = self._explainer.nothing()
+
+    @property
+    def theta_in_bounds(self) -> Array:
+        """What may be made up for (size,): what is believed, as far as the operator lets it."""
+        theta: Array = np.clip(self.belief.theta, -self._bounds, self._bounds)
+        return theta
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether what happens now is strange, as when something is touched, so that nothing is learnt of it yet."""
+        return 0.0 < self._strange_for < self._patience
+
+    def update(self, rows: Array, torque: Array, qvel: Array, dt: float) -> None:
+        """Take in the corrective `torque` (nq,) [Nm] at the speeds `qvel` (nq,), `dt` [s] after the last; see Y."""
+        resting = np.abs(qvel) < STICTION_SPEED
+        settings, theta = self.settings, self.belief.theta
+        noise = np.hypot(settings.noise, settings.stiction * resting) * self._torque_max
+        self._recent.add(rows, torque, noise, theta, dt)
+        if not resting.all() and not self.is_frozen:
+            self._past.add(rows, torque, noise, theta, dt)
+        self._since_explained += dt
+        if self._since_explained >= settings.explain_every:
+            self._look(self._since_explained)
+            self._since_explained = 0.0
+
+    def doubt_payload(self) -> None:
+        """The fingers have moved: what hangs from the hand may be something else now."""
+        self._past.forget(self._payload)
+
+    def _explains(self, index: NDArray[np.intp], strange: float) -> bool:
+        """Whether the recent past is not strange if just these unknowns have changed."""
+        changed = self._explainer.changed(self._recent, self.belief, index)
+        return plausible_payload(changed[self._payload]) and self._recent.unexplained(changed) < 0.2 * strange
+
+    def _look(self, dt: float) -> None:
+        """Judges the recent past by what is believed, then believes what explains the whole past best."""
+        strange = self._recent.unexplained(self.belief.theta)
+        if strange > self.settings.strange and self._explains(self._payload, strange):
+            self._past.forget(self._payload)
+            self._past.include(self._recent)
+            self._strange_for = 0.0
+        elif strange > self.settings.strange and self._past.count >= ENOUGH:
+            pushed = self._explains(self._push, strange)
+            self._patience = self.settings.longest_push if pushed else self.settings.probation
+            self._strange_for += dt
+        else:
+            self._strange_for = 0.0
+        if not self.is_frozen:
+            self.belief = self._explainer.explain(self._past, self.belief)
+
+
+LEAST_GAIN = -0.5
+ENOUGH = 100.0  # numbers measured in motion, before which nothing is strange
+_NEVER_NEGATIVE = (Kind.MASS, Kind.VISCOUS, Kind.COULOMB)

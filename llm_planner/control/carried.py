@@ -1,0 +1,48 @@
+"""What the robot carries, as the controller sees it: a solid that moves with the gripper point."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from llm_planner.control.zones import LARGEST, SIZES, Shape
+from llm_planner.errors import InputError
+from llm_planner.world.scene import Pose, Scene
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A solid at `pose`, T_gripper_thing; `size` as of a zone. Raises InputError for sizes that no solid has."""
+
+    shape: Shape
+    size: tuple[float, ...]
+    pose: Pose
+
+    def __post_init__(self) -> None:
+        wanted = SIZES[self.shape]
+        if len(self.size) != wanted or not all(math.isfinite(half) and 0 < half <= LARGEST for half in self.size):
+            raise InputError(
+                f"what is carried is a {self.shape.value}, which has {wanted} half sizes between 0 and {LARGEST:g} m, "
+                f"not {self.size}"
+            )
+        norm = math.hypot(*self.pose.orientation)
+        if not all(map(math.isfinite, self.pose.position)) or not abs(norm - 1.0) <= 0.01:
+            raise InputError(f"the pose of what is carried is no finite position and rotation: {self.pose}")
+
+
+def carried_at(robot: Pose, thing: Pose, size: tuple[float, float, float]) -> Carried:
+    """The box of full extents `size` [m] at `thing`, carried by a gripper at `robot`; both poses in one frame."""
+    from scipy.spatial.transform import Rotation
+
+    turned = Rotation.from_quat(robot.orientation).inv()
+    x, y, z = turned.apply([b - a for a, b in zip(robot.position, thing.position, strict=True)]).tolist()
+    qx, qy, qz, qw = (turned * Rotation.from_quat(thing.orientation)).as_quat().tolist()
+    return Carried(Shape.BOX, (0.5 * size[0], 0.5 * size[1], 0.5 * size[2]), Pose((x, y, z), (qx, qy, qz, qw)))
+
+
+def carried_in(scene: Scene) -> Carried | None:
+    """What the robot holds in `scene`, as a box around it; None where it holds nothing or its own place is unknown."""
+    if not scene.held or scene.robot is None:
+        return None
+    thing = scene.find(scene.held)
+    return carried_at(scene.robot, Pose(thing.position, thing.orientation), thing.size)

@@ -1,0 +1,126 @@
+"""The rows of the program: what zones and speed limits ask of the next acceleration.
+
+A row says: `slope` . u >= need, with u the change of the acceleration over its limits. `need` <= 0 where the
+acceleration about which the row was linearised is good enough.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from llm_planner.control.limits import JointLimits
+from llm_planner.control.reference import Array
+from llm_planner.control.safety_filter.bodies import Body, Placed
+from llm_planner.control.safety_filter.distances import Clearances, ZoneSet
+from llm_planner.control.safety_filter.proof import sag
+from llm_planner.control.safety_filter.stopping import Move, travel, travel_slope, way_to_rest
+
+MOST_ROWS = 15  # of zones
+CLEAR = 0.01  # [m] a motion that is proved to keep this much needs no program
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Of one rank: whose they are, their slopes (m, nq) and what they need (m,)."""
+
+    names: tuple[str, ...]
+    slopes: Array
+    needs: Array
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """A hold of one acceleration from `start` on and the braking after it.
+
+    Postures are `placed`: 0 now, 1 after the hold, on to the one at `rest`; then where braking at once would end.
+    `half` is one half of the braking time before `rest`. `clearances` are None where no zone is near. `between` (n,)
+    [m] is how far points leave their chords from one to the next; `velocity` (nq,) is that after the hold.
+    """
+
+    start: Move
+    velocity: Array
+    placed: Placed
+    clearances: Clearances | None
+    between: Array
+
+    @property
+    def rest(self) -> int:
+        return len(self.between)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether no posture is within `CLEAR` of a zone."""
+        return self.clearances is None or float(self.clearances.values.min()) >= CLEAR
+
+    @property
+    def half(self) -> int:
+        return 1 + len(self.between) // 2
+
+
+def look_ahead(start: Move, qacc: Array, body: Body, zones: ZoneSet, braking: Array) -> Ahead:
+    """What holding `qacc` (nq,) and then braking comes to."""
+    qpos, off = way_to_rest(start, qacc, braking)
+    between = sag(qpos, off, body)
+    stopped = start.qpos + travel(start.qvel, braking, start.dt)
+    placed = body.place(np.concatenate([qpos, stopped[None]]))
+    clearances = zones.clearances(placed.points[:, :, zones.points]) if len(zones) else None
+    return Ahead(start, start.qvel + start.dt * qacc, placed, clearances, between)
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """How a clearance must not change in one tick; see `safety_filter`."""
+
+    gamma: float  # of its value, how much one tick may use up
+    margin: float  # [m] kept beyond it
+
+
+def zone_rows(ahead: Ahead, body: Body, zones: ZoneSet, limits: JointLimits, braking: Array, barrier: Barrier) -> Rows:
+    """The rows that can matter, linearised about the acceleration that `ahead` holds."""
+    clearances = ahead.clearances
+    if clearances is None:
+        return Rows((), np.zeros((0, limits.nq)), np.zeros(0))
+    values, places = clearances.values, np.array([ahead.rest, ahead.half])
+    room = values[:, places] - _allowed(values[:, ahead.rest + 1], values[:, 0], barrier)[:, None]
+    dt = ahead.start.dt
+    direct, later = 0.5 * dt * dt, dt * travel_slope(ahead.velocity, braking, dt)
+    moved = np.array([direct + later, direct + 0.75 * later]) * limits.acceleration  # of the two postures, by u = 1
+    zone, place, point = np.nonzero(room < 2.0 * (moved @ body.reach)[:, None])
+    if len(zone) > MOST_ROWS:
+        urgent = np.argpartition(room[zone, place, point], MOST_ROWS)[:MOST_ROWS]
+        zone, place, point = zone[urgent], place[urgent], point[urgent]
+    normals = clearances.normals(zone, places[place], point)
+    slopes = ahead.placed.slopes(places[place], zones.points[point], normals) * moved[place]
+    return Rows(tuple(zones.zones[index].name for index in zone.tolist()), slopes, -room[zone, place, point])
+
+
+def _allowed(rest: Array, now: Array, barrier: Barrier) -> Array:
+    """How small the barriers may become, from the clearances at rest and now."""
+    value = np.minimum(rest, now)
+    kept = np.maximum((1.0 - barrier.gamma) * value, np.minimum(value, barrier.margin))
+    allowed: Array = np.where(value >= 0.0, kept, np.minimum(now, 0.0))
+    return allowed
+
+
+def speed_rows(jacobian: Array, qvel: Array, speed: float, margin: float, reach: Array) -> Rows:
+    """Point 0 stays below `speed` [m/s] after the hold: below `margin` of it ahead, next to nothing aside.
+
+    `jacobian` (3, nq) and `qvel` (nq,) are those after the hold; `reach` (nq,) is how u = 1 changes the velocities.
+    """
+    velocity = jacobian @ qvel
+    present, side = float(np.linalg.norm(velocity)), math.sqrt(0.5 * (1.0 - margin * margin)) * speed
+    directions = _frame(*(velocity / max(present, 1e-9)).tolist())
+    needs = np.array([present - margin * speed, -side, -side, -side, -side])
+    return Rows(("speed",) * 5, directions @ jacobian * reach, needs)
+
+
+def _frame(x: float, y: float, z: float) -> Array:
+    """Against a unit vector, and to and fro along two others, all perpendicular (5, 3)."""
+    sign = math.copysign(1.0, z)  # of Duff et al. 2017: no case is singular
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    one, two = (1.0 + sign * x * x * a, sign * b, -sign * x), (b, sign + y * y * a, -y)
+    return np.array([(-x, -y, -z), one, tuple(-v for v in one), two, tuple(-v for v in two)])

@@ -1,0 +1,143 @@
+"""Is a whole motion safe, between its samples too, until the robot rests? One pass over all of it.
+
+Between two samples a point of the body stays near its chord: within dq' B dq / 8 + e' r, with B and r bounds on the
+body's second and first derivatives, and e how far the joints are from the straight line (a dt^2 / 8). Along the chord
+its distance from a zone is convex, so that the tangents at both ends bound it from below. What is proved holds for the
+motion as commanded and for the spheres that cover the body.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from llm_planner.control.limits import JointLimits
+from llm_planner.control.reference import Array, JointTrajectory
+from llm_planner.control.safety_filter.bodies import Body
+from llm_planner.control.safety_filter.distances import Clearances, ZoneSet
+from llm_planner.simulation.trajectory import sample
+
+CHORD = 0.0005  # [m] that a point may leave its chord by before a motion is sampled more finely, while that helps
+FINEST = 4  # samples a stage, at most
+STAND = 1e-6  # [m] by which a clearance that is not kept may shrink
+JUMP = 2e-3  # [rad, rad/s] between what a knot says and what the one before leads to
+SPEED_TOLERANCE = 1.02
+
+
+@dataclass(frozen=True)
+class Proof:
+    """`why` is empty where a motion is safe, else what speaks against it; `clearance` [m] is a bound from below."""
+
+    why: str = ""
+    clearance: float = float("inf")
+
+    @property
+    def safe(self) -> bool:
+        return not self.why
+
+
+def joints_proof(motion: JointTrajectory, limits: JointLimits) -> Proof:
+    """Its knots lead to each other and to rest, within the limits of the joints."""
+    qpos, qvel, qacc, dt = motion.qpos, motion.qvel, motion.qacc, motion.dt
+    if not (np.isfinite(qpos).all() and np.isfinite(qvel).all() and np.isfinite(qacc).all()):
+        return Proof("a number that is not finite")
+    if np.abs(qvel[-1]).max() > JUMP:
+        return Proof("it does not end at rest")
+    change = dt * qacc
+    apart = np.abs(qvel[1:] - qvel[:-1] - change).max(initial=0.0)
+    if max(apart, np.abs(qpos[1:] - qpos[:-1] - dt * (qvel[:-1] + 0.5 * change)).max(initial=0.0)) > JUMP:
+        return Proof("it jumps between two knots")
+    for values, bound, name in ((qacc, limits.acceleration, "acceleration"), (qvel, limits.velocity, "velocity")):
+        over = (np.abs(values) - bound).max(axis=0)
+        if over.max() > JUMP:
+            return Proof(f"joint {int(over.argmax()) + 1}: {name}")
+    outside = np.maximum(limits.lower - qpos, qpos - limits.upper)
+    worse = outside.max(axis=0) - np.maximum(outside[0], 0.0)
+    if worse.max() > JUMP:
+        return Proof(f"joint {int(worse.argmax()) + 1}: position")
+    return Proof()
+
+
+def motion_proof(motion: JointTrajectory, now: float, body: Body, zones: ZoneSet, speed: float) -> Proof:
+    """From `now` [s] to its end `motion` keeps all clearances, and point 0 is no faster than `speed` [m/s]."""
+    times, step = _times(motion, now, body)
+    qpos, _ = sample(motion, times)
+    between = sag(qpos, np.abs(motion.qacc).max(axis=0) * (0.125 * step * step), body)
+    if len(zones):
+        way = float(np.abs(qpos[1:] - qpos[:-1]).sum(axis=0) @ body.reach)
+        clearance = zones.clearances(body.place(qpos[:1]).points).values[:, 0]
+        zones = zones.near(clearance, way + 2.0 * float(between.max(initial=0.0)))
+    if not len(zones) and not np.isfinite(speed):
+        return Proof()
+    points = body.place(qpos).points
+    if np.isfinite(speed):
+        moved = points[:, 1:, 0] - points[:, :-1, 0]
+        if np.sqrt((moved * moved).sum(axis=0)).max(initial=0.0) > SPEED_TOLERANCE * speed * step:
+            return Proof("speed")
+    if not len(zones):
+        return Proof()
+    points = points[:, :, zones.points]
+    return clearance_proof(zones.clearances(points), points, between)
+
+
+def clearance_proof(clearances: Clearances, points: Array, between: Array) -> Proof:
+    """All `clearances` are kept at `points` (3, n, S) [m] of the body, and `between` (n - 1,) [m] of `sag` as well.
+
+    A clearance that is not kept at the first must not shrink.
+    """
+    lowest, kept = lowest_clearances(clearances, points, between)
+    why = next((zone.name for zone, is_kept in zip(clearances.zones.zones, kept, strict=True) if not is_kept), "")
+    return Proof(why, float(lowest.min()))
+
+
+def sag(qpos: Array, off: Array, body: Body) -> Array:
+    """How far points of `body` can leave their chords between joint positions (n, nq): (n - 1,) [m].
+
+    `off` (n - 1, nq) or (nq,) [rad]: how far the joints may be from the straight lines between those.
+    """
+    change = np.abs(qpos[1:] - qpos[:-1])
+    leaves: Array = 0.125 * ((change @ body.bend) * change).sum(axis=1) + off @ body.reach
+    return leaves
+
+
+def lowest_clearances(clearances: Clearances, points: Array, between: Array) -> tuple[Array, list[bool]]:
+    """Of each zone a bound on the smallest clearance (Z,) [m] along the way, and whether it is kept.
+
+    `points` (3, n, S) [m] are the samples; from one to the next they leave the chord by `between` (n - 1,) [m] at most.
+    """
+    values, count = clearances.values[:, : len(between) + 1], len(between)
+    chords = points[:, 1 : count + 1] - points[:, :count]
+    lengths = np.sqrt((chords * chords).sum(axis=0))
+    between = between[:, None]
+    bound = 0.5 * (values[:, :-1] + values[:, 1:] - lengths) - between
+    asked = np.minimum(0.0, values[:, :1] - between - STAND)
+    zone, place, point = np.nonzero(bound < asked)
+    if len(zone):
+        chord = chords[:, place, point].T
+        here, there = values[zone, place, point], values[zone, place + 1, point]
+        both = np.concatenate([zone, zone]), np.concatenate([place, place + 1]), np.concatenate([point, point])
+        normals = clearances.normals(*both)
+        leaving, arriving = (normals.reshape(2, -1, 3) * chord).sum(axis=2)
+        bound[zone, place, point] = _tangents(here, there, leaving, arriving) - between[place, 0]
+    kept: list[bool] = (bound >= asked).all(axis=(1, 2)).tolist()
+    return bound.min(axis=(1, 2), initial=np.inf), kept
+
+
+def _tangents(here: Array, there: Array, leaving: Array, arriving: Array) -> Array:
+    """The least that a convex function on [0, 1] can be, given its values and slopes at both ends."""
+    turn = np.maximum(arriving - leaving, 1e-12)
+    meeting = here + leaving * np.clip((there - here - arriving) / -turn, 0.0, 1.0)
+    lowest: Array = np.where(leaving >= 0.0, here, np.where(arriving <= 0.0, there, np.minimum(meeting, here)))
+    return lowest
+
+
+def _times(motion: JointTrajectory, now: float, body: Body) -> tuple[Array, float]:
+    """Evenly from `now` to the end, as finely as `CHORD` wants, and the step [s]."""
+    chord = sag(motion.qpos, np.abs(motion.qacc).max(axis=0) * (0.125 * motion.dt**2), body).max()
+    parts = min(max(int(np.ceil(np.sqrt(chord / CHORD))), 1), FINEST)
+    left = motion.start_time + motion.dt * len(motion.qacc) - now
+    count = max(1, int(np.ceil(parts * left / motion.dt - 1e-6)))
+    step = max(left, 0.0) / count
+    times: Array = now + step * np.arange(count + 1.0)
+    return times, max(step, 1e-9)

@@ -1,0 +1,202 @@
+"""The filter: of the accelerations after which the robot can still stop safely, the one nearest to the wanted one.
+
+The barrier of a zone is h(q, v), the clearance along the way on which the joints, braking with what they have, come to
+rest: at the end of that way and half of the time before. One tick asks, of every zone and sphere that can matter,
+
+    h(q', v') >= (1 - GAMMA) h(q, v)
+
+with (q', v') after one hold of the acceleration, linearised about the wanted one: a discrete-time control barrier
+function (Ames et al., arXiv:1903.11199) on a backup trajectory (Chen et al., arXiv:2104.11332). The rows are linear in
+the acceleration, and a small quadratic program finds the least change. Every answer is proved: hold and braking
+together, between samples too (`proof`, as predictive safety filters do, arXiv:1812.05506). What cannot be proved is not
+passed on: the robot brakes instead. So for commands as they are followed, every clearance kept at one tick is kept at
+the next as long as the zones stay as they are; where a zone appears too near to stop, or a clearance grows, the filter
+brakes at once, goes no deeper, and says that it is `infeasible`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from llm_planner.control import fallback
+from llm_planner.control.formulation import StartState
+from llm_planner.control.limits import LimitShare
+from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.reference import Array, JointTrajectory
+from llm_planner.control.safety_filter.barriers import CLEAR, Ahead, Barrier, Rows, look_ahead, speed_rows, zone_rows
+from llm_planner.control.safety_filter.bodies import Body
+from llm_planner.control.safety_filter.distances import ZoneSet
+from llm_planner.control.safety_filter.program import FilterProgram
+from llm_planner.control.safety_filter.proof import Proof, clearance_proof, joints_proof, motion_proof
+from llm_planner.control.safety_filter.stopping import Move, acceleration_bounds, travel
+from llm_planner.errors import InputError
+from llm_planner.simulation.panda import RobotLimits
+
+NOTHING, FIRST = np.zeros((3, 0)), np.zeros(3, dtype=np.intp)
+UNTOUCHED = 1e-6  # of the acceleration limits: a smaller change is none
+SLOW = 0.9  # of a speed limit: below, it needs no rows
+EXTRA = (0.0, 0.001, 0.003)  # [m] that barriers ask beyond what they should, where linear rows were not enough
+SKIN = 0.03  # [m] that the robot may move before it is looked anew which zones are near
+
+
+@dataclass(frozen=True)
+class FilterSettings:
+    """The shares are of the robot's own limits: more than a controller plans with, no more than its driver takes."""
+
+    share: LimitShare = field(
+        default_factory=lambda: LimitShare(velocity=0.8, acceleration=0.8, braking=0.75, position_margin=0.01)
+    )
+    barrier: Barrier = field(default_factory=lambda: Barrier(gamma=0.1, margin=0.002))
+    speed_margin: float = 0.98  # of a speed limit
+    top_speed: float = np.inf  # [m/s] of point 0, whatever the constraints say
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """The acceleration to hold (nq,) [rad/s^2] and why it is not the wanted one.
+
+    `binding` names zones, "speed" and joints. `refused`: no answer near the wanted one could be proved, so it brakes.
+    `infeasible`: not even braking keeps everything; `slack` [m] is what the worst clearance lacks.
+    """
+
+    qacc: Array
+    changed: bool = False
+    binding: tuple[str, ...] = ()
+    infeasible: bool = False
+    slack: float = 0.0
+    refused: bool = False
+
+
+@dataclass(frozen=True)
+class _Near:
+    """The zones and points that were closer than `radius` [m] at joint positions `qpos` (nq,)."""
+
+    zones: ZoneSet
+    qpos: Array
+    radius: float
+
+
+class SafetyFilter:
+    """For one robot. Owns no thread and reads no clock; what it keeps from tick to tick only saves time."""
+
+    def __init__(self, body: Body, robot: RobotLimits, settings: FilterSettings | None = None) -> None:
+        self.settings = settings or FilterSettings()
+        self.limits = self.settings.share.tracking(robot)
+        self.stopping = self.settings.share.stopping(robot)
+        self._proved_limits = LimitShare(velocity=1.0, acceleration=1.0, position_margin=0.0).tracking(robot)
+        self._body = body
+        self._program = FilterProgram(self.limits.nq)
+        self._zones = ZoneSet((), body.radii)
+        self._near: _Near | None = None
+
+    def filter(
+        self, qpos: Array, qvel: Array, wanted_qacc: Array, constraints: MotionConstraints, dt: float
+    ) -> Filtered:
+        """What to hold for `dt` [s] from joint positions and velocities (nq,) on, when `wanted_qacc` (nq,) is wanted.
+
+        Raises InputError for a state that is not finite: nothing is safe then but the robot's own brake. Instead of
+        wanted accelerations that are not finite, braking is wanted.
+        """
+        self.check(qpos, qvel)
+        braking, limits = self.stopping.acceleration, self.limits.slower(constraints.joint_share)
+        if not np.isfinite(wanted_qacc).all():
+            rest = self.filter(qpos, qvel, np.minimum(np.maximum(-qvel / dt, -braking), braking), constraints, dt)
+            return replace(rest, changed=True, binding=("no finite command", *rest.binding))
+        lower, upper = acceleration_bounds(qpos, qvel, limits, braking, dt)
+        within = np.minimum(np.maximum(wanted_qacc, lower), upper)
+        cut = np.abs(within - wanted_qacc) > UNTOUCHED * limits.acceleration
+        joints = tuple(f"joint {joint + 1}" for joint in cut.nonzero()[0].tolist())
+        unchanged = Filtered(within, bool(joints), joints)
+        start = Move(qpos, qvel, dt)
+        zones, speed = self._zones_near(start, constraints), min(constraints.speed, self.settings.top_speed)
+        if not len(zones) and not np.isfinite(speed):
+            return unchanged
+        ahead = look_ahead(start, within, self._body, zones, braking)
+        jacobian, fast = self._speed(ahead, speed)
+        if not fast and ahead.is_clear and self._proof(ahead, zones).clearance >= CLEAR:
+            return unchanged
+        barrier = Barrier(self.settings.barrier.gamma, self.settings.barrier.margin + float(ahead.between.max()))
+        rows = [zone_rows(ahead, self._body, zones, limits, braking, barrier)]
+        if fast:
+            margin, reach = self.settings.speed_margin, dt * limits.acceleration
+            rows.append(speed_rows(jacobian, ahead.velocity, speed, margin, reach))
+        if all((rank.needs <= 0.0).all() for rank in rows) and self._proof(ahead, zones).safe:
+            return unchanged
+        return self._changed(start, unchanged, (lower, upper), zones, rows)
+
+    def prove(self, motion: JointTrajectory, now: float, constraints: MotionConstraints) -> Proof:
+        """Whether all of `motion` from `now` [s] on is safe, to its end at rest."""
+        proof = joints_proof(motion, self._proved_limits.slower(constraints.joint_share))
+        speed = min(constraints.speed, self.settings.top_speed)
+        if not proof.safe or not (constraints.zones or np.isfinite(speed)):
+            return proof
+        return motion_proof(motion, now, self._body, self._zones_of(constraints), speed)
+
+    def check(self, qpos: Array, qvel: Array) -> None:
+        """Raises InputError for a state that the filter cannot start from."""
+        for name, values in (("positions", qpos), ("velocities", qvel)):
+            if np.shape(values) != (self.limits.nq,) or not np.isfinite(values).all():
+                raise InputError(f"the filter needs {self.limits.nq} finite joint {name}, not {values}")
+
+    def point_speed(self, qpos: Array, qvel: Array) -> float:
+        """Of point 0 [m/s]."""
+        jacobian = self._body.place(qpos[None]).slopes(FIRST, FIRST, np.eye(3))
+        return float(np.linalg.norm(jacobian @ qvel))
+
+    def _zones_of(self, constraints: MotionConstraints) -> ZoneSet:
+        if constraints.zones != self._zones.zones:
+            self._zones, self._near = ZoneSet(constraints.zones, self._body.radii), None
+        return self._zones
+
+    def _zones_near(self, start: Move, constraints: MotionConstraints) -> ZoneSet:
+        """What the robot could touch before it rests, whatever it does next."""
+        zones = self._zones_of(constraints)
+        if not len(zones):
+            return zones
+        reach, fastest = self._body.reach, np.abs(start.qvel) + start.dt * self.limits.acceleration
+        way = float((start.dt * fastest + travel(fastest, self.stopping.acceleration, start.dt)) @ reach) + CLEAR
+        near = self._near
+        if near is None or way + float(np.abs(start.qpos - near.qpos) @ reach) > near.radius:
+            clearance = zones.clearances(self._body.place(start.qpos[None]).points).values[:, 0]
+            near = self._near = _Near(zones.near(clearance, way + SKIN), start.qpos, way + SKIN)
+        return near.zones
+
+    def _speed(self, ahead: Ahead, speed: float) -> tuple[Array, bool]:
+        """How joints move point 0 after the hold (3, nq), and whether it is about to be as fast as `speed` [m/s]."""
+        if not np.isfinite(speed):
+            return NOTHING, False
+        jacobian = ahead.placed.slopes(FIRST + 1, FIRST, np.eye(3))
+        return jacobian, float(np.linalg.norm(jacobian @ ahead.velocity)) > SLOW * speed
+
+    def _proof(self, ahead: Ahead, zones: ZoneSet) -> Proof:
+        if ahead.clearances is None:
+            return Proof()
+        return clearance_proof(ahead.clearances, ahead.placed.points[:, :, zones.points], ahead.between)
+
+    def _changed(
+        self, start: Move, cut: Filtered, bounds: tuple[Array, Array], zones: ZoneSet, ranks: list[Rows]
+    ) -> Filtered:
+        """The answer nearest to `cut` that is proved, if need be a little farther away from the zones; else braking."""
+        scale, why = self.limits.acceleration, cut.binding
+        lower, upper = (bounds[0] - cut.qacc) / scale, (bounds[1] - cut.qacc) / scale
+        for extra in EXTRA if len(zones) else EXTRA[:1]:
+            rows = [replace(ranks[0], needs=ranks[0].needs + extra), *ranks[1:]]
+            solved = self._program.solve(lower, upper, rows)
+            if solved is None:
+                return self._brake(start, zones, (*why, "no solution"))
+            change, binding = solved
+            why = tuple(dict.fromkeys((*cut.binding, *binding)))
+            qacc = cut.qacc + scale * change
+            proof = self._proof(look_ahead(start, qacc, self._body, zones, self.stopping.acceleration), zones)
+            if proof.safe:
+                slack = float((ranks[0].needs - ranks[0].slopes @ change).max(initial=0.0))
+                return Filtered(qacc, cut.changed or bool(np.abs(change).max() > UNTOUCHED), why, slack=slack)
+        return self._brake(start, zones, tuple(dict.fromkeys((*why, proof.why))))
+
+    def _brake(self, start: Move, zones: ZoneSet, why: tuple[str, ...]) -> Filtered:
+        brake = fallback.brake(StartState(start.qpos, start.qvel, start.qvel), self.stopping, 0.0, start.dt, 0.0)
+        ahead = look_ahead(start, brake.qacc[0], self._body, zones, self.stopping.acceleration)
+        proof = self._proof(ahead, zones)
+        return Filtered(brake.qacc[0], True, why, not proof.safe, -min(proof.clearance, 0.0), refused=True)

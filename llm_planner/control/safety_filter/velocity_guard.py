@@ -1,0 +1,53 @@
+"""Between wanted velocities and a robot that is told velocities, such as a mobile base."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.reference import Array, JointState
+from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
+
+HOLD = 0.02  # [s] at the longest between two commands that count on each other
+
+
+class VelocityGuard:
+    """Makes velocities safe by bounding how they change. Owns no thread and reads no clock."""
+
+    def __init__(self, safety: SafetyFilter, lag: float = 0.0, silence: float = 0.25) -> None:
+        """`lag` [s] in which the robot does about two thirds of a change; `silence` [s] that ends what is wanted."""
+        nq = safety.limits.nq
+        self.filtered = Filtered(np.zeros(nq))
+        self._safety, self._lag, self._silence = safety, lag, silence
+        self._wanted, self._heard = np.zeros(nq), -np.inf
+        self._velocity, self._last = np.zeros(nq), -np.inf
+
+    def hear(self, velocity: Array, now: float) -> None:
+        """What is wanted (nq,) from `now` [s] on; a number that is not finite wants rest."""
+        self._wanted, self._heard = (velocity if np.isfinite(velocity).all() else 0.0 * self._velocity), now
+
+    def forget(self) -> None:
+        """The robot was restarted: it stands still, and nothing is wanted of it."""
+        self._wanted, self._heard = 0.0 * self._wanted, -np.inf
+        self._velocity, self._last = 0.0 * self._velocity, -np.inf
+
+    def rests(self, now: float) -> bool:
+        """Whether the robot stands still, and is to."""
+        return not self._velocity.any() and (now > self._heard + self._silence or not self._wanted.any())
+
+    def step(self, state: JointState, now: float, constraints: MotionConstraints) -> Array:
+        """The velocity to command at `now` [s] (nq,). Raises InputError for a state that is not finite.
+
+        What the robot was told and has not done yet counts as done: it ends up `lag` times its velocity farther on.
+        """
+        self._safety.check(state.qpos, state.qvel)
+        wanted = self._wanted if now <= self._heard + self._silence else np.zeros_like(self._wanted)
+        elapsed = min(max(now - self._last, 1e-3), HOLD)
+        ahead = state.qpos + self._lag * state.qvel
+        change = (wanted - self._velocity) / elapsed
+        self.filtered = self._safety.filter(ahead, self._velocity, change, constraints, HOLD)
+        kept = not self.filtered.changed
+        self._velocity = np.array(wanted) if kept else self._velocity + elapsed * self.filtered.qacc
+        self._velocity[np.abs(self._velocity) < 1e-6] = 0.0
+        self._last = now
+        return np.array(self._velocity)

@@ -1,0 +1,143 @@
+"""Reward programs without a server: commands that ask for what no other skill does, read by a small grammar.
+
+A command is claimed only where every word of every clause is accounted for; all others are the networks' business.
+`reward_rules.RULES` is all that is covered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from llm_planner.language.compact.reward_rules import RULES, Rule
+from llm_planner.simulation.rooms.things import PERSON
+from llm_planner.world.geometry import top
+from llm_planner.world.places import DIRECTIONS, REGIONS
+from llm_planner.world.scene import Scene
+
+_POLITE = re.compile(r"^(?:(?:please|robot|could you|can you|now),? )+|,? please$")
+_JOINTS = re.compile(r",? and then |,? then |,? and (?!#)|, (?!#)| (?=while )| (?=without )")
+_IT, _PERSON = re.compile(r"\bit\b"), re.compile(r"\b(?:him|her|them)\b")
+_PARTS = {"a quarter turn": 90.0, "a quarter": 90.0, "half a turn": 180.0}
+_TIMES = {"": 1, "once": 1, "twice": 2, "two times": 2, "three times": 3}
+_SIDES = {**{name: name for name in DIRECTIONS}, "back": "bottom", "forward": "top"}
+_BESIDE, _RING = (
+    0.6,
+    0.95,
+)  # [m] from the outside of a thing to the middle of a base that stands there, or goes round it
+_WAY = "(?P<way> clockwise| counter-?clockwise| anti-?clockwise| to the left| to the right)?"
+_SLOTS = {
+    "x": r"(?P<x>#\d+)", "y": r"(?P<y>#\d+)", "z": r"(?P<z>#\d+)", "goal": r"(?P<goal>[#@]\d+)",
+    "angle": rf"(?:by )?(?:(?P<degrees>\d+) ?(?:degrees?|°)|(?P<part>{'|'.join(_PARTS)})){_WAY}",
+    "length": r"(?P<length>\d+(?:\.\d+)?) ?(?P<unit>cm|m|centimet(?:re|er)s?|met(?:re|er)s?)",
+    "turns": rf"(?P<times>{'|'.join(filter(None, _TIMES))}|){_WAY}",
+    "place": f"(?P<place>{'|'.join(REGIONS)})", "side": f"(?P<side>{'|'.join(_SIDES)})",
+}  # fmt: skip
+
+
+def write_rewards(command: str, scene: Scene) -> str:
+    """The policy program for a command that needs a reward program; "" where the grammar does not cover it all."""
+    text = re.sub(r"\s+", " ", command.lower().strip().rstrip(".!"))
+    writer = _Writer(scene)
+    clauses = [clause for clause in _JOINTS.split(writer.marked(_POLITE.sub("", text))) if clause]
+    understood = bool(clauses) and all(writer.read(clause.strip()) for clause in clauses)
+    return writer.program() if understood and writer.new else ""
+
+
+class _Writer:
+    """Reads the clauses of one command, in their order."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.new = False
+        self._scene = scene
+        self._kind = scene.robot_kind
+        rooms = scene.building.names if scene.building else ()
+        marks = {**{f"#{k}": name for k, name in enumerate(scene.names)}, **{f"@{k}": r for k, r in enumerate(rooms)}}
+        self._names = dict(sorted(marks.items(), key=lambda one: len(one[1]), reverse=True))
+        self._calls: list[str] = []
+        self._lines: list[str] = []
+        self._it, self._person = "", ""  # the marks of what was last acted on, and of who was last spoken of
+
+    def marked(self, text: str) -> str:
+        """The text with #0, #1 ... in place of things and @0 ... of rooms, with or without an article."""
+        for mark, name in self._names.items():
+            text = re.sub(rf"\b(?:the |a |an )?{re.escape(name.lower())}\b", mark, text)
+        return text
+
+    def program(self) -> str:
+        self._close()
+        return "\n".join(self._calls)
+
+    def read(self, clause: str) -> bool:
+        """Whether the clause is understood; what it asks for is then written."""
+        if self._it:
+            clause = _IT.sub(self._it, clause)
+        if self._person:
+            clause = _PERSON.sub(self._person, clause)
+        for rule, match in self._matches(clause):
+            fields = self._fields(match)
+            if rule.call:
+                self._close()
+                self._calls.append(rule.call.format(**fields))
+            self._lines += [line.format(**fields) for line in rule.lines]
+            self._remember(match.groupdict())
+            self.new = self.new or rule.new
+            return True
+        return False
+
+    def _remember(self, said: Mapping[str, str | None]) -> None:
+        self._it = said.get("x") or self._it
+        marks = [said.get(slot) or "" for slot in ("x", "y", "z", "goal")]
+        people = [mark for mark in marks if mark.startswith("#") and self._is_person(mark)]
+        self._person = people[-1] if people else self._person
+
+    def _is_person(self, mark: str) -> bool:
+        return self._scene.find(self._names[mark]).kind == PERSON
+
+    def _matches(self, clause: str) -> Iterator[tuple[Rule, re.Match[str]]]:
+        for rule in RULES[self._kind]:
+            for phrase in rule.phrases:
+                pattern = re.sub("<([a-z]+)>", lambda slot: _SLOTS[slot[1]], phrase)
+                if match := re.fullmatch(pattern, clause):
+                    yield rule, match
+
+    def _fields(self, match: re.Match[str]) -> dict[str, object]:
+        """What the slots of a phrase say, by their names."""
+        said = match.groupdict()
+        things = {slot: self._names[said[slot]] for slot in ("x", "y", "z", "goal") if said.get(slot)}
+        fields: dict[str, object] = dict(things)
+        fields["last"] = self._names.get(self._it, "")
+        if said.get("degrees") or said.get("part"):
+            fields["angle"] = _signed(float(said["degrees"] or _PARTS.get(said["part"] or "", 0.0)), said["way"])
+        if said.get("length"):
+            fields["length"] = float(said["length"]) * (0.01 if said["unit"].startswith("c") else 1.0)
+        if "times" in said:
+            fields["turns"] = _signed(360.0 * _TIMES[said["times"]], said["way"])
+        fields["place"], fields["side"] = said.get("place"), _SIDES.get(said.get("side") or "")
+        return fields | self._measured(things, fields)
+
+    def _measured(self, things: Mapping[str, str], fields: Mapping[str, object]) -> dict[str, object]:
+        """What the scene adds: heights and distances of the things that are named."""
+        items = {slot: self._scene.find(name) for slot, name in things.items() if name in self._scene.names}
+        measured: dict[str, object] = {}
+        if "x" in items:
+            radius = max(items["x"].size[:2]) / 2
+            measured |= {"beside": round(radius + _BESIDE, 2), "ring": round(radius + _RING, 2)}
+        if "y" in items and "length" in fields:
+            measured["above"] = top(items["y"]) + float(str(fields["length"]))
+        if "x" in items and "y" in items:
+            (ax, ay, _), (bx, by, _) = items["x"].position, items["y"].position
+            measured["middle"] = f"({(ax + bx) / 2:.2f}, {(ay + by) / 2:.2f})"
+        return measured
+
+    def _close(self) -> None:
+        """The lines so far become one call."""
+        if self._lines:
+            skill = "achieve" if self._kind == "arm" else "manoeuvre"
+            self._calls.append(f'{skill}("{"; ".join(self._lines)}")')
+            self._lines = []
+
+
+def _signed(angle: float, way: str | None) -> float:
+    """Counter-clockwise, seen from above, where nobody says which way."""
+    return -angle if (way or "").strip() in ("clockwise", "to the right") else angle

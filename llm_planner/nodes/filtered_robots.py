@@ -1,0 +1,165 @@
+"""The safety filter's side of each robot: what is wanted of it comes in, what it may do goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState as JointStateMsg
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
+
+from llm_planner.control.limits import LimitShare
+from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.reference import JointState, JointTrajectory
+from llm_planner.control.safety_filter.guard import Guard
+from llm_planner.control.safety_filter.robots import base_body, panda_body
+from llm_planner.control.safety_filter.safety_filter import Filtered, FilterSettings, SafetyFilter
+from llm_planner.control.safety_filter.velocity_guard import VelocityGuard
+from llm_planner.errors import InputError
+from llm_planner.nodes.arm_output import ArmOutput
+from llm_planner.nodes.arm_settings import arm_of
+from llm_planner.nodes.base_messages import (
+    MAP_FRAME,
+    in_base_frame,
+    in_map_frame,
+    odometry_from_msg,
+    velocity_from_msg,
+    velocity_to_msg,
+)
+from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
+from llm_planner.nodes.message_conversions import joint_state_from_msg, trajectory_from_msg
+from llm_planner.nodes.shell import NEWEST_ONLY, ShellNode
+from llm_planner.simulation.rooms.base import BASE_LIMITS, MOTOR_LAG
+
+Wanted = Callable[[object], None]
+OF_ANOTHER_TIME = 0.5  # [s] that a plan may begin before or after now
+
+
+class FilteredArm:
+    """Joint trajectories, wanted and filtered."""
+
+    topic, message_type, frame = "joint_states", JointStateMsg, ARM_FRAME
+
+    def __init__(self, node: ShellNode, on_wanted: Wanted) -> None:
+        self._arm = arm_of(node)
+        self._safety = SafetyFilter(panda_body(), self._arm.limits)
+        self._guard = Guard(self._safety)
+        self._state: JointState | None = None
+        self._output = ArmOutput(node, self._arm)
+        node.create_subscription(JointTrajectoryMsg, "joint_command_wanted", on_wanted, NEWEST_ONLY)
+
+    @property
+    def filtered(self) -> Filtered:
+        """The last step's verdict."""
+        return self._guard.filtered
+
+    @property
+    def why(self) -> str:
+        """What speaks against following what is wanted as it is; "" where nothing does."""
+        return self._guard.why if self._guard.is_stepping else ""
+
+    def state(self, message: JointStateMsg) -> JointState:
+        """Raises InputError."""
+        return joint_state_from_msg(message, self._arm.joints, ())[0]
+
+    def speed(self, state: JointState) -> float:
+        """Of the gripper point [m/s]."""
+        return self._safety.point_speed(state.qpos, state.qvel)
+
+    def measured(self, state: JointState) -> None:
+        """Raises InputError."""
+        self._guard.measured(state)
+        self._state = state
+
+    def forget(self) -> None:
+        """The robot was restarted."""
+        self._guard.forget()
+
+    def rests(self, now: float) -> bool:
+        """Whether nothing moves."""
+        return self._guard.rests(now)
+
+    def hear(self, message: JointTrajectoryMsg, now: float, constraints: MotionConstraints) -> bool:
+        """Passes a wanted plan on where it is proved; else steps have to be taken. Raises InputError."""
+        plan = trajectory_from_msg(message)
+        if abs(plan.start_time - now) > OF_ANOTHER_TIME:
+            raise InputError(
+                f"a wanted motion begins {plan.start_time - now:.2f} s from now; at most {OF_ANOTHER_TIME} s are taken"
+            )
+        begins = max(plan.start_time, now)
+        return self._send(self._guard.hear(plan, begins, constraints), begins)
+
+    def step(self, now: float, constraints: MotionConstraints) -> None:
+        """The next command, if there is a new one."""
+        self._send(self._guard.step(now, constraints), now)
+
+    def _send(self, command: JointTrajectory | None, now: float) -> bool:
+        """Whether there was anything to send."""
+        if command is None or self._state is None:
+            return False
+        self._output.send(command, self._state, now)
+        return True
+
+
+class FilteredBase:
+    """Velocities, wanted and filtered."""
+
+    topic, message_type, frame = "odom", Odometry, MAP_FRAME
+
+    def __init__(self, node: ShellNode, on_wanted: Wanted) -> None:
+        share = LimitShare(velocity=1.0, acceleration=1.0, braking=0.8, position_margin=0.0)
+        settings = FilterSettings(share=share, top_speed=float(BASE_LIMITS.qvel_max[0]))
+        self._guard = VelocityGuard(SafetyFilter(base_body(), BASE_LIMITS, settings), MOTOR_LAG)
+        self._state: JointState | None = None
+        self._command = node.create_lifecycle_publisher(Twist, "cmd_vel", 1)
+        node.create_subscription(Twist, "cmd_vel_wanted", on_wanted, NEWEST_ONLY)
+
+    @property
+    def filtered(self) -> Filtered:
+        """The last step's verdict."""
+        return self._guard.filtered
+
+    @property
+    def why(self) -> str:
+        """What speaks against following what is wanted as it is; "" where nothing does."""
+        return ", ".join(self.filtered.binding) if self.filtered.changed else ""
+
+    def state(self, message: Odometry) -> JointState:
+        """Raises InputError."""
+        return odometry_from_msg(message)
+
+    def speed(self, state: JointState) -> float:
+        """Of its middle [m/s]."""
+        return float(np.hypot(state.qvel[0], state.qvel[1]))
+
+    def measured(self, state: JointState) -> None:
+        self._state = state
+
+    def forget(self) -> None:
+        """The robot was restarted."""
+        self._guard.forget()
+
+    def rests(self, now: float) -> bool:
+        """Whether nothing moves."""
+        return self._guard.rests(now)
+
+    def hear(self, message: Twist, now: float, constraints: MotionConstraints) -> bool:
+        """Commands what comes nearest to the wanted velocity; whether that is it. Raises InputError."""
+        if self._state is None:
+            return True
+        velocity = in_map_frame(velocity_from_msg(message), float(self._state.qpos[2]))
+        self._guard.hear(np.array(velocity), now)
+        self.step(now, constraints)
+        return not self.filtered.changed
+
+    def step(self, now: float, constraints: MotionConstraints) -> None:
+        """The next command."""
+        state = self._state
+        if state is not None:
+            velocity = self._guard.step(state, now, constraints)
+            self._command.publish(velocity_to_msg(in_base_frame(JointState(now, state.qpos, velocity))))
+
+
+FILTERED = {"arm": FilteredArm, "mobile": FilteredBase}

@@ -1,0 +1,114 @@
+"""An arm that is not what its servos take it for: something hangs from the hand, joints drag, drives have weakened.
+
+The physics have the disturbance, the servos' feed-forward and gravity compensation do not know of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.panda import ARM_JOINTS, load_arm_model
+from llm_planner.simulation.world import Array, World
+
+if TYPE_CHECKING:
+    import mujoco
+
+NQ = len(ARM_JOINTS)
+RADIUS = 0.03  # [m] of the ball that hangs from the hand; it touches nothing
+
+
+def _none() -> Array:
+    return np.zeros(NQ)
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """How an arm differs from its model; what is left out is as the model says.
+
+    `payload` [kg] hangs at `payload_at` [m] in the frame of the gripper point (z out of the hand). `viscous` [Nm s/rad]
+    and `coulomb` [Nm] are friction of each joint (nq,). `gain` (nq,): the drive of a joint gives 1 + gain times the
+    torque that it is told. `masses` scales every link of the arm.
+    """
+
+    payload: float = 0.0
+    payload_at: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    viscous: Array = field(default_factory=_none)
+    coulomb: Array = field(default_factory=_none)
+    gain: Array = field(default_factory=_none)
+    masses: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.payload >= 0.0:
+            raise InputError(f"a payload must weigh 0 kg or more, not {self.payload}")
+        if not self.masses > 0.0:
+            raise InputError(f"the arm's masses must be scaled by more than 0, not {self.masses}")
+        for name, lowest in (("viscous", 0.0), ("coulomb", 0.0), ("gain", -0.9)):
+            values = getattr(self, name)
+            if np.shape(values) != (NQ,) or not np.min(values) >= lowest:
+                raise InputError(f"{name} needs {NQ} numbers of {lowest} or more, one a joint, not {values}")
+
+
+class DisturbedWorld(World):
+    """The world `tabletop` with a disturbed arm."""
+
+    def __init__(self, disturbance: Disturbance, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
+        import mujoco
+
+        self._disturbance = disturbance
+        self._believed = load_arm_model()
+        self._believed_data = mujoco.MjData(self._believed)
+        super().__init__(seed, objects)
+
+    def spec(self, objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
+        """As the undisturbed world's, with what hangs from the hand and the friction of the joints."""
+        spec, disturbance = super().spec(objects), self._disturbance
+        if disturbance.masses != 1.0:
+            _scale_masses(spec, disturbance.masses)
+        if disturbance.payload:
+            _hang(spec, disturbance.payload, disturbance.payload_at)
+        for index, name in enumerate(ARM_JOINTS):
+            joint, drive, gain = spec.joint(name), spec.actuator(name), 1.0 + disturbance.gain[index]
+            joint.damping[0], joint.frictionloss = disturbance.viscous[index], disturbance.coulomb[index]
+            drive.gainprm, drive.biasprm = gain * drive.gainprm, gain * drive.biasprm
+        return spec
+
+    def feed_forward(self, qacc: Array) -> Array:
+        """What the servo's model of an undisturbed arm says: (n, nq) [Nm]."""
+        import mujoco
+
+        model, data = self._believed, self._believed_data
+        data.qpos[:], data.qvel[:] = self.data.qpos[:NQ], self.data.qvel[:NQ]
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_fwdVelocity(model, data)
+        inertia = np.zeros((NQ, NQ))
+        mujoco.mj_fullM(model, data, inertia)
+        torque: Array = qacc @ inertia + data.qfrc_bias - data.qfrc_gravcomp
+        # What compensates gravity comes from the drives too, though MuJoCo adds it behind them.
+        gain = self._disturbance.gain
+        torque += data.qfrc_gravcomp * gain / (1.0 + gain)
+        return torque
+
+    def _build(self, objects: tuple[ObjectSpec, ...]) -> None:
+        super()._build(objects)
+        self._kp = self._believed.actuator_gainprm[:, 0].copy()  # by which the servos reckon, whatever the drives give
+        self._kv = -self._believed.actuator_biasprm[:, 2].copy()
+
+
+def _hang(spec: mujoco.MjSpec, mass: float, place: tuple[float, float, float]) -> None:
+    body = spec.body("panda_hand").add_body(name="payload", pos=spec.site("gripper").pos + np.array(place))
+    body.mass, body.ipos, body.inertia = mass, np.zeros(3), np.full(3, 0.4 * mass * RADIUS**2)
+    body.explicitinertial = True
+
+
+def _scale_masses(spec: mujoco.MjSpec, scale: float) -> None:
+    """Heavier or lighter links, while gravity is compensated as for the true ones."""
+    for body in spec.bodies:
+        if body.gravcomp:
+            body.mass, body.gravcomp = scale * body.mass, body.gravcomp / scale
+            body.inertia, body.fullinertia = scale * body.inertia, scale * body.fullinertia

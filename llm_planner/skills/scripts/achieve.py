@@ -1,0 +1,171 @@
+"""Whatever a reward program asks of the things on the table: strokes of closed fingers, or what is held, carried."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from llm_planner.control.reference import MotionReference
+from llm_planner.rewards.cost import Tally, shortfalls
+from llm_planner.rewards.hand_model import HandModel, hand_of, pose_of
+from llm_planner.rewards.hand_motions import free_motions, push_motions
+from llm_planner.rewards.planner import MotionPlanner
+from llm_planner.rewards.program import RewardProgram, check_reward
+from llm_planner.rewards.pursuit import GAIN_LEAST, Pursuit
+from llm_planner.rewards.sampling import Array, Plan, SamplingSettings, controls_at, first_plan
+from llm_planner.rewards.strokes import draw_strokes
+from llm_planner.skills.arm import Arm, Script
+from llm_planner.skills.contract import Argument, SkillErrorCode
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.gripper_shape import grip_of
+from llm_planner.skills.motion import PATH_DT, Leg
+from llm_planner.skills.reach import into_reach
+from llm_planner.world.scene import Pose, Scene
+
+SEED = 0  # of the samples: the same scenes lead to the same motion
+STROKES_MAX = 14
+BATCHES = (3, 20)  # of strokes tried out before one is made: at least, and until it is given up
+BATCH = 14
+IDLE = 5  # steps in a row that promise less than that end a stroke
+STROKE_TIME = 6.0  # [s]
+FREE_TIME = 25.0  # [s] of a motion that touches nothing
+BACK = 0.012  # [m] that the hand goes back before it rises
+SETTLE = 0.3  # [s] until things have come to rest
+INSIDE = 0.6  # share of a tolerance within which a motion stops
+
+
+@dataclass
+class _Run:
+    """One execution: what has been counted so far, and what samples."""
+
+    arm: Arm
+    program: RewardProgram
+    tally: Tally
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED))
+
+    @property
+    def scene(self) -> Scene:
+        return self.arm.scene
+
+    def done(self, share: float = 1.0) -> bool:
+        return not shortfalls(self.program, self.scene, self.tally.start, share)
+
+    def seen(self, reference: MotionReference) -> Script:
+        """One step of the robot, looked at."""
+        yield reference
+        self.tally.see(self.scene)
+
+    def watched(self, script: Script) -> Script:
+        """A movement, looked at all along."""
+        for reference in script:
+            yield from self.seen(reference)
+
+
+def achieve(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves the scene as the reward program `rewards` asks; raises SkillError (EFFECT_MISSING) saying what is not."""
+    program = check_reward(str(arguments["rewards"]), arm.scene)
+    run = _Run(arm, program, Tally(program, arm.scene))
+    movers = [name for name in program.movers if name != arm.scene.held]
+    if arm.scene.held or not movers:
+        yield from _freely(run)
+    else:
+        yield from run.watched(arm.fingers("close", 0.0))
+        yield from _strokes(run)
+    left = shortfalls(program, arm.scene, run.tally.start)
+    if left:
+        raise SkillError(SkillErrorCode.EFFECT_MISSING, "; ".join(map(str, left)))
+
+
+def _strokes(run: _Run) -> Script:
+    """Search a stroke, make it, rise, and look again."""
+    arm = run.arm
+    for _ in range(STROKES_MAX):
+        if run.done():
+            return
+        model = HandModel(run.scene, run.program.movers, 0.0)
+        planner = MotionPlanner(run.program, model, push_motions(model), run.rng)
+        found: list[Array] = []
+        yield from _searched(run, planner, found)
+        if not found:
+            return
+        start = grip_of(pose_of(found[0][0]))
+        try:
+            yield from run.watched(arm.move("approach", arm.travel(start, arm.cruise_height())))
+        except SkillError:  # something is in the way there: another stroke may have room
+            yield from run.watched(arm.retreat())
+            continue
+        yield from _stroke(run, planner, found[0])
+        yield from run.watched(_rise(run))
+
+
+def _searched(run: _Run, planner: MotionPlanner, found: list[Array]) -> Script:
+    """Puts the best stroke into `found`, a batch a step while the hand stays; nothing where none promises anything."""
+    run.arm.phase = "search"
+    best = np.inf
+    for batch in range(BATCHES[1]):
+        strokes = draw_strokes(run.program, run.scene, BATCH, planner.motions.sampling, run.rng)
+        if len(strokes):
+            waited = planner.waited(run.scene, hand_of(run.arm.observation.T_base_gripper), run.tally.start)
+            costs = planner.tried(strokes, run.scene, run.tally.start)
+            index = int(np.argmin(costs))
+            if costs[index] < min(best, waited - GAIN_LEAST):
+                best, found[:] = float(costs[index]), [strokes[index]]
+        if found and batch + 1 >= BATCHES[0]:
+            return
+        yield from run.seen(run.arm.hold())
+
+
+def _stroke(run: _Run, planner: MotionPlanner, stroke: Array) -> Script:
+    """Receding horizon: improve what is left of the stroke ten times a second, until it gains nothing more."""
+    plan = Plan(run.arm.observation.time, stroke)
+    yield from _planned(run, planner, plan, "push", STROKE_TIME)
+
+
+def _planned(run: _Run, planner: MotionPlanner, plan: Plan, phase: str, time_limit: float) -> Script:
+    arm, goes_on = run.arm, True
+    arm.phase, until, pursuit = phase, arm.observation.time + time_limit, Pursuit(arm.observation.time, IDLE)
+    while goes_on and arm.observation.time < until and not run.done(INSIDE):
+        plan, stayed = planner.improved(plan, run.scene, run.tally.start, arm.observation.time)
+        goes_on = pursuit.goes_on(arm.observation.time, stayed, plan.cost)
+        yield from run.seen(_reference(arm, plan, planner.motions.sampling))
+    now = arm.observation.time
+    yield from _rest(run, pose_of(controls_at(plan, np.array([now]), planner.motions.sampling)[0]))
+
+
+def _reference(arm: Arm, plan: Plan, sampling: SamplingSettings) -> MotionReference:
+    now = arm.observation.time
+    times = now + PATH_DT * np.arange(0.0, round(sampling.horizon / PATH_DT) + 1)
+    poses = tuple(pose_of(hand) for hand in controls_at(plan, times, sampling))
+    return MotionReference(now, PATH_DT, poses, arm.width)
+
+
+def _freely(run: _Run) -> Script:
+    """The hand and what it holds, straight from where they are."""
+    arm = run.arm
+    model = HandModel(run.scene, (), arm.observation.gripper_width)
+    planner = MotionPlanner(run.program, model, free_motions(model), run.rng)
+    hand = hand_of(arm.observation.T_base_gripper)
+    plan = first_plan(arm.observation.time, hand, planner.motions.sampling)
+    yield from _planned(run, planner, plan, "move", FREE_TIME)
+
+
+def _rise(run: _Run) -> Script:
+    """A little back from what was pushed, so that it does not stick to the fingers, then straight up."""
+    arm, grip = run.arm, grip_of(run.arm.observation.T_base_gripper)
+    pushed = [arm.find(name).position for name in run.program.movers]
+    x, y, _ = min(pushed, key=lambda place: math.dist(place[:2], (grip.x, grip.y)))
+    share = BACK / max(math.dist((x, y), (grip.x, grip.y)), BACK)
+    back = into_reach(replace(grip, x=grip.x + share * (grip.x - x), y=grip.y + share * (grip.y - y)))
+    arm.grip = grip
+    yield from arm.move("rise", [Leg(back), Leg(into_reach(back.raised(arm.cruise_height())))])
+
+
+def _rest(run: _Run, pose: Pose) -> Script:
+    """Stay, until things have come to rest."""
+    arm = run.arm
+    until = arm.observation.time + SETTLE
+    while arm.observation.time < until - 1e-6:
+        yield from run.seen(MotionReference(arm.observation.time, PATH_DT, (pose,), arm.width))

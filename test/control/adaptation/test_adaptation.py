@@ -1,0 +1,129 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from llm_planner.control import fallback
+from llm_planner.control.adaptation.adaptation import Adaptation
+from llm_planner.control.adaptation.bounds import AdaptationBounds
+from llm_planner.control.adaptation.estimator import EstimatorSettings
+from llm_planner.control.formulation import StartState
+from llm_planner.control.reference import JointState, JointTrajectory
+from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
+from llm_planner.simulation.panda import HOME_QPOS
+
+PERIOD = 0.01
+DRAGGING = Disturbance(coulomb=np.eye(7)[3] * 3.0)
+
+
+def swing(now: float) -> JointTrajectory:
+    """A plan of a second from `now` on: every joint swings about home, from rest at time 0."""
+    times = now + 0.05 * np.arange(21)
+    reach, pace = np.array([0.3, 0.2, 0.3, 0.3, 0.3, 0.3, 0.3]), np.array([1.1, 0.9, 1.3, 1.5, 1.7, 1.2, 2.0])
+    qvel = reach * pace * np.sin(np.outer(times, pace))
+    qpos = np.array(HOME_QPOS) + reach * (1.0 - np.cos(now * pace))
+    return fallback.integrate(StartState(qpos, qvel[0], qvel[0]), np.diff(qvel, axis=0) / 0.05, now, 0.05, 0.03)
+
+
+def run(disturbance: Disturbance, adaptation: Adaptation | None, seconds: float) -> np.ndarray:
+    """How far the joints are from what was planned [rad], at each tick."""
+    world, errors = DisturbedWorld(disturbance, 0, []), []
+    for _ in range(round(seconds / PERIOD)):
+        state = world.joint_state()
+        plan = swing(state.time)
+        errors.append(plan.qpos[0] - state.qpos)
+        world.follow(plan if adaptation is None else adaptation.adapted(plan, state), PERIOD)
+    return np.array(errors)
+
+
+def rms(errors: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(errors**2)))
+
+
+def test_the_tracking_error_under_an_unknown_payload_is_far_less_than_half() -> None:
+    adaptation, payload = Adaptation(), Disturbance(payload=1.5)
+    without, adapted = run(payload, None, 5.0), run(payload, adaptation, 5.0)
+
+    assert rms(adapted) < 0.25 * rms(without)
+    assert np.abs(adapted[200:]).max() < 0.4 * np.abs(without[200:]).max()
+    assert [diagnosis.words(5.0) for diagnosis in adaptation.diagnoses] == [
+        "about 1.5 kg more than expected hangs from the hand, since 5 s"
+    ]
+
+
+def test_a_joint_that_drags_is_named_and_made_up_for() -> None:
+    adaptation = Adaptation()
+    without, adapted = run(DRAGGING, None, 6.0), run(DRAGGING, adaptation, 6.0)
+
+    assert rms(adapted[300:]) < 0.5 * rms(without[300:])
+    assert [(diagnosis.fault.value, diagnosis.joint) for diagnosis in adaptation.diagnoses] == [("friction", 4)]
+
+
+def test_commands_to_an_arm_as_its_model_says_are_not_changed() -> None:
+    adaptation, world = Adaptation(), DisturbedWorld(Disturbance(), 0, [])
+    for _ in range(400):
+        state = world.joint_state()
+        plan = swing(state.time)
+        command = adaptation.adapted(plan, state)
+        np.testing.assert_array_equal(command.qpos, plan.qpos)
+        world.follow(command, PERIOD)
+
+    assert adaptation.diagnoses == ()
+
+
+def test_no_joint_is_shifted_farther_than_the_operator_lets_it() -> None:
+    adaptation = Adaptation(EstimatorSettings(AdaptationBounds(shift=0.0005)))
+    world = DisturbedWorld(Disturbance(payload=1.5), 0, [])
+    shifts = []
+    for _ in range(300):
+        state = world.joint_state()
+        plan = swing(state.time)
+        command = adaptation.adapted(plan, state)
+        shifts.append(np.abs(command.qpos - plan.qpos).max())
+        world.follow(command, PERIOD)
+
+    assert max(shifts) == pytest.approx(0.0005, rel=0.2)
+
+
+def test_a_state_that_cannot_be_read_teaches_nothing() -> None:
+    adaptation, state = Adaptation(), JointState(0.0, np.array(HOME_QPOS), np.zeros(7))
+    broken = replace(state, time=0.01, qpos=np.full(7, np.nan))
+    adaptation.adapted(swing(0.0), state)
+
+    assert np.isfinite(adaptation.adapted(swing(0.01), broken).qpos).all()
+    assert np.isfinite(adaptation.estimator.belief.theta).all()
+
+
+def test_a_drive_at_its_limit_teaches_nothing() -> None:
+    adaptation = Adaptation()
+    for tick in range(200):
+        now = PERIOD * tick
+        adaptation.adapted(swing(now), JointState(now, swing(now).qpos[0] - 0.05, swing(now).qvel[0]))
+
+    assert adaptation.estimator.belief.groups == ()
+
+
+def test_commands_that_come_too_far_apart_to_be_in_time_teach_nothing() -> None:
+    adaptation, world = Adaptation(), DisturbedWorld(Disturbance(payload=1.5), 0, [])
+    for _ in range(100):
+        state = world.joint_state()
+        world.follow(adaptation.adapted(swing(state.time), state), 0.04)
+
+    assert adaptation.estimator.belief.groups == ()
+
+
+def test_states_after_a_gap_or_of_an_earlier_clock_teach_nothing_and_do_no_harm() -> None:
+    adaptation = Adaptation()
+    for now in (0.0, 1.0, 2.0, 1.5, 0.2):
+        command = adaptation.adapted(swing(now), JointState(now, swing(now).qpos[0] - 0.001, swing(now).qvel[0]))
+        np.testing.assert_array_equal(command.qpos, swing(now).qpos)
+
+
+def test_a_reset_forgets_what_was_learnt() -> None:
+    adaptation = Adaptation()
+    run(Disturbance(payload=1.5), adaptation, 4.0)
+    adaptation.reset()
+    state = JointState(0.0, np.array(HOME_QPOS), np.zeros(7))
+
+    assert adaptation.diagnoses == ()
+    np.testing.assert_array_equal(adaptation.adapted(swing(0.0), state).qpos, swing(0.0).qpos)

@@ -1,0 +1,238 @@
+"""The guard of a stream of plans: safe ones pass as they are, others are followed as far as it is safe."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from llm_planner.control import fallback
+from llm_planner.control.formulation import StartState
+from llm_planner.control.limits import JointLimits
+from llm_planner.control.motion_constraints import FREE, MotionConstraints
+from llm_planner.control.reference import JointState, JointTrajectory
+from llm_planner.control.safety_filter.bodies import Ball
+from llm_planner.control.safety_filter.guard import Guard, joined
+from llm_planner.control.safety_filter.safety_filter import SafetyFilter
+from llm_planner.control.zones import Shape, Zone
+from llm_planner.errors import InputError
+from llm_planner.simulation.panda import RobotLimits
+from llm_planner.world.scene import Pose
+
+TICK, PLANS = 0.004, 0.012  # [s] between steps, and between plans
+LIMITS = RobotLimits(*(np.full(3, value) for value in (-5.0, 5.0, 2.0, 5.0, np.inf)))
+WALL = MotionConstraints(zones=(Zone("wall", Shape.BOX, (0.1, 2.0, 2.0), Pose((0.8, 0.0, 0.0))),))
+NEAREST = 0.6  # where a ball of 10 cm touches the wall
+
+
+class Robot:
+    """A ball that follows exactly what the guard lets through."""
+
+    def __init__(self) -> None:
+        self.guard = Guard(SafetyFilter(Ball(0.1), LIMITS))
+        self.now, self.sent = 0.0, []
+        self.command = fallback.hold(np.zeros(3), 0.0, 0.1, 0.08)
+        self.guard.measured(self.state)
+
+    @property
+    def state(self) -> JointState:
+        here = fallback.sample(self.command, self.now)
+        return JointState(self.now, here.qpos, here.qvel)
+
+    def follow(self, seconds: float, constraints: MotionConstraints, plan=lambda robot: None) -> list[JointState]:
+        """Steps for a while; `plan` is asked for one every `PLANS`."""
+        states = []
+        for k in range(round(seconds / TICK)):
+            wanted = plan(self) if k % round(PLANS / TICK) == 0 else None
+            if wanted is not None:
+                self.take(self.guard.hear(wanted, self.now, constraints))
+            self.take(self.guard.step(self.now, constraints))
+            self.now += TICK
+            self.guard.measured(self.state)
+            states.append(self.state)
+        return states
+
+    def take(self, command: JointTrajectory | None) -> None:
+        if command is not None:
+            self.sent.append(command)
+            self.command = command
+
+
+@pytest.fixture
+def robot() -> Robot:
+    return Robot()
+
+
+def towards(goal: float):
+    """A planner that knows no zones: full speed along x until `goal` [m], as its own last plan goes on."""
+
+    def plan(robot: Robot) -> JointTrajectory:
+        here = robot.state
+        stop = here.qpos[0] + here.qvel[0] ** 2 / 4.0
+        push = 2.0 if stop + 0.03 < goal and here.qvel[0] < 1.0 else 0.0 if stop < goal else -2.0
+        qacc = np.array([[max(push, -here.qvel[0] / 0.02), 0.0, 0.0]])
+        velocity = here.qvel + 0.02 * qacc[0]
+        limits = JointLimits(np.full(3, -9.0), np.full(3, 9.0), np.full(3, 9.0), np.full(3, 2.0))
+        after = StartState(here.qpos + 0.01 * (here.qvel + velocity), velocity, qacc[0])
+        brake = fallback.brake(after, limits, robot.now, 0.02, 0.08)
+        return fallback.integrate(
+            StartState(here.qpos, here.qvel, here.qvel), np.vstack([qacc, brake.qacc]), robot.now, 0.02, 0.08
+        )
+
+    return plan
+
+
+def test_safe_plans_pass_as_they_are(robot):
+    plans = []
+
+    def remembered(robot: Robot) -> JointTrajectory:
+        plans.append(towards(0.4)(robot))
+        return plans[-1]
+
+    states = robot.follow(1.5, WALL, remembered)
+    assert len(plans) > 100
+    assert [id(command) for command in robot.sent] == [id(plan) for plan in plans]
+    assert states[-1].qpos[0] == pytest.approx(0.4, abs=0.05)
+    assert not robot.guard.is_stepping
+    assert robot.guard.why == ""
+
+
+def test_plans_into_a_zone_are_followed_up_to_it(robot):
+    states = robot.follow(2.0, WALL, towards(2.0))
+    way = [state.qpos[0] for state in states]
+    assert way[-1] > NEAREST - 0.01
+    assert max(way) <= NEAREST + 1e-6
+    assert robot.guard.is_stepping
+    assert robot.guard.why == "wall"
+    assert "wall" in robot.guard.filtered.binding
+    assert not robot.guard.filtered.infeasible
+
+
+def test_every_command_ends_at_rest_and_is_proved(robot):
+    robot.follow(2.0, WALL, towards(2.0))
+    safety = SafetyFilter(Ball(0.1), LIMITS)
+    assert len(robot.sent) > 100
+    for command in robot.sent:
+        assert np.abs(command.qvel[-1]).max() < 1e-9
+        # Sampled anew, from its start on: what curves between samples is bounded a little differently.
+        assert safety.prove(command, command.start_time, WALL).clearance > -1e-4
+
+
+def test_a_robot_that_hears_nothing_more_comes_to_rest_outside_the_zone(robot):
+    robot.follow(0.9, WALL, towards(2.0))
+    assert robot.state.qvel[0] > 0.3
+    robot.now = fallback.end_time(robot.command) + 1.0
+    assert robot.state.qpos[0] <= NEAREST + 1e-6
+
+
+def test_without_a_commander_it_brakes(robot):
+    robot.follow(0.6, FREE, towards(9.0))
+    assert robot.state.qvel[0] > 0.8
+    robot.follow(0.25, FREE)
+    robot.follow(0.4, FREE)
+    assert robot.state.qvel == pytest.approx(np.zeros(3), abs=1e-9)
+    assert robot.guard.rests(robot.now)
+
+
+def test_a_plan_goes_on_under_a_limit_that_it_still_keeps_and_is_slowed_under_one_that_it_breaks(robot):
+    robot.follow(0.6, FREE, towards(9.0))
+    sent = len(robot.sent)
+    robot.follow(0.004, MotionConstraints(speed=1.5, version=1))
+    assert len(robot.sent) == sent
+    states = robot.follow(0.4, MotionConstraints(speed=0.3, version=2), towards(9.0))
+    assert np.linalg.norm(states[-1].qvel) <= 0.3
+    assert robot.guard.is_stepping
+
+
+def test_a_zone_that_appears_too_near_is_braked_for_and_told(robot):
+    robot.follow(0.9, FREE, towards(9.0))
+    place = float(robot.state.qpos[0])
+    near = replace(WALL, zones=(replace(WALL.zones[0], pose=Pose((place + 0.23, 0.0, 0.0))),))
+    states = robot.follow(0.004, near)
+    assert robot.guard.filtered.infeasible
+    states = robot.follow(0.5, near, towards(9.0))
+    assert -0.05 < states[-1].qvel[0] < 1e-6
+    assert states[-1].qpos[0] < place + 0.2, "it stopped as soon as it could"
+
+
+def standing(place: float):
+    """A planner that wants to stand at x = `place`, as if it were there."""
+    return lambda robot: fallback.hold(np.array([place, 0.0, 0.0]), robot.now, 0.1, 0.08)
+
+
+def test_a_plan_that_begins_a_little_elsewhere_is_joined(robot):
+    robot.follow(1.5, WALL, standing(0.05))
+    assert robot.state.qpos == pytest.approx([0.05, 0.0, 0.0], abs=1e-3)
+    assert not robot.guard.is_stepping
+    assert max(np.abs(command.qacc).max() for command in robot.sent) <= 5.0 + 1e-9
+
+
+def test_a_plan_that_begins_far_off_is_stepped_towards(robot):
+    robot.follow(0.1, FREE, standing(0.3))
+    assert robot.guard.why == "it begins elsewhere"
+    assert robot.guard.is_stepping
+    robot.follow(2.0, FREE, standing(0.3))
+    assert robot.state.qpos == pytest.approx([0.3, 0.0, 0.0], abs=0.01)
+    assert not robot.guard.is_stepping
+    assert max(np.abs(command.qacc).max() for command in robot.sent) <= 5.0 + 1e-9
+
+
+def test_a_joined_plan_ends_where_the_plan_does(robot):
+    plan = towards(0.4)(robot)
+    start = StartState(np.array([0.02, -0.01, 0.0]), np.array([0.0, 0.3, 0.0]), np.zeros(3))
+    motion = joined(start, plan, robot.now, 0.25)
+    assert motion.qpos[0] == pytest.approx(start.qpos)
+    assert motion.qvel[0] == pytest.approx(start.qvel)
+    assert motion.qpos[-1] == pytest.approx(plan.qpos[-1], abs=1e-3)
+    assert motion.qvel[-1] == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+def test_plans_with_numbers_that_are_none_move_nothing(robot):
+    void = fallback.hold(np.full(3, np.nan), 0.0, 0.1, 0.08)
+    robot.follow(0.3, FREE, lambda robot: replace(void, start_time=robot.now))
+    assert robot.state.qpos == pytest.approx(np.zeros(3))
+
+
+def test_before_any_state_nothing_passes():
+    guard = Guard(SafetyFilter(Ball(0.1), LIMITS))
+    assert guard.hear(fallback.hold(np.zeros(3), 0.0, 0.1, 0.08), 0.0, FREE) is None
+    assert guard.step(0.0, FREE) is None
+    assert guard.rests(0.0)
+
+
+def test_after_a_restart_nothing_of_before_counts(robot):
+    robot.follow(0.6, FREE, towards(9.0))
+    robot.guard.forget()
+    assert robot.guard.step(robot.now, FREE) is None
+    robot.guard.measured(JointState(0.0, np.ones(3), np.zeros(3)))
+    assert robot.guard.rests(1.0)
+
+
+def test_a_robot_pushed_away_is_taken_to_be_where_it_is_measured(robot):
+    robot.follow(0.5, FREE, towards(0.1))
+    robot.guard.measured(JointState(robot.now, robot.state.qpos + 0.3, np.zeros(3)))
+    command = robot.guard.step(robot.now, FREE)
+    assert command is not None
+    assert command.qpos[0] == pytest.approx(robot.state.qpos + 0.3, abs=1e-3)
+
+
+def test_states_that_are_none_are_an_error(robot):
+    with pytest.raises(InputError, match="the filter needs 3 finite joint positions"):
+        robot.guard.measured(JointState(0.0, np.full(3, np.nan), np.zeros(3)))
+
+
+def test_the_steps_of_a_while_come_as_one_motion_that_ends_at_rest(robot):
+    plan = fallback.integrate(
+        StartState(np.zeros(3), np.zeros(3), np.zeros(3)),
+        np.array([[3.0, 0, 0]] * 5 + [[-3.0, 0, 0]] * 5),
+        0.0,
+        0.1,
+        0.08,
+    )
+    assert robot.guard.hear(plan, 0.0, WALL) is None
+    motion = robot.guard.steps(0.0, 0.24, WALL)
+    assert motion.dt == pytest.approx(0.012)
+    assert motion.qpos[20] == pytest.approx(fallback.sample(plan, 0.24).qpos, abs=1e-3)
+    assert SafetyFilter(Ball(0.1), LIMITS).prove(motion, 0.0, WALL).safe
+    assert not motion.qvel[-1].any()

@@ -1,0 +1,93 @@
+"""The guard of a robot that is told velocities: a base among zones, with motors that lag."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from llm_planner.control.limits import LimitShare
+from llm_planner.control.motion_constraints import FREE, MotionConstraints
+from llm_planner.control.reference import JointState
+from llm_planner.control.safety_filter.robots import base_body
+from llm_planner.control.safety_filter.safety_filter import FilterSettings, SafetyFilter
+from llm_planner.control.safety_filter.velocity_guard import VelocityGuard
+from llm_planner.control.zones import Shape, Zone
+from llm_planner.errors import InputError
+from llm_planner.simulation.rooms.base import BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
+from llm_planner.world.scene import Pose
+
+TICK = 0.01
+PERSON = MotionConstraints(zones=(Zone("Anna", Shape.CYLINDER, (0.25, 1.0), Pose((3.0, 0.0, 1.0)), clearance=0.5),))
+
+
+class Base:
+    """Its velocity comes after the command as that of a first-order lag."""
+
+    def __init__(self) -> None:
+        share = LimitShare(velocity=1.0, acceleration=1.0, braking=0.8, position_margin=0.0)
+        settings = FilterSettings(share=share, top_speed=1.5)
+        self.guard = VelocityGuard(SafetyFilter(base_body(), BASE_LIMITS, settings), MOTOR_LAG)
+        self.now, self.qpos, self.qvel = 0.0, np.zeros(3), np.zeros(3)
+
+    def drive(self, seconds: float, constraints: MotionConstraints, wanted=None) -> list[np.ndarray]:
+        """Positions every tick."""
+        way = []
+        for _ in range(round(seconds / TICK)):
+            if wanted is not None:
+                self.guard.hear(np.array(wanted, dtype=float), self.now)
+            command = self.guard.step(JointState(self.now, self.qpos, self.qvel), self.now, constraints)
+            after = command + (self.qvel - command) * np.exp(-TICK / MOTOR_LAG)
+            self.qpos, self.qvel = self.qpos + TICK * (self.qvel + after) / 2, after
+            self.now += TICK
+            way.append(self.qpos)
+        return way
+
+
+@pytest.fixture
+def base() -> Base:
+    return Base()
+
+
+def test_velocities_that_the_base_can_reach_pass_as_they_are(base):
+    velocity = np.array([0.03, 0.0, 0.05])
+    base.guard.hear(velocity, 0.0)
+    assert base.guard.step(JointState(0.0, base.qpos, base.qvel), 0.0, FREE) == pytest.approx(velocity, abs=0.0)
+    assert not base.guard.filtered.changed
+
+
+def test_a_base_driven_at_a_person_stops_at_the_clearance(base):
+    way = np.array(base.drive(5.0, PERSON, (1.2, 0.0, 0.0)))
+    away = np.hypot(way[:, 0] - 3.0, way[:, 1]) - 0.25 - BASE_RADIUS
+    assert away.min() >= 0.5 - 1e-3
+    assert away[-1] < 0.56
+    assert "Anna" in base.guard.filtered.binding
+
+
+def test_no_direction_is_faster_than_the_limit(base):
+    base.drive(2.0, MotionConstraints(speed=0.4), (1.5, 1.5, 0.0))
+    assert 0.37 < np.hypot(*base.qvel[:2]) <= 0.4
+
+
+def test_without_a_commander_it_brakes_and_rests(base):
+    base.drive(1.0, FREE, (1.0, 0.0, 0.5))
+    base.drive(1.5, FREE)
+    assert base.guard.rests(base.now)
+    assert np.abs(base.qvel).max() < 1e-3
+
+
+def test_a_velocity_that_is_none_is_braked_for(base):
+    base.drive(1.0, FREE, (1.0, 0.0, 0.0))
+    base.drive(1.0, FREE, (np.nan, 0.0, 0.0))
+    assert np.abs(base.qvel).max() < 0.01
+
+
+def test_after_a_restart_nothing_of_before_counts(base):
+    base.drive(1.0, FREE, (1.0, 0.0, 0.0))
+    base.guard.forget()
+    assert base.guard.rests(0.0)
+    assert not base.guard.step(JointState(0.0, np.zeros(3), np.zeros(3)), 0.0, FREE).any()
+
+
+def test_a_state_that_is_none_is_an_error(base):
+    with pytest.raises(InputError, match="the filter needs 3 finite joint velocities"):
+        base.guard.step(JointState(0.0, np.zeros(3), np.full(3, np.inf)), 0.0, FREE)

@@ -1,0 +1,259 @@
+"""What is in force: the strictest of all patches within the envelope, reached by ramps."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from llm_planner.control.envelope import Envelope
+from llm_planner.control.motion_constraints import FREE, MotionConstraints
+from llm_planner.control.patch_board import ACCEPTED, MOST_REMEMBERED, MOST_SOURCES, PatchBoard
+from llm_planner.control.patches import Patch
+from llm_planner.control.zones import Shape, Zone
+from llm_planner.world.scene import Pose
+
+LAB = Envelope(
+    speed=0.5, largest_speed=1.0, joint_share=0.6, largest_share=1.0, clearance=0.02, least_clearance=0.0,
+    weights={"position": (0.5, 2.0)},
+)  # fmt: skip
+
+
+def zone(name: str, clearance: float = 0.05) -> Zone:
+    return Zone(name, Shape.SPHERE, (0.1,), Pose((0.5, 0.0, 0.2)), clearance)
+
+
+def patch(source: str = "a", now: float = 0.0, lasts: float = 100.0, **wanted) -> Patch:
+    return Patch(source, now, now + lasts, **wanted)
+
+
+def settled(board: PatchBoard, now: float) -> MotionConstraints:
+    """What is in force a good while after `now`, in ticks of 10 ms."""
+    for k in range(500):
+        constraints = board.at(now + 0.01 * k)
+    return constraints
+
+
+def test_without_patches_the_envelope_holds():
+    assert PatchBoard().at(0.0) == FREE
+    constraints = PatchBoard(LAB).at(0.0)
+    assert (constraints.speed, constraints.joint_share, constraints.zones) == (0.5, 0.6, ())
+
+
+def test_the_strictest_wins_whoever_came_first():
+    board = PatchBoard(LAB)
+    board.offered(patch("a", speed=0.2, joint_share=1.0, clearance=0.03, zones=(zone("vase"),)), 0.0)
+    board.offered(patch("b", speed=0.9, joint_share=0.3, clearance=0.10), 0.0)
+    constraints = settled(board, 0.0)
+    assert (constraints.speed, constraints.joint_share) == (0.2, 0.3)
+    assert [zone.clearance for zone in constraints.zones] == [0.10]
+    assert board.sources == ("a", "b")
+
+
+def test_a_patch_loosens_up_to_the_envelope_while_no_other_minds():
+    board = PatchBoard(LAB)
+    assert board.offered(patch(speed=1.0, clearance=0.0), 0.0) is ACCEPTED
+    assert settled(board, 0.0).speed == 1.0
+    answer = board.offered(patch(speed=1.2), 0.0)
+    assert not answer.accepted
+    assert "more than the 1 m/s that the operator allows" in answer.reason
+    assert settled(board, 5.0).speed == 1.0
+
+
+def test_the_zones_of_the_envelope_always_hold():
+    board = PatchBoard(Envelope(zones=(zone("the operator"),)))
+    board.offered(patch(zones=(zone("vase"),)), 0.0)
+    assert [zone.name for zone in settled(board, 0.0).zones] == ["the operator", "vase"]
+
+
+def test_a_newer_patch_replaces_and_an_empty_one_withdraws():
+    board = PatchBoard(LAB)
+    board.offered(patch(speed=0.2), 0.0)
+    board.offered(patch(now=1.0, speed=0.3), 1.0)
+    assert settled(board, 1.0).speed == 0.3
+    board.offered(patch(now=7.0), 7.0)
+    assert settled(board, 7.0).speed == 0.5
+    assert board.sources == ()
+
+
+def test_an_expired_patch_is_withdrawn_by_ramp():
+    board = PatchBoard(LAB)
+    board.offered(patch(lasts=10.0, speed=0.9), 0.0)
+    assert settled(board, 0.0).speed == 0.9
+    assert board.at(9.99).speed == 0.9
+    falling = [board.at(10.0 + 0.01 * k).speed for k in range(30)]
+    assert falling[0] == pytest.approx(0.875)  # 2.5 m/s^2
+    assert falling == sorted(falling, reverse=True)
+    assert falling[-1] == 0.5
+
+
+def test_a_tightened_speed_is_there_within_a_quarter_of_a_second():
+    board = PatchBoard(LAB)
+    board.at(0.0)
+    board.offered(patch(speed=0.15), 0.0)
+    speeds = [board.at(0.01 * k).speed for k in range(26)]
+    assert speeds[0] == 0.5
+    assert all(before - after <= 0.0251 for before, after in itertools.pairwise(speeds))
+    assert speeds[15] == 0.15
+
+
+def test_where_there_was_no_limit_it_falls_from_what_the_robot_does():
+    board = PatchBoard()
+    board.at(0.0)
+    board.offered(patch(speed=0.15), 0.0)
+    assert board.at(0.01, moving=0.5).speed == pytest.approx(0.475)
+    standing = PatchBoard()
+    standing.at(0.0)
+    standing.offered(patch(speed=0.15), 0.0)
+    assert standing.at(0.01, moving=0.0).speed == 0.15
+    assert standing.at(6.0).speed == 0.15
+
+
+def test_a_limit_rises_slowly_and_ends_in_none():
+    board = PatchBoard()
+    board.offered(patch(lasts=1.0, speed=0.2), 0.0)
+    settled(board, -4.5)
+    assert board.at(1.2).speed == pytest.approx(0.2 + 0.71, abs=0.02)
+    assert math.isinf(settled(board, 2.0).speed)
+
+
+def test_a_clearance_grows_and_shrinks_at_once():
+    board = PatchBoard()
+    board.at(0.0)
+    board.offered(patch(zones=(zone("vase", 0.10),)), 0.0)
+    clearances = [board.at(0.01 * k).zones[0].clearance for k in range(25)]
+    assert clearances[:3] == pytest.approx([0.0, 0.005, 0.01])
+    assert clearances[-1] == 0.10
+    board.offered(patch(now=0.25, zones=(zone("vase", 0.02),)), 0.25)
+    assert board.at(0.25).zones[0].clearance == 0.02
+
+
+def test_two_zones_of_one_name_both_grow_to_their_end():
+    board = PatchBoard()
+    board.at(0.0)
+    board.offered(patch("a", zones=(zone("vase", 0.10),)), 0.0)
+    board.offered(patch("b", zones=(zone("vase", 0.05),)), 0.0)
+    assert [zone.clearance for zone in settled(board, 0.0).zones] == [0.10, 0.05]
+
+
+def test_the_version_rises_with_every_change_and_only_then():
+    board = PatchBoard(LAB)
+    first = board.at(0.0).version
+    assert board.at(1.0).version == first
+    board.offered(patch(now=1.0, speed=0.15), 1.0)
+    versions = [board.at(1.0 + 0.01 * k).version for k in range(30)]
+    assert versions[:3] == [first, first + 1, first + 2]
+    assert versions[-1] == versions[-2]
+
+
+@pytest.mark.parametrize(
+    ("late", "reason"),
+    [
+        (Patch("a", 5.0, 9.0, epoch=2), "it is of the earlier run 2; 'a' is at 3"),
+        (Patch("a", 3.5, 9.0, epoch=3), "it is older than the last one, by 0.500 s"),
+        (Patch("a", 5.6, 9.0, epoch=3), "its stamp lies 0.60 s in the future; at most 0.5 s is allowed"),
+        (Patch("a", 4.0, 4.9, epoch=3, speed=0.1), "it expired 0.10 s ago"),
+    ],
+)
+def test_what_is_stale_or_from_the_future_is_refused(late, reason):
+    board = PatchBoard(LAB)
+    board.offered(Patch("a", 4.0, 100.0, epoch=3, speed=0.2), 4.0)
+    answer = board.offered(late, 5.0)
+    assert (answer.accepted, answer.reason) == (False, reason)
+    assert settled(board, 5.0).speed == 0.2
+
+
+def test_it_is_never_too_late_to_withdraw():
+    board = PatchBoard(LAB)
+    board.offered(patch(speed=0.2), 0.0)
+    assert board.offered(patch(now=1.0, lasts=0.5), 5.0).accepted
+    assert board.sources == ()
+
+
+def test_a_withdrawn_patch_does_not_come_back_by_a_late_message():
+    board = PatchBoard(LAB)
+    board.offered(patch(now=2.0), 2.0)
+    assert not board.offered(patch(now=1.0, speed=0.2), 2.0).accepted
+
+
+def test_sources_without_number_do_not_fill_the_board():
+    board = PatchBoard(LAB)
+    for k in range(MOST_SOURCES):
+        assert board.offered(patch(f"source {k}", speed=0.4), 0.0).accepted
+    assert "32 sources have patches in force already" in board.offered(patch("one more", speed=0.1), 0.0).reason
+    for k in range(2 * MOST_REMEMBERED):
+        board.offered(patch(f"source {MOST_SOURCES - 1}", now=1e-4 * k), 1.0)
+        board.offered(patch(f"guest {k}", now=1.0), 1.0)
+    assert len(board.sources) == MOST_SOURCES - 1
+
+
+def crowded(constraints: MotionConstraints) -> bool:
+    """A world with room for one zone."""
+    return len(constraints.zones) < 2
+
+
+def test_patches_that_leave_no_motion_are_in_force_and_named():
+    board = PatchBoard(LAB, crowded)
+    assert board.offered(patch("the rule on vases", zones=(zone("vase"),)), 0.0).accepted
+    assert board.conflict == ""
+    assert board.offered(patch("the rule on mugs", zones=(zone("mug"),)), 0.0).accepted
+    board.offered(patch("the cook", speed=0.2), 0.0)
+    assert board.conflict.startswith("'the rule on vases' and 'the rule on mugs' contradict each other: no motion")
+    assert len(settled(board, 0.0).zones) == 2
+    board.offered(patch("the rule on mugs", now=6.0), 6.0)
+    assert board.conflict == ""
+
+
+def test_a_single_patch_that_leaves_no_motion_is_named_alone():
+    board = PatchBoard(LAB, crowded)
+    board.offered(patch("the rule", zones=(zone("vase"), zone("mug"))), 0.0)
+    assert board.conflict.startswith("'the rule' leaves no room")
+
+
+def test_a_conflict_ends_when_a_patch_expires():
+    board = PatchBoard(LAB, crowded)
+    board.offered(patch("a", lasts=1.0, zones=(zone("vase"),)), 0.0)
+    board.offered(patch("b", zones=(zone("mug"),)), 0.0)
+    assert board.conflict
+    board.at(1.0)
+    assert board.conflict == ""
+
+
+def test_a_conflict_ends_when_the_robot_has_moved_to_where_there_is_room():
+    room = [False]
+    board = PatchBoard(LAB, lambda constraints: room[0])
+    board.offered(patch(zones=(zone("vase"),)), 0.0)
+    room[0] = True
+    board.at(0.9)
+    assert board.conflict
+    board.at(1.1)
+    assert board.conflict == ""
+
+
+def test_weights_under_which_the_controller_finds_nothing_are_refused():
+    board = PatchBoard(LAB, lambda constraints: "position" not in constraints.weights)
+    board.offered(patch(speed=0.3), 0.0)
+    answer = board.offered(patch(speed=0.2, weights={"position": 2.0}), 0.0)
+    assert answer.reason == "with these weights the controller finds no motion"
+    assert settled(board, 0.0).speed == 0.3
+
+
+def test_the_newer_of_two_factors_counts():
+    board = PatchBoard(LAB)
+    board.offered(patch("a", now=0.1, weights={"position": 2.0}), 0.1)
+    board.offered(patch("b", now=0.0, weights={"position": 0.5}), 0.1)
+    assert board.at(0.1).weights == {"position": 2.0}
+
+
+def test_after_the_clock_leapt_back_patches_last_as_long_as_they_had():
+    board = PatchBoard(LAB)
+    board.offered(patch(now=50.0, lasts=10.0, speed=0.2), 50.0)
+    settled(board, 50.0)  # to 54.99
+    board.started_over(1.0)
+    assert board.at(1.0).speed == 0.2
+    board.at(5.9)
+    assert board.sources == ("a",)
+    board.at(7.1)
+    assert board.sources == ()
+    assert board.offered(patch(now=7.0, speed=0.3), 7.1).accepted

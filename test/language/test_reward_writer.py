@@ -1,0 +1,132 @@
+"""The compact writer of reward programs: what it claims, what it comes to, and what it leaves to the networks."""
+
+from __future__ import annotations
+
+import pytest
+
+from llm_planner.language.compact.model import load_compact_model
+from llm_planner.language.compact.reward_writer import write_rewards
+from llm_planner.language.model import Attempt, ProgramRequest, ReadingRequest
+from llm_planner.program.checker import check_program
+from llm_planner.simulation.objects import parse_objects
+from llm_planner.simulation.rooms.things import parse_things
+from llm_planner.simulation.world import open_world
+from llm_planner.skills.library import load_skills
+from llm_planner.world.scene import Scene
+
+TABLE = open_world("tabletop", 0, parse_objects("red block, blue block, green bowl, mug, vase")).scene()
+HOUSE = open_world("rooms", 0, parse_things("parcel, plant, Anna")).scene()
+
+ARM = [
+    ("Turn the mug by 90 degrees.", "reach(turned('mug') == 90)"),
+    ("please rotate the mug a quarter turn clockwise", "reach(turned('mug') == -90)"),
+    ("knock the vase over", "reach(tilt('vase') >= 80)"),
+    ("tip over the vase", "reach(tilt('vase') >= 80)"),
+    ("lay the vase on its side", "reach(tilt('vase') >= 80)"),
+    (
+        "turn the handle of the mug towards the red block",
+        "reach(facing('mug', 'red block') <= 8); reach(tilt('mug') <= 8)",
+    ),
+    ("point the mug's handle away from the vase", "reach(facing('mug', 'vase') >= 172); reach(tilt('mug') <= 8)"),
+    ("slide the green bowl against the mug", "reach(gap('green bowl', 'mug') <= 0.003)"),
+    ("push the red block and the blue block together", "reach(gap('red block', 'blue block') <= 0.003)"),
+    ("line the red block up with the mug and the vase", "reach(off_line('red block', 'mug', 'vase') <= 0.012)"),
+    ("push the red block to within 5 cm of the mug", "reach(gap('red block', 'mug') <= 0.05)"),
+    (
+        "push the red block to the middle and turn it by 45 degrees",
+        "reach(distance('red block', 'middle') <= 0.02); reach(turned('red block') == 45)",
+    ),
+    (
+        "slide the red block 10 cm to the left without touching the vase",
+        "reach(progress('red block', 'left') >= 0.1); keep(moved('vase') <= 0.01); "
+        "keep(gap('red block', 'vase') >= 0.01)",
+    ),
+]
+MOBILE = [
+    ("face Anna", "reach(facing('robot', 'Anna') <= 8)"),
+    ("turn your back on the plant", "reach(facing('robot', 'plant') >= 170)"),
+    ("spin twice clockwise", "reach(turned('robot') == -720); keep(moved('robot') <= 0.1)"),
+    ("circle the plant", "reach(circled('robot', 'plant') == 360); keep(distance('robot', 'plant') <= 1.17)"),
+    (
+        "drive backwards to Anna",
+        "reach(distance('robot', 'Anna') <= 0.82); reach(facing('robot', 'Anna') >= 170)",
+    ),
+    (
+        "back away from Anna to 2 metres while facing her",
+        "reach(distance('robot', 'Anna') >= 2); reach(facing('robot', 'Anna') <= 15); "
+        "keep(facing('robot', 'Anna') <= 15)",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "rewards"), ARM)
+def test_what_an_arm_is_asked_becomes_a_reward_program(command: str, rewards: str) -> None:
+    assert write_rewards(command, TABLE) == f'achieve("{rewards}")'
+
+
+@pytest.mark.parametrize(("command", "rewards"), MOBILE)
+def test_what_a_base_is_asked_becomes_a_reward_program(command: str, rewards: str) -> None:
+    assert write_rewards(command, HOUSE) == f'manoeuvre("{rewards}")'
+
+
+def test_skills_come_first_where_the_command_says_so() -> None:
+    program = write_rewards("pick up the mug and tilt it by 60 degrees", TABLE)
+    assert program == "pick(\"mug\")\nachieve(\"reach(tilt('mug') == 60); reach(height('mug') >= 0.1)\")"
+    program = write_rewards("pick up the red block and hold it level 15 cm above the green bowl", TABLE)
+    assert program.startswith('pick("red block")\nachieve("reach(height(\'red block\') == 0.195);')
+    program = write_rewards("bring the parcel to Anna, then turn your back to her", HOUSE)
+    assert program.splitlines() == [
+        'go_to("parcel")',
+        'pick_up("parcel")',
+        'go_to("Anna")',
+        "manoeuvre(\"reach(facing('robot', 'Anna') >= 170)\")",
+    ]
+
+
+def test_the_middle_between_two_things_is_a_point_of_the_scene() -> None:
+    a, b = HOUSE.find("Anna").position, HOUSE.find("plant").position
+    assert f"({(a[0] + b[0]) / 2:.2f}, {(a[1] + b[1]) / 2:.2f})" in write_rewards(
+        "go between Anna and the plant", HOUSE
+    )
+
+
+@pytest.mark.parametrize(("command", "scene"), [(c, TABLE) for c, _ in ARM] + [(c, HOUSE) for c, _ in MOBILE])
+def test_every_program_may_run(command: str, scene: Scene) -> None:
+    signatures = load_skills().for_scene(scene).signatures
+    assert check_program(write_rewards(command, scene), signatures, scene).calls
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pick up the mug",  # other skills do this
+        "push the red block 10 cm to the left",
+        "push the red block to the middle",
+        "turn the mug by 90 degrees if the vase stands",  # words that no rule reads
+        "turn the cup by 90 degrees",  # nothing of that name
+        "turn the mug by 90 degrees and wash the vase",
+        "do not turn the mug by 90 degrees",
+        "turn it by 90 degrees",  # nobody has said what
+        "never knock the vase over",
+        "",
+    ],
+)
+def test_what_it_does_not_cover_to_the_last_word_it_leaves_to_others(command: str) -> None:
+    assert write_rewards(command, TABLE) == ""
+
+
+def test_a_room_is_nothing_to_face_and_a_thing_is() -> None:
+    assert HOUSE.building is not None
+    room = HOUSE.building.names[0]
+    assert write_rewards(f"face the {room}", HOUSE) == ""
+    assert write_rewards(f"go to the {room} and face Anna", HOUSE).startswith(f'go_to("{room}")\nmanoeuvre(')
+
+
+def test_the_compact_model_answers_with_it() -> None:
+    model, command = load_compact_model(), "knock the vase over"
+    (reading,) = model.read_command(ReadingRequest(command, TABLE)).readings
+    assert (reading.task, reading.constraints) == (command, ())
+    reply = model.write_program(ProgramRequest(command, TABLE))
+    assert (reply.program, reply.confidence) == (write_rewards(command, TABLE), 1.0)
+    refused = ProgramRequest(command, TABLE, (Attempt(reply.program, ("it did not work",)),))
+    assert "I am not sure what you mean" in model.write_program(refused).question

@@ -1,0 +1,199 @@
+"""The hand's way round what the rules of a plan forbid: in forecasts, in rehearsal, in decoding and in physics."""
+
+from dataclasses import replace
+
+import pytest
+
+from llm_planner.control.zones import Subject
+from llm_planner.plan.decoding.decode import Verdict, decode_plan
+from llm_planner.plan.events import EndReason, SceneObserved, StartSkill
+from llm_planner.plan.execution import advance
+from llm_planner.plan.execution_state import start_execution
+from llm_planner.plan.in_process import Workcell, run_command
+from llm_planner.plan.plan import Outcome, goals_of
+from llm_planner.plan.planning import plan_program
+from llm_planner.plan.prediction import predict
+from llm_planner.plan.rehearsal import Advice
+from llm_planner.plan.supervision import zones_of_step
+from llm_planner.plan.trace import pass_through
+from llm_planner.plan.watch import watch_for
+from llm_planner.simulation.objects import parse_objects
+from llm_planner.simulation.world import open_world
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.library import load_skills
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.parser import parse
+from llm_planner.world.building import Building
+from llm_planner.world.propositions import Moment, holds, parse_proposition
+from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
+
+LIBRARY = load_skills()
+SKILLS = {skill.name: skill for skill in LIBRARY.for_scene(Scene(0.0, ())).signatures}
+INTO_THE_BOWL = 'pick("red block")\nplace_in("green bowl")\n'
+AWAY, NOT_OVER, FAR = "G !near(robot, vase)", "G !over(robot, vase)", "G distance(robot, vase) > 0.2"
+FORBIDDEN = {AWAY: "near(robot, vase)", NOT_OVER: "over(robot, vase)", FAR: "distance(robot, vase) < 0.2"}
+BOWL = {"object": "green bowl"}
+
+
+def thing(name, x, y, size):
+    return SceneObject(name, name.split()[-1], name.rpartition(" ")[0], (x, y, size[2] / 2), IDENTITY, size)
+
+
+@pytest.fixture
+def table():
+    """A block and a bowl with a vase between them, the hand at home."""
+    items = (
+        thing("red block", 0.42, 0.3, (0.04, 0.04, 0.04)),
+        thing("green bowl", 0.45, -0.28, (0.128, 0.128, 0.045)),
+        thing("vase", 0.5, 0.0, (0.048, 0.048, 0.12)),
+    )
+    return Scene(0.0, items, "", Pose((0.307, 0.0, 0.487)))
+
+
+@pytest.fixture
+def carrying(table):
+    """The block hangs in the hand above where it lay."""
+    block = replace(table.find("red block"), position=(0.42, 0.3, 0.185))
+    return replace(table, objects=(block, *table.objects[1:]), held="red block", robot=Pose((0.42, 0.3, 0.19)))
+
+
+def rules(*formulas):
+    return tuple(Constraint(parse(formula), formula) for formula in formulas)
+
+
+def zones_for(scene, name, values, *formulas):
+    lay = {item.name: item.position for item in scene.objects}
+    promised = predict(scene, goals_of(SKILLS[name], "", values, scene, lay))
+    return zones_of_step(watch_for(rules(*formulas), scene).see(scene), scene, promised)
+
+
+def shows(text, scenes):
+    return any(holds(parse_proposition(text), Moment(scene)) for scene in scenes)
+
+
+# --- from rules to zones
+
+
+def test_a_rule_becomes_a_zone_round_the_thing_for_the_point_that_it_speaks_of(carrying):
+    (zone,) = zones_for(carrying, "place_in", BOWL, AWAY)
+    assert (zone.name, zone.clearance, zone.subject) == ("the vase", 0.1, Subject.GRIPPER)
+    assert zone.size == pytest.approx((0.024, 0.024, 0.06))
+    (column,) = zones_for(carrying, "place_in", BOWL, NOT_OVER)
+    assert column.clearance == 0.0
+    assert column.size[2] > 1.0
+
+
+def test_a_rule_that_begins_to_bind_with_the_step_binds_its_way(table):
+    pick = {"object": "red block"}
+    carried = "G !(near(robot, vase) & holding(red block))"
+    assert zones_for(table, "pick", pick, carried) != ()
+    assert zones_for(table, "pick", pick, "G !(near(robot, vase) & holding(green bowl))") == ()
+
+
+def test_a_rule_that_is_over_binds_nothing(table, carrying):
+    until = "!near(robot, vase) W holding(red block)"
+    assert zones_for(table, "pick", {"object": "red block"}, until) != ()
+    assert zones_for(carrying, "place_in", BOWL, until) == ()
+
+
+def test_rules_of_other_things_and_of_buildings_are_none_of_the_hand(table):
+    assert zones_for(table, "pick", {"object": "red block"}, "G !holding(vase)") == ()
+    house = replace(table, building=Building((), ()))
+    assert zones_of_step(watch_for(rules(AWAY), house), house, house) == ()
+
+
+# --- the forecast
+
+
+@pytest.mark.parametrize("formula", [AWAY, NOT_OVER, FAR])
+def test_the_way_that_is_foreseen_keeps_out_of_the_zones(carrying, formula):
+    zones = zones_for(carrying, "place_in", BOWL, formula)
+    straight = pass_through(SKILLS["place_in"], BOWL, carrying, {})
+    around = pass_through(SKILLS["place_in"], BOWL, carrying, {}, zones=zones)
+    assert shows(FORBIDDEN[formula], straight.scenes)
+    assert not shows(FORBIDDEN[formula], around.scenes)
+    assert straight.metres < around.metres < 2.2 * straight.metres
+    assert around.scenes[-1].find("red block") == straight.scenes[-1].find("red block")
+
+
+def test_without_a_measured_hand_the_way_begins_above_its_goal(table):
+    blind = replace(table, robot=None)
+    zones = zones_for(table, "pick", {"object": "red block"}, AWAY)
+    ways = [pass_through(SKILLS["pick"], {"object": "red block"}, blind, {}, zones=given) for given in ((), zones)]
+    assert ways[0] == ways[1]
+
+
+def test_a_push_cannot_go_round(table):
+    push = {"object": "red block", "direction": "right", "distance": 0.2}
+    near = replace(table, objects=(*table.objects[:2], thing("vase", 0.5, 0.12, (0.048, 0.048, 0.12))))
+    zones = zones_for(near, "push", push, AWAY)
+    with pytest.raises(SkillError, match=r"the hand has to keep 10 cm from the vase.*, and would") as refusal:
+        pass_through(SKILLS["push"], push, near, {}, zones=zones)
+    assert refusal.value.code is SkillErrorCode.NO_FREE_SPACE
+
+
+# --- execution and rehearsal
+
+
+def begun(scene, *formulas):
+    planned = plan_program("do it", INTO_THE_BOWL, scene, tuple(SKILLS.values()))
+    plan = replace(planned.plan, constraints=rules(*formulas))
+    return advance(start_execution(plan, planned.interpreter, scene=scene), SceneObserved(scene))
+
+
+def test_a_step_starts_with_what_its_way_keeps_out_of(table):
+    state, (start,) = begun(table, AWAY, NOT_OVER)
+    assert isinstance(start, StartSkill)
+    assert start.zones == zones_for(table, "pick", {"object": "red block"}, AWAY, NOT_OVER)
+    assert len(start.zones) == 2
+    assert state.run.zones == start.zones
+
+
+def test_a_step_whose_goal_is_forbidden_is_not_started_and_the_thing_is_named(table):
+    near = replace(table, objects=(*table.objects[:2], thing("vase", 0.42, 0.2, (0.048, 0.048, 0.12))))
+    state, _ = begun(near, AWAY)
+    assert state.end.reason is EndReason.REPLAN
+    assert state.end.message.startswith(
+        'Step 1, pick("red block"), may not start: the hand has to keep 10 cm from the vase, '
+    )
+
+
+@pytest.mark.parametrize("formula", [AWAY, NOT_OVER, FAR])
+def test_a_plan_with_a_detour_is_rehearsed_and_allowed(table, formula):
+    planned = plan_program("do it", INTO_THE_BOWL, table, tuple(SKILLS.values()), constraints=rules(formula))
+    assert planned.rehearsal.verdict is Advice.ALLOW
+
+
+# --- decoding
+
+
+@pytest.mark.parametrize("formula", [AWAY, NOT_OVER, FAR, "!near(robot, vase) U in(red block, green bowl)"])
+def test_decoding_finds_the_plan_with_a_detour(table, formula):
+    goal = Constraint(parse("F in(red block, green bowl)"), "the block in the bowl", goal=True)
+    decoded = decode_plan(table, tuple(SKILLS.values()), (goal, *rules(formula)))
+    assert (decoded.verdict, decoded.program) == (Verdict.PLAN, INTO_THE_BOWL)
+
+
+def test_decoding_goes_round_only_what_binds_then(carrying):
+    goal = Constraint(parse("F (in(red block, green bowl) & F near(robot, vase))"), "then to the vase", goal=True)
+    until = rules("!near(robot, vase) U in(red block, green bowl)")
+    decoded = decode_plan(carrying, tuple(SKILLS.values()), (goal, *until))
+    assert decoded.verdict is Verdict.PLAN
+    assert decoded.program.startswith('place_in("green bowl")\n')
+
+
+# --- physics
+
+
+@pytest.mark.parametrize("formula", [AWAY, NOT_OVER, FAR])
+def test_what_was_foreseen_is_what_the_simulated_hand_does(table, formula):
+    world = open_world("tabletop", 0, parse_objects("red block, green bowl, vase"))
+    world.lay_out(table)
+
+    def make_plan(scene):
+        return plan_program("do it", INTO_THE_BOWL, scene, tuple(SKILLS.values()), constraints=rules(formula))
+
+    report = run_command("do it", Workcell(world, LIBRARY), make_plan)
+    assert report.outcome is Outcome.DONE  # under the eyes of the monitor, ten times a second
+    assert len(report.plan.steps) == 2

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from llm_planner.control.fallback import hold
+from llm_planner.errors import InputError
+from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
+from llm_planner.simulation.panda import HOME_QPOS
+from llm_planner.simulation.world import World
+
+HOME = np.array(HOME_QPOS)
+
+
+def sag(world: World) -> np.ndarray:
+    """How far the joints hang from where they are told to stay [rad]."""
+    world.follow(hold(HOME, 0.0, 0.1, 0.08), 1.0)
+    return HOME - world.joint_state().qpos
+
+
+def test_an_arm_without_a_disturbance_moves_as_the_undisturbed_one() -> None:
+    np.testing.assert_allclose(sag(DisturbedWorld(Disturbance(), 0, [])), sag(World(0, [])), atol=2e-6)
+
+
+def test_a_payload_pulls_the_arm_down_by_its_weight_over_the_stiffness() -> None:
+    world = DisturbedWorld(Disturbance(payload=1.5), 0, [])
+    arm = world.observation().T_base_gripper.position
+    hanging = sag(world)
+
+    # Joint 2 is 0.333 m up, straight above the base; the weight's lever is how far out the hand is.
+    assert hanging[1] == pytest.approx(-1.5 * 9.81 * arm[0] / 6000.0, rel=0.02)
+    assert abs(hanging[0]) < 1e-5
+
+
+def test_a_weak_drive_lets_the_arm_sag_by_its_own_weight() -> None:
+    weak = sag(DisturbedWorld(Disturbance(gain=np.eye(7)[1] * -0.2), 0, []))
+
+    assert abs(weak[1]) > 1e-4
+    assert np.abs(np.delete(weak, 1)).max() < 0.2 * abs(weak[1])
+
+
+def test_heavier_links_hang_lower_and_lighter_ones_higher() -> None:
+    heavier = sag(DisturbedWorld(Disturbance(masses=1.2), 0, []))
+    lighter = sag(DisturbedWorld(Disturbance(masses=0.8), 0, []))
+
+    np.testing.assert_allclose(heavier[[1, 3]], -lighter[[1, 3]], rtol=0.05)
+    assert abs(heavier[1]) > 1e-4
+
+
+def test_friction_is_that_of_the_joints() -> None:
+    world = DisturbedWorld(Disturbance(viscous=np.arange(7.0), coulomb=np.full(7, 2.0)), 0, [])
+
+    assert world.model.dof_damping[:7].tolist() == list(range(7))
+    assert world.model.dof_frictionloss[:7].tolist() == [2.0] * 7
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"payload": -1.0}, "a payload must weigh 0 kg or more, not -1"),
+        ({"masses": 0.0}, "masses must be scaled by more than 0, not 0"),
+        ({"viscous": np.zeros(6)}, "viscous needs 7 numbers of 0.0 or more"),
+        ({"coulomb": np.full(7, -1.0)}, "coulomb needs 7 numbers of 0.0 or more"),
+        ({"gain": np.full(7, -1.0)}, "gain needs 7 numbers of -0.9 or more"),
+    ],
+)
+def test_a_disturbance_that_no_arm_has_is_refused(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Disturbance(**wrong)  # type: ignore[arg-type]
