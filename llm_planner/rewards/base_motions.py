@@ -90,7 +90,7 @@ def base_motions(scene: Scene) -> Motions:
     spread[0] = 0.0  # the first control point is where the base is
     lower, upper = np.array([area.x_min, area.y_min, -np.inf]), np.array([area.x_max, area.y_max, np.inf])
     sampling = SamplingSettings(rollouts=ROLLOUTS, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.1)
-    return Motions(sampling, ControlRange(lower, upper, spread), EVERY, strain, _elsewhere, ELSEWHERE)
+    return Motions(sampling, ControlRange(lower, upper, spread), EVERY, strain, _elsewhere, ELSEWHERE, axes=2)
 
 
 def _elsewhere(rng: np.random.Generator) -> Array:

@@ -60,6 +60,14 @@ class HandModel:
         self._addresses = {name: int(model.joint(name).qposadr[0]) for name in self.movers}
         self._carried = _relative(scene, scene.held) if scene.held else None
 
+    @property
+    def load(self) -> float:
+        """How far what is held reaches from the grip point [m]; 0 where nothing is."""
+        if self._carried is None:
+            return 0.0
+        half = np.array(self.scene.find(self.scene.held).size) / 2
+        return float(np.linalg.norm(self._carried[0]) + np.linalg.norm(half))
+
     def state(self, scene: Scene, body: Array) -> Array:
         """What rollouts start from (nstate,): the scene's things where they are, at rest, the hand at `body` (6,)."""
         import mujoco

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.control.zones import Zone
 from llm_planner.rewards.futures import Futures
 from llm_planner.rewards.hand_model import HAND_JOINTS, TIMESTEP, HandModel
+from llm_planner.rewards.keeping import KeepOut
 from llm_planner.rewards.planner import Motions
 from llm_planner.rewards.rollouts import Rolled
 from llm_planner.rewards.sampling import ControlRange, SamplingSettings
 from llm_planner.simulation.objects import object_kind
 from llm_planner.skills.gripper_shape import TIP
 from llm_planner.skills.reach import REACH_MAX, REACH_MIN
+from llm_planner.skills.ways import HAND, least_gap
 
 Array = NDArray[np.float64]
 
@@ -44,6 +47,12 @@ def free_motions(model: HandModel) -> Motions:
     return _motions(model, ROLLOUTS, CARRYING if model.scene.held else MOVING, FAST, 10)
 
 
+def hand_keeps_out(model: HandModel, zones: tuple[Zone, ...]) -> KeepOut:
+    """Of `zones`: the point between the fingertips, or the whole hand with what it holds."""
+    reach = max(HAND, model.load)
+    return KeepOut(zones, lambda zone: least_gap(zone, reach))
+
+
 def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], fast: float, elsewhere: int) -> Motions:
     place, height, turn, tilt = spreads
     widest = np.array([place, place, height, turn, tilt, tilt])
@@ -53,7 +62,7 @@ def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], fast: fl
     return Motions(
         sampling, ControlRange(LOWER, UPPER, spread), EVERY,
         lambda rolled, futures: strain(rolled, fast) + _out_of_reach(futures, model.movers),
-        lambda rng: _elsewhere(widest, rng), elsewhere,
+        lambda rng: _elsewhere(widest, rng), elsewhere, axes=3,
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 # [m] beyond a clearance: nearer, a controller that keeps its margin stops more than 3 mm short, which a skill minds.
 REST = max(0.0, KeepOutSettings().margin - 0.003)
-SPARE = 0.025  # [m] beyond the clearance: rounded corners, and a hand that is not exactly on its path
+SPARE = 0.024  # [m] beyond the least gap: rounded corners, and a hand that is not exactly on its path
 SLOPE = 0.15  # near its start and goal a way may pass closer, if these are: more by that for each metre from them
 HAND = 0.105  # [m] from the grip point to the rim of the palm: what a zone for the whole robot is widened by
 HIGHEST = 0.48  # [m] at which the hand may pass over something
@@ -67,8 +67,8 @@ def _way(start: Grip, goal: Grip, cruise: float, zones: tuple[Zone, ...]) -> tup
             if way and _metres((start, *way, goal)) < metres:
                 best, metres = way, _metres((start, *way, goal))
     if not best:
-        kept = " and ".join(dict.fromkeys(map(_kept, zones)))
-        raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"the hand finds no way there that keeps {kept}")
+        told = " and ".join(dict.fromkeys(map(kept, zones)))
+        raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"the hand finds no way there that keeps {told}")
     return best
 
 
@@ -78,8 +78,13 @@ def check_line(start: Grip, goal: Grip, zones: tuple[Zone, ...]) -> None:
     line = np.linspace(_place(start), _place(goal), count)
     for zone in zones:
         gap = float(distances(zone, line).min())
-        if gap < _clearance(zone) + REST:
+        if gap < least_gap(zone):
             raise _too_near(zone, gap)
+
+
+def least_gap(zone: Zone, reach: float = HAND) -> float:
+    """How far the grip point stays from the zone's solid at the least [m], `reach` [m] of hand and load around it."""
+    return zone.clearance + (reach if zone.subject is Subject.ROBOT else 0.0) + REST
 
 
 class _Room:
@@ -94,7 +99,7 @@ class _Room:
     def check_goal(self) -> None:
         """Raises SkillError (NO_FREE_SPACE) where the goal is in a zone."""
         for zone, (_, gap) in zip(self._zones, self._gaps, strict=True):
-            if gap < _clearance(zone) + REST:
+            if gap < least_gap(zone):
                 raise _too_near(zone, gap)
 
     def is_free(self, grips: Sequence[Grip]) -> bool:
@@ -132,7 +137,7 @@ class _Room:
         far = SLOPE * np.linalg.norm(places[..., None, :2] - self._ends, axis=-1) - 1e-6
         free = np.ones(points.shape[:-1], dtype=bool)
         for zone, gaps in zip(self._zones, self._gaps, strict=True):
-            asked = np.minimum(_clearance(zone) + SPARE, (gaps + far).min(axis=-1))
+            asked = np.minimum(least_gap(zone) + SPARE, (gaps + far).min(axis=-1))
             free &= distances(zone, places) >= asked
         return free
 
@@ -175,7 +180,7 @@ def _ring(zone: Zone, height: float) -> Array:
     """Places around a zone as seen from above (n, 2); none where the hand passes over or under it."""
     half, (x, y, z) = half_widths(zone), zone.pose.position
     apart = max(0.0, abs(height - z) - half[2])
-    wide = _clearance(zone) + 1.2 * SPARE
+    wide = least_gap(zone) + 1.2 * SPARE
     if apart >= wide:
         return np.zeros((0, 2))
     angles = np.arange(CORNERS) * (2 * math.pi / CORNERS)
@@ -207,15 +212,12 @@ def _metres(grips: Sequence[Grip]) -> float:
     return float(_lengths(corners[:-1], corners[1:]).sum())
 
 
-def _clearance(zone: Zone) -> float:
-    return zone.clearance + (HAND if zone.subject is Subject.ROBOT else 0.0)
-
-
-def _kept(zone: Zone) -> str:
+def kept(zone: Zone) -> str:
+    """What a robot keeps of a zone, for a person: "10 cm from the vase"."""
     return f"{100 * zone.clearance:.0f} cm from {zone.name}" if zone.clearance else f"clear of {zone.name}"
 
 
 def _too_near(zone: Zone, gap: float) -> SkillError:
     spare = f", with {100 * REST:.1f} cm to spare" if REST else ""
-    told = f"the hand has to keep {_kept(zone)}{spare}, and would come within {100 * max(0.0, gap):.1f} cm"
+    told = f"the hand has to keep {kept(zone)}{spare}, and would come within {100 * max(0.0, gap):.1f} cm"
     return SkillError(SkillErrorCode.NO_FREE_SPACE, told)

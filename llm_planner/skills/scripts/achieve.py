@@ -11,8 +11,9 @@ import numpy as np
 from llm_planner.control.reference import MotionReference
 from llm_planner.rewards.cost import Tally, shortfalls
 from llm_planner.rewards.hand_model import HandModel, hand_of, pose_of
-from llm_planner.rewards.hand_motions import free_motions, push_motions
-from llm_planner.rewards.planner import MotionPlanner
+from llm_planner.rewards.hand_motions import free_motions, hand_keeps_out, push_motions
+from llm_planner.rewards.keeping import PlanClock
+from llm_planner.rewards.planner import MotionPlanner, Motions
 from llm_planner.rewards.program import RewardProgram, check_reward
 from llm_planner.rewards.pursuit import GAIN_LEAST, Pursuit
 from llm_planner.rewards.sampling import Array, Plan, SamplingSettings, controls_at, first_plan
@@ -39,19 +40,33 @@ INSIDE = 0.6  # share of a tolerance within which a motion stops
 
 @dataclass
 class _Run:
-    """One execution: what has been counted so far, and what samples."""
+    """One execution: what has been counted so far, what samples, and what forbids the motion that would go on."""
 
     arm: Arm
     program: RewardProgram
     tally: Tally
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED))
+    barred: str = ""
 
     @property
     def scene(self) -> Scene:
         return self.arm.scene
 
+    def planner(self, model: HandModel, motions: Motions) -> MotionPlanner:
+        keep_out = hand_keeps_out(model, self.arm.observation.zones)
+        return MotionPlanner(self.program, model, motions, self.rng, keep_out)
+
     def done(self, share: float = 1.0) -> bool:
         return not shortfalls(self.program, self.scene, self.tally.start, share)
+
+    def may_begin(self, stroke: Array) -> bool:
+        """Whether zones leave a way to where the stroke begins; else the reason is noted."""
+        try:
+            _approach(self.arm, stroke)
+        except SkillError as error:
+            self.barred = str(error)
+            return False
+        return True
 
     def seen(self, reference: MotionReference) -> Script:
         """One step of the robot, looked at."""
@@ -76,7 +91,8 @@ def achieve(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         yield from _strokes(run)
     left = shortfalls(program, arm.scene, run.tally.start)
     if left:
-        raise SkillError(SkillErrorCode.EFFECT_MISSING, "; ".join(map(str, left)))
+        why = [run.barred] if run.barred else []
+        raise SkillError(SkillErrorCode.EFFECT_MISSING, "; ".join([*map(str, left), *why]))
 
 
 def _strokes(run: _Run) -> Script:
@@ -86,14 +102,13 @@ def _strokes(run: _Run) -> Script:
         if run.done():
             return
         model = HandModel(run.scene, run.program.movers, 0.0)
-        planner = MotionPlanner(run.program, model, push_motions(model), run.rng)
+        planner = run.planner(model, push_motions(model))
         found: list[Array] = []
         yield from _searched(run, planner, found)
         if not found:
             return
-        start = grip_of(pose_of(found[0][0]))
         try:
-            yield from run.watched(arm.move("approach", arm.travel(start, arm.cruise_height())))
+            yield from run.watched(arm.move("approach", _approach(arm, found[0])))
         except SkillError:  # something is in the way there: another stroke may have room
             yield from run.watched(arm.retreat())
             continue
@@ -103,19 +118,28 @@ def _strokes(run: _Run) -> Script:
 
 def _searched(run: _Run, planner: MotionPlanner, found: list[Array]) -> Script:
     """Puts the best stroke into `found`, a batch a step while the hand stays; nothing where none promises anything."""
-    run.arm.phase = "search"
-    best = np.inf
+    arm, barred = run.arm, set[int]()
+    arm.phase, best = "search", np.inf
     for batch in range(BATCHES[1]):
         strokes = draw_strokes(run.program, run.scene, BATCH, planner.motions.sampling, run.rng)
         if len(strokes):
-            waited = planner.waited(run.scene, hand_of(run.arm.observation.T_base_gripper), run.tally.start)
-            costs = planner.tried(strokes, run.scene, run.tally.start)
-            index = int(np.argmin(costs))
-            if costs[index] < min(best, waited - GAIN_LEAST):
-                best, found[:] = float(costs[index]), [strokes[index]]
+            waited = planner.waited(run.scene, hand_of(arm.observation.T_base_gripper), run.tally.start)
+            priced = planner.tried(strokes, run.scene, run.tally.start)
+            index = int(np.argmin(priced.costs))
+            barred.update(priced.barred(waited))
+            if priced.costs[index] < min(best, waited - GAIN_LEAST):
+                best, found[:] = float(priced.costs[index]), [strokes[index]]
         if found and batch + 1 >= BATCHES[0]:
-            return
-        yield from run.seen(run.arm.hold())
+            if run.may_begin(found[0]):
+                return
+            best, found[:] = np.inf, []
+        yield from run.seen(arm.hold())
+    run.barred = planner.keep_out.told(sorted(barred)) or run.barred
+
+
+def _approach(arm: Arm, stroke: Array) -> list[Leg]:
+    """To where the stroke begins; raises SkillError (NO_FREE_SPACE) where zones leave no way there."""
+    return arm.travel(grip_of(pose_of(stroke[0])), arm.cruise_height())
 
 
 def _stroke(run: _Run, planner: MotionPlanner, stroke: Array) -> Script:
@@ -126,27 +150,29 @@ def _stroke(run: _Run, planner: MotionPlanner, stroke: Array) -> Script:
 
 def _planned(run: _Run, planner: MotionPlanner, plan: Plan, phase: str, time_limit: float) -> Script:
     arm, goes_on = run.arm, True
-    arm.phase, until, pursuit = phase, arm.observation.time + time_limit, Pursuit(arm.observation.time, IDLE)
-    while goes_on and arm.observation.time < until and not run.done(INSIDE):
-        plan, stayed = planner.improved(plan, run.scene, run.tally.start, arm.observation.time)
-        goes_on = pursuit.goes_on(arm.observation.time, stayed, plan.cost)
-        yield from run.seen(_reference(arm, plan, planner.motions.sampling))
-    now = arm.observation.time
-    yield from _rest(run, pose_of(controls_at(plan, np.array([now]), planner.motions.sampling)[0]))
+    clock = PlanClock(arm.observation.time)
+    time = plan.time
+    arm.phase, until, pursuit = phase, time + time_limit, Pursuit(time, IDLE)
+    while goes_on and time < until and not run.done(INSIDE):
+        plan, stayed, barred = planner.improved(plan, run.scene, run.tally.start, time)
+        goes_on, run.barred = pursuit.goes_on(time, stayed, plan.cost), planner.keep_out.told(barred)
+        clock.keep(planner.speed(plan), arm.observation.speed_limit)
+        yield from run.seen(_reference(arm, plan, planner.motions.sampling, clock.pace))
+        time = clock.tick(arm.observation.time)
+    yield from _rest(run, pose_of(controls_at(plan, np.array([time]), planner.motions.sampling)[0]))
 
 
-def _reference(arm: Arm, plan: Plan, sampling: SamplingSettings) -> MotionReference:
-    now = arm.observation.time
-    times = now + PATH_DT * np.arange(0.0, round(sampling.horizon / PATH_DT) + 1)
+def _reference(arm: Arm, plan: Plan, sampling: SamplingSettings, pace: float) -> MotionReference:
+    times = plan.time + pace * PATH_DT * np.arange(0.0, round(sampling.horizon / PATH_DT) + 1)
     poses = tuple(pose_of(hand) for hand in controls_at(plan, times, sampling))
-    return MotionReference(now, PATH_DT, poses, arm.width)
+    return MotionReference(arm.observation.time, PATH_DT, poses, arm.width)
 
 
 def _freely(run: _Run) -> Script:
     """The hand and what it holds, straight from where they are."""
     arm = run.arm
     model = HandModel(run.scene, (), arm.observation.gripper_width)
-    planner = MotionPlanner(run.program, model, free_motions(model), run.rng)
+    planner = run.planner(model, free_motions(model))
     hand = hand_of(arm.observation.T_base_gripper)
     plan = first_plan(arm.observation.time, hand, planner.motions.sampling)
     yield from _planned(run, planner, plan, "move", FREE_TIME)

@@ -10,6 +10,7 @@ from llm_planner.control.reference import MotionReference
 from llm_planner.errors import InputError
 from llm_planner.rewards.base_motions import BaseModel, base_motions, base_of
 from llm_planner.rewards.cost import Tally, shortfalls
+from llm_planner.rewards.keeping import PlanClock
 from llm_planner.rewards.planner import MotionPlanner, Motions
 from llm_planner.rewards.program import check_reward
 from llm_planner.rewards.pursuit import Pursuit
@@ -36,15 +37,17 @@ def manoeuvre(base: Base, arguments: Mapping[str, Argument]) -> Script:
     except InputError as error:
         raise SkillError(SkillErrorCode.PRECONDITION_FAILED, str(error)) from error
     base.phase = "manoeuvre"
-    body, motions = base_of(base.observation.T_base_gripper), planner.motions
-    plan = first_plan(base.observation.time, body, motions.sampling)
-    pursuit = Pursuit(base.observation.time, IDLE)
+    body, motions, time = base_of(base.observation.T_base_gripper), planner.motions, base.observation.time
+    plan, barred = first_plan(time, body, motions.sampling), ""
+    pursuit, clock = Pursuit(time, IDLE), PlanClock(time)
     while goes_on and shortfalls(program, base.scene, tally.start, INSIDE):
-        plan, stayed = planner.improved(plan, base.scene, tally.start, base.observation.time)
-        goes_on = pursuit.goes_on(base.observation.time, stayed, plan.cost)
-        yield _reference(base, plan, motions)
+        plan, stayed, entered = planner.improved(plan, base.scene, tally.start, time)
+        goes_on, barred = pursuit.goes_on(time, stayed, plan.cost), planner.keep_out.told(entered)
+        clock.keep(planner.speed(plan), base.observation.speed_limit)
+        yield _reference(base, plan, motions, clock.pace)
         tally.see(base.scene)
-    rest = controls_at(plan, np.array([base.observation.time]), motions.sampling)[0]
+        time = clock.tick(base.observation.time)
+    rest = controls_at(plan, np.array([time]), motions.sampling)[0]
     until = base.observation.time + STOPPING
     while base.observation.time < until - 1e-6:
         pose = base_pose(*rest.tolist())
@@ -52,11 +55,11 @@ def manoeuvre(base: Base, arguments: Mapping[str, Argument]) -> Script:
         tally.see(base.scene)
     left = shortfalls(program, base.scene, tally.start)
     if left:
-        raise SkillError(SkillErrorCode.EFFECT_MISSING, "; ".join(map(str, left)))
+        why = [barred] if barred else []
+        raise SkillError(SkillErrorCode.EFFECT_MISSING, "; ".join([*map(str, left), *why]))
 
 
-def _reference(base: Base, plan: Plan, motions: Motions) -> MotionReference:
-    now = base.observation.time
-    times = now + PATH_DT * np.arange(0.0, round(motions.sampling.horizon / PATH_DT) + 1)
+def _reference(base: Base, plan: Plan, motions: Motions, pace: float) -> MotionReference:
+    times = plan.time + pace * PATH_DT * np.arange(0.0, round(motions.sampling.horizon / PATH_DT) + 1)
     poses = tuple(base_pose(*row) for row in controls_at(plan, times, motions.sampling).tolist())
-    return MotionReference(now, PATH_DT, poses, base.width, VALID_FOR)
+    return MotionReference(base.observation.time, PATH_DT, poses, base.width, VALID_FOR)
