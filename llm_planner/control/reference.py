@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,15 @@ class MotionReference:
 
 @dataclass(frozen=True)
 class JointState:
-    """Measured arm joints: `qpos` (nq,) [rad], `qvel` (nq,) [rad/s] at `time` [s]."""
+    """Measured arm joints: `qpos` (nq,) [rad], `qvel` (nq,) [rad/s] at `time` [s].
+
+    `effort` (nq,) [Nm] is what the drives were told to give, gravity included; empty where the driver does not tell it.
+    """
 
     time: float
     qpos: Array
     qvel: Array
+    effort: Array = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)

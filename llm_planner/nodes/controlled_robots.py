@@ -47,7 +47,7 @@ class ControlledArm:
         robot = replace(arm(self._kinematics), limits=self._arm.limits)
         self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), robot)
         self._warm_up()
-        self._adaptation = Adaptation(period=1.0 / node.setting("rate")) if adapts(node) else None
+        self._adaptation = Adaptation() if adapts(node) else None
         self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
 
     def expected(self, silence: float) -> Expected:

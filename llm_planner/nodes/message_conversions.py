@@ -104,13 +104,14 @@ def _object_from_msg(message: SceneObjectMsg) -> SceneObject:
 
 
 def joint_state_to_msg(state: JointState, gripper_width: float) -> JointStateMsg:
-    """Arm and fingers; each finger carries half the width."""
-    finger = gripper_width / 2
+    """Arm and fingers; each finger carries half the width. The fingers' effort is not told apart from none."""
+    finger, efforts = gripper_width / 2, state.effort.tolist()
     return JointStateMsg(
         header=header(state.time),
         name=JOINTS,
         position=array("d", [*state.qpos.tolist(), finger, finger]),
         velocity=array("d", [*state.qvel.tolist(), 0.0, 0.0]),
+        effort=array("d", [*efforts, 0.0, 0.0] if efforts else []),
     )
 
 
@@ -129,7 +130,8 @@ def joint_state_from_msg(
         )
     position = [message.position[index] for index in order]
     velocity = [message.velocity[index] for index in order[:NQ]] if message.velocity else [0.0] * NQ
-    state = JointState(seconds(message.header.stamp), np.array(position[:NQ]), np.array(velocity))
+    effort = [message.effort[index] for index in order[:NQ]] if len(message.effort) == len(message.name) else []
+    state = JointState(seconds(message.header.stamp), np.array(position[:NQ]), np.array(velocity), np.array(effort))
     return state, sum(position[NQ:]) if fingers else float("nan")
 
 

@@ -89,10 +89,19 @@ class DisturbedWorld(World):
         inertia = np.zeros((NQ, NQ))
         mujoco.mj_fullM(model, data, inertia)
         torque: Array = qacc @ inertia + data.qfrc_bias - data.qfrc_gravcomp
-        # What compensates gravity comes from the drives too, though MuJoCo adds it behind them.
-        gain = self._disturbance.gain
-        torque += data.qfrc_gravcomp * gain / (1.0 + gain)
+        torque += self._gravity_lost(data.qfrc_gravcomp)
         return torque
+
+    def effort(self) -> Array:
+        """What the drives were told to give, whatever they gave: (nq,) [Nm]."""
+        told: Array = super().effort() - self._gravity_lost(self._gravcomp)
+        return told
+
+    def _gravity_lost(self, gravcomp: Array) -> Array:
+        """What compensates gravity comes from the drives too, though MuJoCo adds it behind them."""
+        gain = self._disturbance.gain
+        lost: Array = gravcomp * gain / (1.0 + gain)
+        return lost
 
     def _build(self, objects: tuple[ObjectSpec, ...]) -> None:
         super()._build(objects)

@@ -149,8 +149,8 @@ class World:
         return Scene(self.time, items, self._held(), *self._gripper_motion())
 
     def joint_state(self) -> JointState:
-        """The arm's joints as they are."""
-        return JointState(self.time, self.data.qpos[:NQ].copy(), self.data.qvel[:NQ].copy())
+        """The arm's joints as they are, and what their drives were told in the last physics step."""
+        return JointState(self.time, self.data.qpos[:NQ].copy(), self.data.qvel[:NQ].copy(), self.effort())
 
     def gripper_width(self) -> float:
         """Distance between the fingertips [m]."""
@@ -202,6 +202,16 @@ class World:
         self._mujoco.mj_fullM(self.model, self.data, self._inertia)
         torque: Array = qacc @ self._inertia[:NQ, :NQ] + self._bias - self._gravcomp
         return torque
+
+    def effort(self) -> Array:
+        """What the drives were told to give in the last physics step, gravity included (nq,) [Nm].
+
+        MuJoCo takes the position at the beginning of the step and the damping term at its end.
+        """
+        qpos, qvel = self.data.qpos[:NQ], self.data.qvel[:NQ]
+        servo = self._kp * (self.data.ctrl[:NQ] - qpos + self.dt * qvel) - self._kv * qvel
+        told: Array = np.clip(servo, -self.limits.torque_max, self.limits.torque_max) + self._gravcomp
+        return told
 
     def spec(self, objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
         """The model of the table, the robot and `objects`."""

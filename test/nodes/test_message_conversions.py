@@ -92,9 +92,10 @@ def test_an_argument_of_an_unknown_type_is_refused():
 
 
 def test_a_joint_state_survives_in_any_order_of_joints():
-    state = JointState(12.5, np.arange(7.0), np.arange(7.0) / 10)
+    state = JointState(12.5, np.arange(7.0), np.arange(7.0) / 10, 3 * np.arange(7.0))
     message = convert.joint_state_to_msg(state, 0.06)
     order = [8, 3, 1, 0, 2, 7, 6, 5, 4]
+    message.effort = array("d", [message.effort[k] for k in order])
     message.position = array("d", [message.position[k] for k in order])
     message.velocity = array("d", [message.velocity[k] for k in order])
     message.name = [message.name[k] for k in order]
@@ -102,7 +103,15 @@ def test_a_joint_state_survives_in_any_order_of_joints():
     assert back.time == 12.5
     assert np.array_equal(back.qpos, state.qpos)
     assert np.array_equal(back.qvel, state.qvel)
+    assert np.array_equal(back.effort, state.effort)
     assert width == pytest.approx(0.06)
+
+
+@pytest.mark.parametrize("effort", [[], [1.0, 2.0]])
+def test_the_effort_of_a_joint_state_is_empty_where_it_is_not_told_of_every_joint(effort):
+    message = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0)
+    message.effort = array("d", effort)
+    assert convert.joint_state_from_msg(message)[0].effort.size == 0
 
 
 def test_a_joint_state_may_name_other_joints_and_more_of_them():

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from llm_planner.control.adaptation.regressor import ArmRegressor
 from llm_planner.control.fallback import hold
 from llm_planner.errors import InputError
 from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
@@ -43,6 +44,29 @@ def test_heavier_links_hang_lower_and_lighter_ones_higher() -> None:
 
     np.testing.assert_allclose(heavier[[1, 3]], -lighter[[1, 3]], rtol=0.05)
     assert abs(heavier[1]) > 1e-4
+
+
+def effort(disturbance: Disturbance) -> np.ndarray:
+    """What the drives are told at rest [Nm]."""
+    world = DisturbedWorld(disturbance, 0, [])
+    sag(world)
+    return world.joint_state().effort
+
+
+def test_drives_are_told_to_hold_the_payload_and_the_arm() -> None:
+    arm = World(0, []).observation().T_base_gripper.position
+
+    assert (effort(Disturbance(payload=1.5)) - effort(Disturbance()))[1] == pytest.approx(
+        -1.5 * 9.81 * arm[0], rel=0.02
+    )
+    np.testing.assert_allclose(effort(Disturbance()), ArmRegressor().nominal_torque(HOME, 0 * HOME, 0 * HOME), atol=0.2)
+
+
+def test_a_weak_drive_is_told_more() -> None:
+    weak, sound = effort(Disturbance(gain=np.eye(7)[1] * -0.2)), effort(Disturbance())
+
+    assert weak[1] == pytest.approx(sound[1] / 0.8, rel=0.02)
+    np.testing.assert_allclose(np.delete(weak, 1), np.delete(sound, 1), atol=0.05)
 
 
 def test_friction_is_that_of_the_joints() -> None:

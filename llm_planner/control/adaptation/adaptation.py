@@ -1,8 +1,6 @@
-"""The stage between plan and robot: learns from what the joints do, and shifts what they are told."""
+"""The stage between plan and robot: learns from what the drives are told, and shifts what the joints are told."""
 
 from __future__ import annotations
-
-from collections import deque
 
 import numpy as np
 
@@ -10,27 +8,21 @@ from llm_planner.control import fallback
 from llm_planner.control.adaptation.diagnosis import Diagnoser, Diagnosis
 from llm_planner.control.adaptation.estimator import Estimator, EstimatorSettings
 from llm_planner.control.adaptation.regressor import ArmRegressor
-from llm_planner.control.adaptation.servo import Servo, servo_of
 from llm_planner.control.adaptation.shift import Shift
 from llm_planner.control.formulation import StartState
 from llm_planner.control.reference import Array, JointState, JointTrajectory
 from llm_planner.simulation.panda import PANDA_LIMITS
 
-GAP = 2.5  # periods between two commands, after which the next may have come late, and were not what was followed
-WAIT = 0.5  # [s] after such a gap that nothing is learnt
+LONGEST_STEP = 0.05  # [s] between two states, beyond which nobody knows how the arm moved from one to the other
 FINGERS_MOVED = 0.005  # [m]
 
 
 class Adaptation:
     """One for each arm; single owner, driven by the beat of its joint states."""
 
-    def __init__(
-        self, settings: EstimatorSettings | None = None, servo: Servo | None = None, period: float = 0.01
-    ) -> None:
-        """Commands are expected every `period` [s] while the arm moves."""
-        self._gap = GAP * period
+    def __init__(self, settings: EstimatorSettings | None = None) -> None:
         self._regressor = ArmRegressor()
-        self._servo = servo or servo_of(self._regressor.model)
+        self._stiffness: Array = self._regressor.model.actuator_gainprm[:, 0].copy()  # of the joints' servos [Nm/rad]
         layout = self._regressor.layout
         self.estimator = Estimator(layout, PANDA_LIMITS.torque_max, settings)
         self._diagnoser = Diagnoser(layout)
@@ -38,9 +30,8 @@ class Adaptation:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was commanded and what was learnt, as when the robot was restarted."""
-        self._sent: deque[JointTrajectory] = deque(maxlen=16)
-        self._last_time = self._late_until = -np.inf
+        """Forget what was learnt, as when the robot was restarted."""
+        self._before = _NOTHING
         self._width = np.nan
         self.estimator.reset()
         self._diagnoser.reset()
@@ -54,44 +45,51 @@ class Adaptation:
     def adapted(self, plan: JointTrajectory, state: JointState) -> JointTrajectory:
         """What to command instead of `plan`, once `state` is known; ends at rest if `plan` does."""
         self._observe(state)
+        self._look_at_fingers(plan.gripper_width)
         wanted = self._wanted_shift(fallback.sample(plan, plan.start_time + plan.dt))
-        command = self._shift.applied(plan, wanted)
-        self._remember(command)
-        return command
+        return self._shift.applied(plan, wanted)
 
     def _observe(self, state: JointState) -> None:
-        """Learn from where the joints are, and where they were told to be."""
-        dt = state.time - self._last_time
-        self._last_time = state.time
-        if self._sent and not 0.0 < dt <= self._gap:
-            self._late_until = state.time + WAIT
-        if state.time < self._late_until or not self._sent or self._sent[0].start_time > state.time:
-            return
-        if not (np.isfinite(state.qpos).all() and np.isfinite(state.qvel).all()):
-            return
-        commanded = self._commanded(state.time)
-        corrective = self._servo.corrective_torque(commanded, state)
-        told = corrective + self._regressor.nominal_torque(state.qpos, state.qvel, commanded.qacc)
-        if np.any(np.abs(told) > PANDA_LIMITS.torque_max):  # the drives gave less than that, and nobody knows how much
-            return
-        rows = self._regressor.rows(state.qpos, state.qvel, commanded.qacc, self.estimator.belief.theta)
-        self.estimator.update(rows, corrective, state.qvel, dt)
-        self._diagnoser.update(self.estimator.belief, state.time)
+        """Learn from how the joints moved since the state before, and what the drives were told meanwhile.
 
-    def _commanded(self, time: float) -> StartState:
-        in_force = next(plan for plan in reversed(self._sent) if plan.start_time <= time)
-        return fallback.sample(in_force, time)
+        What was commanded, and when it arrived, plays no part: whoever holds the arm back, and however late, it moves
+        by what its drives are told.
+        """
+        before, self._before = self._before, state
+        dt = state.time - before.time
+        if not 0.0 < dt <= LONGEST_STEP or not (_is_whole(before) and _is_whole(state)):
+            return
+        if np.any(np.abs(state.effort) > PANDA_LIMITS.torque_max):  # they gave less, and nobody knows how much
+            return
+        motion, told = _between(before, state), 0.5 * (before.effort + state.effort)
+        beyond = told - self._regressor.nominal_torque(motion.qpos, motion.qvel, motion.qacc)
+        rows = self._regressor.rows(motion.qpos, motion.qvel, motion.qacc, self.estimator.belief.theta)
+        self.estimator.update(rows, beyond, motion.qvel, dt)
+        self._diagnoser.update(self.estimator.belief, state.time)
 
     def _wanted_shift(self, motion: StartState) -> Array:
         theta = self.estimator.theta_in_bounds
         beyond = self._regressor.rows(motion.qpos, motion.qvel, motion.qacc, theta) @ theta
         bound = self.estimator.settings.bounds.shift
-        shift: Array = np.clip(beyond / self._servo.stiffness, -bound, bound)
+        shift: Array = np.clip(beyond / self._stiffness, -bound, bound)
         return shift
 
-    def _remember(self, command: JointTrajectory) -> None:
-        width = command.gripper_width
+    def _look_at_fingers(self, width: float) -> None:
         if abs(width - self._width) > FINGERS_MOVED:
             self.estimator.doubt_payload()
         self._width = self._width if width != width else width
-        self._sent.append(command)
+
+
+def _is_whole(state: JointState) -> bool:
+    """Whether there is a finite number for everything, the effort included."""
+    numbers = (state.qpos, state.qvel, state.effort)
+    return len(state.effort) == len(state.qpos) and all(bool(np.isfinite(values).all()) for values in numbers)
+
+
+def _between(before: JointState, after: JointState) -> StartState:
+    """How the joints moved from one state to the next: the mean of each."""
+    qacc = (after.qvel - before.qvel) / (after.time - before.time)
+    return StartState(0.5 * (before.qpos + after.qpos), 0.5 * (before.qvel + after.qvel), qacc)
+
+
+_NOTHING = JointState(-np.inf, np.zeros(0), np.zeros(0))

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +8,14 @@ from llm_planner.control import fallback
 from llm_planner.control.adaptation.adaptation import Adaptation
 from llm_planner.control.adaptation.bounds import AdaptationBounds
 from llm_planner.control.adaptation.estimator import EstimatorSettings
+from llm_planner.control.adaptation.regressor import ArmRegressor
+from llm_planner.control.adaptation.unknowns import Kind
 from llm_planner.control.formulation import StartState
 from llm_planner.control.reference import JointState, JointTrajectory
+from llm_planner.simulation.command_queue import CommandQueue
 from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
 from llm_planner.simulation.panda import HOME_QPOS
+from llm_planner.simulation.rate_limiter import RateLimiter
 
 PERIOD = 0.01
 DRAGGING = Disturbance(coulomb=np.eye(7)[3] * 3.0)
@@ -94,29 +99,90 @@ def test_a_state_that_cannot_be_read_teaches_nothing() -> None:
     assert np.isfinite(adaptation.estimator.belief.theta).all()
 
 
-def test_a_drive_at_its_limit_teaches_nothing() -> None:
-    adaptation = Adaptation()
+def told_to_swing(regressor: ArmRegressor, told: Callable[[np.ndarray], np.ndarray]) -> Adaptation:
+    """Adaptation that was shown two seconds of a swing with 1.5 kg in the hand; `told` of the effort (7,) is told."""
+    adaptation, theta = Adaptation(), np.zeros(regressor.layout.size)
+    theta[0] = 1.5
     for tick in range(200):
-        now = PERIOD * tick
-        adaptation.adapted(swing(now), JointState(now, swing(now).qpos[0] - 0.05, swing(now).qvel[0]))
+        plan = swing(PERIOD * tick)
+        motion = plan.qpos[0], plan.qvel[0], plan.qacc[0]
+        effort = regressor.nominal_torque(*motion) + regressor.rows(*motion, theta) @ theta
+        adaptation.adapted(plan, JointState(plan.start_time, plan.qpos[0], plan.qvel[0], told(effort)))
+    return adaptation
+
+
+def test_drives_that_are_told_more_than_their_model_says_teach_something(regressor: ArmRegressor) -> None:
+    adaptation = told_to_swing(regressor, lambda effort: effort)
+
+    assert adaptation.estimator.belief.theta[0] == pytest.approx(1.5, abs=0.1)
+
+
+def test_a_drive_at_its_limit_teaches_nothing(regressor: ArmRegressor) -> None:
+    adaptation = told_to_swing(regressor, lambda effort: np.append(effort[:6], 12.5))
 
     assert adaptation.estimator.belief.groups == ()
 
 
-def test_commands_that_come_too_far_apart_to_be_in_time_teach_nothing() -> None:
-    adaptation, world = Adaptation(), DisturbedWorld(Disturbance(payload=1.5), 0, [])
-    for _ in range(100):
-        state = world.joint_state()
-        world.follow(adaptation.adapted(swing(state.time), state), 0.04)
-
-    assert adaptation.estimator.belief.groups == ()
+@pytest.mark.parametrize("effort", [np.zeros(0), np.full(7, np.nan)])
+def test_a_driver_that_does_not_tell_the_effort_teaches_nothing(regressor: ArmRegressor, effort: np.ndarray) -> None:
+    assert told_to_swing(regressor, lambda _: effort).estimator.belief.groups == ()
 
 
 def test_states_after_a_gap_or_of_an_earlier_clock_teach_nothing_and_do_no_harm() -> None:
     adaptation = Adaptation()
     for now in (0.0, 1.0, 2.0, 1.5, 0.2):
-        command = adaptation.adapted(swing(now), JointState(now, swing(now).qpos[0] - 0.001, swing(now).qvel[0]))
-        np.testing.assert_array_equal(command.qpos, swing(now).qpos)
+        state = JointState(now, swing(now).qpos[0] - 0.001, swing(now).qvel[0], np.full(7, 11.0))
+        np.testing.assert_array_equal(adaptation.adapted(swing(now), state).qpos, swing(now).qpos)
+
+    assert adaptation.estimator.belief.groups == ()
+
+
+def late(disturbance: Disturbance, seconds: float) -> tuple[Adaptation, list[str]]:
+    """A driver that gets each command 0 to 50 ms after it was to begin, and catches up; also all that was said."""
+    world, adaptation, said = DisturbedWorld(disturbance, 0, []), Adaptation(), []
+    limiter, rng = RateLimiter(world.limits, world.joint_state().qpos), np.random.default_rng(3)
+    queue, on_the_way = CommandQueue(fallback.hold(world.joint_state().qpos, 0.0, 0.1, 0.03)), []
+    for _ in range(round(seconds / PERIOD)):
+        now, state = world.time, world.joint_state()
+        on_the_way.append((now + PERIOD * rng.integers(0, 6), adaptation.adapted(swing(now), state)))
+        for _, command in [post for post in on_the_way if post[0] <= now]:
+            queue.add(command, now)
+        on_the_way = [post for post in on_the_way if post[0] > now]
+        world.follow(limiter.advance(queue.at(now), now, PERIOD), PERIOD)
+        said += [diagnosis.words(0.0) for diagnosis in adaptation.diagnoses]
+    return adaptation, said
+
+
+def test_commands_that_come_late_are_taken_for_no_fault_of_the_arm() -> None:
+    adaptation, said = late(Disturbance(), 8.0)
+
+    assert said == []
+    assert not adaptation.estimator.belief.theta.any()
+
+
+def test_a_payload_is_weighed_however_late_commands_come() -> None:
+    adaptation, _ = late(Disturbance(payload=1.4), 5.0)
+
+    assert [group.kind for group in adaptation.estimator.belief.groups] == [Kind.MASS]
+    assert adaptation.estimator.belief.theta[0] == pytest.approx(1.4, abs=0.1)
+
+
+def test_an_arm_that_is_held_back_is_not_taken_for_a_heavy_one() -> None:
+    adaptation, world = Adaptation(), DisturbedWorld(Disturbance(), 0, [])
+    home = fallback.hold(world.joint_state().qpos, 0.0, 0.1, 0.03)
+    for tick in range(800):
+        state = world.joint_state()
+        adaptation.adapted(swing(state.time), state)
+        world.follow(home if tick % 200 < 100 else _from_here(state), PERIOD)
+
+    assert adaptation.diagnoses == ()
+    assert not adaptation.estimator.belief.theta.any()
+
+
+def _from_here(state: JointState) -> JointTrajectory:
+    """Another commander's wish: joints go on from where they are and slow down."""
+    start = StartState(state.qpos, state.qvel, state.qvel)
+    return fallback.integrate(start, np.full((10, 7), 0.5), state.time, 0.05, 0.03)
 
 
 def test_a_reset_forgets_what_was_learnt() -> None:
