@@ -230,9 +230,6 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
         [
             Figure("random scenes, contacts", lambda r: r["touched"], at_most(0), "0"),
             Figure("random scenes, violations > 1 mm", lambda r: r["violations"], at_most(0), "0"),
-            Figure(
-                "clearance grows: behind for [s], at most", lambda r: r["recovery s"]["max"], at_most(0.25), "≤ 0.25"
-            ),
             Figure("random scenes, hand speed / limit", lambda r: r["speed over limit"]["max"], at_most(1.1), "≤ 1.1"),
             Figure("tick in those scenes, median [ms CPU]", lambda r: r["tick ms"]["median"], at_most(3.0), "≤ 3"),
             Figure("tick in those scenes, 99 % [ms CPU]", lambda r: r["tick ms"]["p99"], at_most(4.5), "≤ 4.5"),

@@ -1,8 +1,7 @@
 """Random scenes whose way leads straight through a zone, while zones' clearances and the speed limit change.
 
 Judged by MuJoCo's distances between the robot's real solids and the zones, every 5 ms, against what is in force at that
-moment. A violation is more than 1 mm below a clearance that has not grown for a second; while one grows (by a ramp) the
-robot has to make room, and the depth below what is in force, and how long it lasts, are reported apart.
+moment: a violation is more than 1 mm below a clearance, whether it grows (by its ramp, wherever the robot is) or not.
 Usage: bench_clearance.py [--scenes 500] [--seed 0] [--processes 2] [--unfiltered] [--json]
 """
 
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from clearance_scenes import SECONDS, ClearanceScene, draw_scene
-from guarded_arm import PERIOD, GuardedArm, Log, piece
+from guarded_arm import FILTER_PERIOD, PERIOD, GuardedArm, Log, piece
 
 from llm_planner.control.ladder import Rung
 from llm_planner.simulation.panda import GRIPPER_WIDTH_MAX
@@ -27,7 +26,6 @@ from llm_planner.simulation.world import NQ, World, open_world
 from llm_planner.skills.motion import PATH_DT
 
 TOLERANCE = 0.001  # [m]
-SETTLED = 1.0  # [s] after a clearance has grown
 SPEED_TOLERANCE = 1.1
 
 
@@ -37,11 +35,9 @@ class Outcome:
 
     touched: bool  # a zone's solid, or the table
     least: float  # distance from a solid
-    violation: float  # below a settled clearance
-    transient: float  # below a clearance while it grows
-    recovery: float  # the longest that a grown clearance was not kept
-    speeding: float  # hand speed / limit, later than a quarter of a second after it fell, and settled
-    evading: float  # the same while the robot makes room for a clearance that grows
+    violation: float  # below the clearance in force
+    violated_for: float  # more than 1 mm deep [s]
+    speeding: float  # hand speed / limit, later than a quarter of a second after it fell
     held: float  # share of the ticks that neither tracked nor relaxed
     violations_at: float  # when the violation was deepest
     controller_ms: tuple[float, ...]
@@ -79,32 +75,20 @@ def play(scene: ClearanceScene, filtered: bool = True) -> Log:
 
 def judge(log: Log) -> Outcome:
     times = np.array(log.times)
-    least, violation, transient, recovery, at = np.inf, 0.0, 0.0, 0.0, 0.0
-    calm = np.ones(len(times), dtype=bool)
+    least, short = np.inf, np.zeros(len(times))
     for name in log.distances[-1]:
         distance = np.array([row.get(name, np.inf) for row in log.distances])
         clearance = np.array([row.get(name, 0.0) for row in log.clearances])
-        grown = np.maximum.accumulate(np.where(np.diff(clearance, prepend=0.0) > 0, times, -np.inf))
-        short = clearance - distance
-        settled = times - grown > SETTLED
-        calm &= settled
         least = min(least, float(distance.min()))
-        deepest = np.where(settled, short, -np.inf)
-        if deepest.max() > violation:
-            violation, at = float(deepest.max()), float(times[deepest.argmax()])
-        transient = max(transient, float(short[~settled].max(initial=0.0)))
-        late = (~settled) & (short > TOLERANCE)
-        recovery = max(recovery, float((times - grown)[late].max(initial=0.0)))
+        short = np.maximum(short, clearance - distance)
     return Outcome(
         touched=least < 0 or any(log.touched),
         least=least,
-        violation=violation,
-        transient=transient,
-        recovery=recovery,
-        speeding=_speeding(log, times, calm),
-        evading=_speeding(log, times, ~calm),
+        violation=float(short.max()),
+        violated_for=FILTER_PERIOD * float((short > TOLERANCE).sum()),
+        speeding=_speeding(log, times),
         held=float(np.mean([rung not in (Rung.TRACKING, Rung.RELAXED) for rung in log.rungs[2:]])),
-        violations_at=at,
+        violations_at=float(times[short.argmax()]),
         controller_ms=tuple(log.controller_ms),
         proof_ms=tuple(log.proof_ms),
         filter_ms=tuple(log.filter_ms),
@@ -113,12 +97,12 @@ def judge(log: Log) -> Outcome:
     )
 
 
-def _speeding(log: Log, times: np.ndarray, looked_at: np.ndarray) -> float:
+def _speeding(log: Log, times: np.ndarray) -> float:
     limits = np.array(log.limits)
     with np.errstate(invalid="ignore"):
         falls = np.where(np.isfinite(limits) & (np.diff(limits, prepend=np.inf) < 0), times, -np.inf)
     settled = times - np.maximum.accumulate(falls) > 0.25
-    return float((np.array(log.speeds) / limits)[settled & looked_at].max(initial=0.0))
+    return float((np.array(log.speeds) / limits)[settled].max(initial=0.0))
 
 
 def one(filtered: bool, seed: int) -> Outcome:
@@ -143,11 +127,8 @@ def run(scenes: int, seed: int, processes: int, filtered: bool) -> dict[str, Any
         "violations": sum(outcome.violation > TOLERANCE for outcome in outcomes),
         "deepest violation mm": 1e3 * max(outcome.violation for outcome in outcomes),
         "least distance mm": 1e3 * min(outcome.least for outcome in outcomes),
-        "transients": sum(outcome.transient > TOLERANCE for outcome in outcomes),
-        "transient mm": _spread([1e3 * outcome.transient for outcome in outcomes]),
-        "recovery s": _spread([outcome.recovery for outcome in outcomes if outcome.transient > TOLERANCE]),
+        "violated for s": max(outcome.violated_for for outcome in outcomes),
         "speed over limit": _spread([outcome.speeding for outcome in outcomes]),
-        "speed over limit, making room": _spread([outcome.evading for outcome in outcomes]),
         "speeding": sum(outcome.speeding > SPEED_TOLERANCE for outcome in outcomes),
         "share held": float(np.mean([outcome.held for outcome in outcomes])),
         "tick ms": _spread(times),

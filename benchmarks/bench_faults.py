@@ -1,11 +1,11 @@
 """Faults of every kind, one at a time, in random scenes whose way leads through a zone: what the arm then does.
 
 Contacts with zones' solids and the table are counted from MuJoCo's distances; those within 0.6 s of the start of a push
-are the push's own. A violation is more than 1 mm below a clearance that has not grown for a second, outside of pushes.
+are the push's own. A violation is more than 1 mm below a clearance, outside of pushes.
 "Uncontrolled" is a run in which a joint goes beyond 100 % of its velocity or acceleration limit (means over 10 ms,
 outside of pushes), or moves although no valid reference has come for 1.2 s (0.5 s of validity, and braking). The
-recovery is from the start of the fault to the last tick at which the robot was held by it, or short of a clearance that
-grew; the skill begins a new run half a second after it is told that it failed. Contradictory zones cannot be kept.
+recovery is from the start of the fault to the last tick at which the robot was held by it; the skill begins a new run
+half a second after it is told that it failed. Contradictory zones cannot be kept.
 Usage: bench_faults.py [--scenes 20] [--seed 0] [--processes 2] [--only FAULT] [--unfiltered] [--json]
 """
 
@@ -82,7 +82,7 @@ def one(fault: Fault, filtered: bool, seed: int) -> Outcome:
         contact=bool((touched & ~pushed).any()),
         contact_by_push=bool((touched & pushed).any()),
         violation=judged.violation,
-        recovery=max(float(after.max(initial=0.0)), judged.recovery),
+        recovery=float(after.max(initial=0.0)),
         uncontrolled=_uncontrolled(log, times, pushed, late),
         held=bool(held[-1]),
     )

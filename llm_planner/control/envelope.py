@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 
 from llm_planner.control.formulation import Weights
@@ -23,7 +23,8 @@ class Ramps:
     speed_rises: float = 1.0
     share_falls: float = 4.0  # [1/s]
     share_rises: float = 1.0
-    clearance_grows: float = 0.5  # [m/s]; it shrinks at once, for nothing has to move for that
+    clearance_grows: float = 0.2  # [m/s] at most; it shrinks at once, for nothing has to move for that
+    clearance_quickens: float = 1.0  # [m/s^2] of that growth, which begins at a stand
 
     def __post_init__(self) -> None:
         for ramp in fields(self):
@@ -76,22 +77,41 @@ class Envelope:
             if not (0 < least <= 1 <= largest and math.isfinite(largest)):
                 raise InputError(f"the factors of the weight {name!r} must enclose 1, not [{least:g}, {largest:g}]")
 
-    def objection(self, patch: Patch) -> str:
-        """Why `patch` leads out of the envelope, in words; "" where it does not."""
-        if patch.speed is not None and patch.speed > self.largest_speed:
-            return f"{patch.speed:g} m/s is more than the {self.largest_speed:g} m/s that the operator allows"
-        if patch.joint_share is not None and patch.joint_share > self.largest_share:
-            return f"a joint share of {patch.joint_share:g} is more than the operator's {self.largest_share:g}"
-        if patch.clearance is not None and patch.clearance < self.least_clearance:
-            return f"a clearance of {patch.clearance:g} m is less than the operator's {self.least_clearance:g} m"
-        for name, factor in patch.weights.items():
-            least, largest = self.weights.get(name, (math.inf, -math.inf))
-            if least > largest:
+    def clipped(self, patch: Patch) -> tuple[Patch, str]:
+        """`patch` without what leads out of the envelope, which is told in words; "" where nothing does.
+
+        What it tightens stays as it is: a rule that would loosen a speed still has its zones.
+        """
+        told = []
+        speed, joint_share, clearance = patch.speed, patch.joint_share, patch.clearance
+        if speed is not None and speed > self.largest_speed:
+            told.append(f"{speed:g} m/s is more than the {self.largest_speed:g} m/s that the operator allows")
+            speed = self.largest_speed
+        if joint_share is not None and joint_share > self.largest_share:
+            told.append(f"a joint share of {joint_share:g} is more than the operator's {self.largest_share:g}")
+            joint_share = self.largest_share
+        if clearance is not None and clearance < self.least_clearance:
+            told.append(f"a clearance of {clearance:g} m is less than the operator's {self.least_clearance:g} m")
+            clearance = self.least_clearance
+        weights, told_of_weights = self._clipped_weights(patch.weights)
+        told += told_of_weights
+        if not told:
+            return patch, ""
+        clipped = replace(patch, speed=speed, joint_share=joint_share, clearance=clearance, weights=weights)
+        return clipped, "; ".join(told)
+
+    def _clipped_weights(self, factors: Mapping[str, float]) -> tuple[dict[str, float], list[str]]:
+        weights, told = {}, []
+        for name, factor in factors.items():
+            if name not in self.weights:
                 listing = ", ".join(self.weights) or "none"
-                return f"the weight {name!r} may not be changed; the operator allows: {listing}"
-            if not least <= factor <= largest:
-                return f"the weight {name!r} may be multiplied by {least:g} to {largest:g}, not {factor:g}"
-        return ""
+                told.append(f"the weight {name!r} may not be changed; the operator allows: {listing}")
+                continue
+            least, largest = self.weights[name]
+            weights[name] = min(max(factor, least), largest)
+            if weights[name] != factor:
+                told.append(f"the weight {name!r} may be multiplied by {least:g} to {largest:g}, not {factor:g}")
+        return weights, told
 
 
 FROM_THE_ROBOT = Envelope()  # where an operator gave none: the robot's own limits are all there is

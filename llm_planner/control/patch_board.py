@@ -1,6 +1,6 @@
 """Which patches are in force, and what follows from them: the strictest of all, reached by ramps.
 
-Tightening is always accepted; loosening, within the operator's envelope. Time is the robot's, handed in.
+Tightening is always accepted; loosening, as far as the operator's envelope lets it. Time is the robot's, handed in.
 """
 
 from __future__ import annotations
@@ -9,23 +9,24 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from llm_planner.control.crowd import joined
 from llm_planner.control.envelope import FROM_THE_ROBOT, Envelope
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.patches import Patch
-from llm_planner.control.zones import Shape, Subject, Zone
+from llm_planner.control.ramp import Ramp
 
 AHEAD = 0.5  # [s] that a patch may begin after now: clocks differ, but not by more
-MOST_SOURCES = 32
+MOST_SOURCES = 32  # with a patch of their own; those of all others are put together
 MOST_REMEMBERED = 256  # sources, those without a patch included
 LOOK_AGAIN = 1.0  # [s] whether a conflict is over, for the robot has moved
-FASTEST = 5.0  # [m/s] no robot of ours gets there: a limit that rises past it is none
+_REST = " "  # a source that no patch can have: all those without a place of their own
 
 Feasible = Callable[[MotionConstraints], bool]  # one dry run of the controller's program at the present state
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a patch; `reason` in words where it was refused."""
+    """What became of a patch; `reason` in words where it was refused, or a part of it was."""
 
     accepted: bool
     reason: str = ""
@@ -43,29 +44,29 @@ class PatchBoard:
         self._feasible = feasible
         self._patches: dict[str, Patch] = {}
         self._epochs: dict[str, tuple[int, float]] = {}  # of each source: the newest epoch and stamp heard
-        self._ramped = self._target = self._wanted()
+        self._target = self._wanted()
+        self._ramp = Ramp(envelope.ramps, self._target)
         self._settled = True  # the target is reached
         self._ramped_at = self._looked_at = -math.inf
 
     @property
     def sources(self) -> tuple[str, ...]:
         """Whose patches are in force."""
-        return tuple(self._patches)
+        return tuple(patch.source for patch in self._patches.values())
 
     def offered(self, patch: Patch, now: float) -> Answer:
-        """Put `patch` in force in place of the source's earlier one, or say why not."""
+        """Put `patch` in force in place of the source's earlier one, or say why not, or which part of it not."""
         self._expire(now)
-        before = dict(self._patches)
         reason = self._objection(patch, now)
-        if not reason:
-            self._put(patch)
-            reason = self._fault_of_weights(patch)
         if reason:
-            self._patches = before
             return Answer(False, reason)
+        wanted, beyond = self.envelope.clipped(patch)
+        told = [words for words in (beyond, self._put(wanted)) if words]
         self._remember(patch)
+        if self._settled:
+            self._ramped_at = max(self._ramped_at, now)  # ramps begin now, not when was last looked
         self._aim(now)
-        return ACCEPTED
+        return Answer(True, "; ".join(told)) if told else ACCEPTED
 
     def at(self, now: float, moving: float = math.inf) -> MotionConstraints:
         """What is in force at `now` [s]; a falling speed limit falls from `moving`, the present speed [m/s]."""
@@ -73,12 +74,10 @@ class PatchBoard:
         elapsed = max(0.0, now - self._ramped_at) if math.isfinite(self._ramped_at) else 0.0
         self._ramped_at = max(self._ramped_at, now)
         if self._settled:
-            return self._ramped
-        changed = self._towards(self._target, elapsed, moving)
-        self._settled = changed == replace(self._target, version=changed.version)
-        if changed != self._ramped:
-            self._ramped = replace(changed, version=self._ramped.version + 1)
-        return self._ramped
+            return self._ramp.present
+        present = self._ramp.towards(self._target, elapsed, moving)
+        self._settled = self._ramp.reached(self._target)
+        return present
 
     def started_over(self, now: float) -> None:
         """The robot's clock leapt to `now`: what was in force stays so for as long as it still had."""
@@ -101,30 +100,38 @@ class PatchBoard:
             return f"its stamp lies {patch.stamp - now:.2f} s in the future; at most {AHEAD:g} s is allowed"
         if patch.expires <= now and not patch.says_nothing:  # to withdraw it is never too late
             return f"it expired {now - patch.expires:.2f} s ago"
-        if patch.source not in self._patches and len(self._patches) >= MOST_SOURCES:
-            return f"{MOST_SOURCES} sources have patches in force already; withdraw one"
-        return self.envelope.objection(patch)
+        return ""
 
-    def _put(self, patch: Patch) -> None:
-        """In place of what the source wanted before."""
+    def _put(self, patch: Patch) -> str:
+        """In place of what the source wanted before; what of it cannot be in force, in words."""
         self._patches.pop(patch.source, None)
-        if not patch.says_nothing:
-            self._patches[patch.source] = patch
+        if patch.says_nothing:
+            return ""
+        if len(self._patches) - (_REST in self._patches) >= MOST_SOURCES:
+            crowd = [self._patches[_REST]] if _REST in self._patches else []
+            self._patches[_REST] = joined([*crowd, patch], self.envelope)
+            return (
+                f"{MOST_SOURCES} sources have patches in force already: with others it only tightens, till all expire"
+            )
+        self._patches[patch.source] = patch
+        return self._without_bad_weights(patch)
 
-    def _fault_of_weights(self, patch: Patch) -> str:
-        """Whether it is the weights of a patch in place that leave no motion, in words."""
+    def _without_bad_weights(self, patch: Patch) -> str:
+        """Takes out of a patch in place weights that leave no motion, and says so."""
         if not patch.weights or self._feasible(self._wanted()):
             return ""
         self._put(replace(patch, weights={}))
-        possible = self._feasible(self._wanted())
-        self._put(patch)
-        return "with these weights the controller finds no motion" if possible else ""
+        if self._feasible(self._wanted()):
+            return "with these weights the controller finds no motion: they are left out"
+        self._patches[patch.source] = patch  # it is not they
+        return ""
 
     def _remember(self, patch: Patch) -> None:
         """So that an older patch, which the network may still hold, comes to nothing."""
         self._epochs[patch.source] = patch.epoch, patch.stamp
         if len(self._epochs) > MOST_REMEMBERED:
-            self._epochs = {source: self._epochs[source] for source in (*self._patches, patch.source)}
+            kept = {*self._patches, patch.source}
+            self._epochs = {source: heard for source, heard in self._epochs.items() if source in kept}
 
     def _expire(self, now: float) -> None:
         over = [source for source, patch in self._patches.items() if now >= patch.expires]
@@ -155,43 +162,6 @@ class PatchBoard:
         if not self._patches or self._feasible(self._target):
             return
         guilty = [source for source in self._patches if self._feasible(self._wanted(without=source))]
-        names = " and ".join(repr(source) for source in guilty or self._patches)
+        names = " and ".join(repr(self._patches[source].source) for source in guilty or self._patches)
         verb = "contradict each other" if len(guilty or self._patches) > 1 else "leaves no room"
         self.conflict = f"{names} {verb}: no motion keeps everything; the robot stays as close to it as it can"
-
-    def _towards(self, wanted: MotionConstraints, elapsed: float, moving: float) -> MotionConstraints:
-        ramps, now = self.envelope.ramps, self._ramped
-        share_step = elapsed * (ramps.share_falls if wanted.joint_share < now.joint_share else ramps.share_rises)
-        return MotionConstraints(
-            self._speed(wanted.speed, elapsed, moving),
-            _stepped(now.joint_share, wanted.joint_share, share_step),
-            self._grown(wanted.zones, elapsed * ramps.clearance_grows),
-            now.version,
-            wanted.weights,
-        )
-
-    def _speed(self, wanted: float, elapsed: float, moving: float) -> float:
-        ramps, present = self.envelope.ramps, self._ramped.speed
-        if wanted < present:
-            begin = min(present, moving)
-            return wanted if math.isinf(begin) else max(wanted, begin - elapsed * ramps.speed_falls)
-        risen = present + elapsed * ramps.speed_rises
-        return wanted if risen >= min(wanted, FASTEST) else risen
-
-    def _grown(self, wanted: tuple[Zone, ...], step: float) -> tuple[Zone, ...]:
-        """The solids at once, what is kept from them growing by at most `step` [m]."""
-        kept: dict[tuple[str, Shape, Subject], float] = {}
-        for zone in self._ramped.zones:
-            kind = (zone.name, zone.shape, zone.subject)
-            kept[kind] = max(zone.clearance, kept.get(kind, 0.0))
-        begun = [kept.get((zone.name, zone.shape, zone.subject), 0.0) for zone in wanted]
-        grown = tuple(
-            replace(zone, clearance=min(zone.clearance, clearance + step))
-            for zone, clearance in zip(wanted, begun, strict=True)
-        )
-        return self._ramped.zones if grown == self._ramped.zones else grown  # who reads them may go by identity
-
-
-def _stepped(value: float, goal: float, step: float) -> float:
-    """`value` moved towards `goal` by at most `step`."""
-    return min(goal, value + step) if goal > value else max(goal, value - step)

@@ -11,7 +11,7 @@ from llm_planner_interfaces.msg import MotionPatch
 from llm_planner.control.envelope import FROM_THE_ROBOT, Envelope
 from llm_planner.control.envelope_file import read_envelope
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.patch_board import Feasible, PatchBoard
+from llm_planner.control.patch_board import ACCEPTED, Answer, Feasible, PatchBoard
 from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.motion_messages import patch_from_msg
 from llm_planner.nodes.settings import ENVELOPE
@@ -34,7 +34,7 @@ class PatchFeed:
         self.board = PatchBoard(envelope, feasible)
         self.refused: deque[str] = deque(maxlen=REFUSALS)
         self._node, self._frame = node, frame
-        self._now = math.nan
+        self._now = self._since = math.nan  # the robot's time, and when this node first knew of it
         self._early: deque[MotionPatch] = deque(maxlen=PATCHES.depth)  # came before the time was known
         node.create_subscription(MotionPatch, "motion_patch", self._on_patch, PATCHES)
 
@@ -42,6 +42,8 @@ class PatchFeed:
         """What is in force at `now` [s], the robot's point moving at `moving` [m/s]."""
         if now > self._now + LEAP:
             self.started_over(now)
+        if math.isnan(self._now):
+            self._since = now
         self._now = now
         while self._early:
             self._offer(self._early.popleft())
@@ -49,7 +51,7 @@ class PatchFeed:
 
     def started_over(self, now: float) -> None:
         """The robot's clock leapt to `now`."""
-        self._now = now
+        self._now = self._since = now
         self.board.started_over(now)
 
     def _on_patch(self, message: MotionPatch) -> None:
@@ -60,17 +62,24 @@ class PatchFeed:
 
     def _offer(self, message: MotionPatch) -> None:
         try:
-            reason = self._objection(message)
+            answer = self._answer(message)
         except LlmPlannerError as error:
-            reason = str(error)
-        if reason:
-            self.refused.append(f"{message.source}: {reason}")
-            self._node.get_logger().warning(
-                f"a patch of {message.source!r} is refused: {reason}", throttle_duration_sec=1.0
-            )
+            answer = Answer(False, str(error))
+        if not answer.reason:
+            return
+        told = f"{message.source}: {answer.reason}"
+        if told not in self.refused:
+            self.refused.append(told)
+        how = "not heeded in all" if answer.accepted else "refused"
+        self._node.get_logger().warning(
+            f"a patch of {message.source!r} is {how}: {answer.reason}", throttle_duration_sec=1.0
+        )
 
-    def _objection(self, message: MotionPatch) -> str:
+    def _answer(self, message: MotionPatch) -> Answer:
         frame = message.header.frame_id
         if message.zones and frame != self._frame:
-            return f"its zones are in the frame {frame!r}; those of this robot are in {self._frame!r}"
-        return self.board.offered(patch_from_msg(message), self._now).reason
+            return Answer(False, f"its zones are in the frame {frame!r}; those of this robot are in {self._frame!r}")
+        patch = patch_from_msg(message)
+        if patch.expires <= self._since and not patch.says_nothing:
+            return ACCEPTED  # history, which topics keep: it was over before this node could have heeded it
+        return self.board.offered(patch, self._now)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from llm_planner.control.crowd import CROWD, STANDSTILL
 from llm_planner.control.envelope import Envelope
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.patch_board import ACCEPTED, MOST_REMEMBERED, MOST_SOURCES, PatchBoard
-from llm_planner.control.patches import Patch
+from llm_planner.control.patch_board import ACCEPTED, MOST_REMEMBERED, MOST_SOURCES, Answer, PatchBoard
+from llm_planner.control.patches import MOST_ZONES, Patch
 from llm_planner.control.zones import Shape, Zone
 from llm_planner.world.scene import Pose
 
@@ -55,10 +58,11 @@ def test_a_patch_loosens_up_to_the_envelope_while_no_other_minds():
     board = PatchBoard(LAB)
     assert board.offered(patch(speed=1.0, clearance=0.0), 0.0) is ACCEPTED
     assert settled(board, 0.0).speed == 1.0
-    answer = board.offered(patch(speed=1.2), 0.0)
-    assert not answer.accepted
-    assert "more than the 1 m/s that the operator allows" in answer.reason
-    assert settled(board, 5.0).speed == 1.0
+    answer = board.offered(patch(speed=1.2, zones=(zone("vase"),)), 0.0)
+    assert answer == Answer(True, "1.2 m/s is more than the 1 m/s that the operator allows")
+    constraints = settled(board, 0.0)
+    assert constraints.speed == 1.0
+    assert [zone.name for zone in constraints.zones] == ["vase"]
 
 
 def test_the_zones_of_the_envelope_always_hold():
@@ -118,15 +122,48 @@ def test_a_limit_rises_slowly_and_ends_in_none():
     assert math.isinf(settled(board, 2.0).speed)
 
 
-def test_a_clearance_grows_and_shrinks_at_once():
+def grows(board: PatchBoard, to: float, over: float = 3.0, period: float = 0.01) -> list[float]:
+    """The clearance of a vase, tick by tick from now on, when one of `to` [m] is asked for."""
+    board.at(0.0)
+    board.offered(patch(zones=(zone("vase", to),)), 0.0)
+    return [board.at(period * k).zones[0].clearance for k in range(round(over / period))]
+
+
+def test_a_clearance_grows_from_a_stand_and_shrinks_at_once():
+    board = PatchBoard()
+    clearances = grows(board, to=0.10)
+    assert clearances[:3] == pytest.approx([0.0, 0.00005, 0.0002])  # 1 m/s^2
+    steps = np.diff(clearances)
+    assert steps.max() == pytest.approx(0.002)  # 0.2 m/s
+    assert np.diff(steps[:60]).max() <= 0.0001 + 1e-12
+    board.offered(patch(now=3.0, zones=(zone("vase", 0.02),)), 3.0)
+    assert board.at(3.0).zones[0].clearance == 0.02
+
+
+@pytest.mark.parametrize(
+    ("limits", "top"),
+    [({}, 0.2), ({"speed": 0.1}, 0.05), ({"speed": 1.0}, 0.2), ({"joint_share": 0.25}, 0.05)],
+)
+def test_a_clearance_is_in_force_in_a_time_that_is_known_beforehand(limits, top):
+    """The speed of growth / 1 m/s^2 / 2, and the way at that speed, which is less where the robot may only be slow."""
+    board = PatchBoard()
+    board.offered(patch("the cook", now=-5.0, **limits), -5.0)
+    settled(board, -5.0)
+    clearances = grows(board, to=0.10)
+    after = 0.01 * clearances.index(0.10)
+    assert after == pytest.approx(0.10 / top + top / 2, abs=0.011)
+
+
+def test_a_clearance_grows_alike_however_often_it_is_looked_at():
+    often, seldom = grows(PatchBoard(), to=0.10, period=0.01), grows(PatchBoard(), to=0.10, period=0.1)
+    assert seldom == pytest.approx(often[::10])
+
+
+def test_a_ramp_begins_when_its_patch_comes_and_not_when_was_last_looked():
     board = PatchBoard()
     board.at(0.0)
-    board.offered(patch(zones=(zone("vase", 0.10),)), 0.0)
-    clearances = [board.at(0.01 * k).zones[0].clearance for k in range(25)]
-    assert clearances[:3] == pytest.approx([0.0, 0.005, 0.01])
-    assert clearances[-1] == 0.10
-    board.offered(patch(now=0.25, zones=(zone("vase", 0.02),)), 0.25)
-    assert board.at(0.25).zones[0].clearance == 0.02
+    board.offered(patch(now=5.0, zones=(zone("vase", 0.10),)), 5.0)
+    assert board.at(5.01).zones[0].clearance == pytest.approx(0.00005)
 
 
 def test_two_zones_of_one_name_both_grow_to_their_end():
@@ -177,15 +214,60 @@ def test_a_withdrawn_patch_does_not_come_back_by_a_late_message():
     assert not board.offered(patch(now=1.0, speed=0.2), 2.0).accepted
 
 
-def test_sources_without_number_do_not_fill_the_board():
-    board = PatchBoard(LAB)
+def full(board: PatchBoard) -> PatchBoard:
+    """With a patch of every source there is a place for."""
     for k in range(MOST_SOURCES):
-        assert board.offered(patch(f"source {k}", speed=0.4), 0.0).accepted
-    assert "32 sources have patches in force already" in board.offered(patch("one more", speed=0.1), 0.0).reason
+        assert board.offered(patch(f"source {k}", speed=0.4), 0.0) is ACCEPTED
+    return board
+
+
+def test_sources_without_number_do_not_fill_the_board():
+    board = full(PatchBoard(LAB))
     for k in range(2 * MOST_REMEMBERED):
         board.offered(patch(f"source {MOST_SOURCES - 1}", now=1e-4 * k), 1.0)
         board.offered(patch(f"guest {k}", now=1.0), 1.0)
     assert len(board.sources) == MOST_SOURCES - 1
+
+
+def test_who_comes_after_the_last_place_still_tightens_until_it_expires():
+    board = full(PatchBoard(LAB))
+    late = patch("one more", lasts=8.0, speed=0.1, clearance=0.10, zones=(zone("vase"),), weights={"position": 2.0})
+    answer = board.offered(late, 0.0)
+    assert answer.accepted
+    assert "32 sources have patches in force already: with others it only tightens" in answer.reason
+    assert board.sources[-1] == CROWD
+    constraints = settled(board, 0.0)
+    assert (constraints.speed, constraints.weights) == (0.1, {})
+    assert [zone.clearance for zone in constraints.zones] == [0.10]
+    board.offered(patch("one more", now=5.0), 5.0)
+    board.offered(patch("another", now=5.0, lasts=2.0, speed=0.9, joint_share=0.5), 5.0)
+    assert (board.at(7.9).speed, board.at(7.9).joint_share) == (0.1, 0.5)
+    assert settled(board, 8.0).speed == 0.4
+
+
+def test_who_comes_after_the_last_place_loosens_nothing():
+    board = full(PatchBoard(replace(LAB, speed=0.3)))
+    board.offered(patch("one more", speed=0.9, joint_share=1.0, clearance=0.0, zones=(zone("vase", 0.0),)), 0.0)
+    constraints = settled(board, 0.0)
+    assert (constraints.speed, constraints.joint_share, constraints.zones[0].clearance) == (0.3, 0.6, 0.02)
+
+
+def test_a_flood_of_zones_fills_no_memory_and_brings_the_robot_to_a_stand():
+    board = full(PatchBoard(LAB))
+    for k in range(MOST_ZONES):
+        board.offered(patch(f"guest {k}", zones=(zone(f"vase {k}"),)), 0.0)
+    assert settled(board, 0.0).speed == 0.4
+    for k in range(1000):
+        board.offered(patch(f"flood {k}", now=5.0, lasts=10.0, zones=(zone(f"mug {k}"),)), 5.0)
+    constraints = settled(board, 5.0)
+    assert len(constraints.zones) == MOST_ZONES
+    assert (constraints.speed, constraints.joint_share) == (STANDSTILL, STANDSTILL)
+
+
+def test_a_crowd_that_leaves_no_motion_is_named():
+    board = full(PatchBoard(LAB, crowded))
+    board.offered(patch("one more", zones=(zone("vase"), zone("mug"))), 0.0)
+    assert board.conflict.startswith("'more sources than there is room for' leaves no room")
 
 
 def crowded(constraints: MotionConstraints) -> bool:
@@ -231,12 +313,18 @@ def test_a_conflict_ends_when_the_robot_has_moved_to_where_there_is_room():
     assert board.conflict == ""
 
 
-def test_weights_under_which_the_controller_finds_nothing_are_refused():
+def test_weights_under_which_the_controller_finds_nothing_are_left_out():
     board = PatchBoard(LAB, lambda constraints: "position" not in constraints.weights)
-    board.offered(patch(speed=0.3), 0.0)
     answer = board.offered(patch(speed=0.2, weights={"position": 2.0}), 0.0)
-    assert answer.reason == "with these weights the controller finds no motion"
-    assert settled(board, 0.0).speed == 0.3
+    assert answer == Answer(True, "with these weights the controller finds no motion: they are left out")
+    constraints = settled(board, 0.0)
+    assert (constraints.speed, constraints.weights) == (0.2, {})
+
+
+def test_weights_are_not_blamed_for_what_zones_do():
+    board = PatchBoard(LAB, lambda constraints: not constraints.zones)
+    assert board.offered(patch(zones=(zone("vase"),), weights={"position": 2.0}), 0.0) is ACCEPTED
+    assert board.at(0.0).weights == {"position": 2.0}
 
 
 def test_the_newer_of_two_factors_counts():

@@ -60,15 +60,45 @@ def test_what_is_refused_is_told_with_the_reason():
     node = FakeNode()
     patches = feed(node, Envelope(speed=0.5, largest_speed=1.0))
     patches.at(10.0)
-    node.callback(patch_to_msg(Patch("a guest", 10.0, 20.0, speed=2.0)))
     node.callback(patch_to_msg(Patch("a guest", 10.0, 20.0, zones=(BALL,)), frame="map"))
     node.callback(MotionPatch(source="a guest"))
-    assert [reason.split(": ", 1)[0] for reason in patches.refused] == ["a guest"] * 3
-    assert "more than the 1 m/s that the operator allows" in patches.refused[0]
-    assert "in the frame 'map'; those of this robot are in 'panda_link0'" in patches.refused[1]
-    assert "must expire after its stamp" in patches.refused[2]
-    assert node.heard[0].startswith("a patch of 'a guest' is refused: 2 m/s is more")
+    assert [reason.split(": ", 1)[0] for reason in patches.refused] == ["a guest"] * 2
+    assert "in the frame 'map'; those of this robot are in 'panda_link0'" in patches.refused[0]
+    assert "must expire after its stamp" in patches.refused[1]
+    assert node.heard[0].startswith("a patch of 'a guest' is refused: its zones are in the frame 'map'")
     assert patches.at(10.1).speed == 0.5
+
+
+def test_what_would_loosen_too_much_is_told_once_and_the_rest_is_in_force():
+    node = FakeNode()
+    patches = feed(node, Envelope(speed=0.5, largest_speed=1.0))
+    patches.at(10.0)
+    for stamp in (10.0, 10.4):
+        node.callback(patch_to_msg(Patch("a rule", stamp, 20.0, speed=2.0, zones=(BALL,))))
+    assert list(patches.refused) == ["a rule: 2 m/s is more than the 1 m/s that the operator allows"]
+    assert node.heard[0].startswith("a patch of 'a rule' is not heeded in all: 2 m/s is more")
+    assert [zone.name for zone in patches.at(10.5).zones] == ["the ball"]
+
+
+def test_patches_that_were_over_before_the_node_began_are_not_worth_a_word():
+    node = FakeNode()
+    patches = feed(node)
+    node.callback(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2)))
+    patches.at(47.0)
+    node.callback(patch_to_msg(Patch("another", 12.0, 22.0, speed=0.2)))
+    assert (list(patches.refused), node.heard) == ([], [])
+    patches.at(49.0)
+    node.callback(patch_to_msg(Patch("a late one", 46.0, 48.0, speed=0.2)))
+    assert list(patches.refused) == ["a late one: it expired 1.00 s ago"]
+
+
+def test_a_restarted_node_hears_in_what_topics_keep_that_a_patch_was_withdrawn():
+    node = FakeNode()
+    patches = feed(node)
+    node.callback(patch_to_msg(Patch("a rule", 10.0, 1000.0, speed=0.2)))
+    node.callback(patch_to_msg(Patch("a rule", 12.0, 16.0)))
+    patches.at(47.0)
+    assert patches.board.sources == ()
 
 
 def test_when_the_clock_leaps_patches_keep_their_time():
