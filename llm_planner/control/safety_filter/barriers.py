@@ -13,13 +13,13 @@ import numpy as np
 
 from llm_planner.control.limits import JointLimits
 from llm_planner.control.reference import Array
-from llm_planner.control.safety_filter.bodies import Body, Placed
-from llm_planner.control.safety_filter.distances import Clearances, ZoneSet
-from llm_planner.control.safety_filter.proof import sag
+from llm_planner.control.safety_filter.bodies import Placed
+from llm_planner.control.safety_filter.distances import Clearances
+from llm_planner.control.safety_filter.proof import Proof, clearance_proof, sag
 from llm_planner.control.safety_filter.stopping import Move, travel, travel_slope, way_to_rest
+from llm_planner.control.safety_filter.surroundings import Surroundings
 
 MOST_ROWS = 15  # of zones
-CLEAR = 0.01  # [m] a motion that is proved to keep this much needs no program
 
 
 @dataclass(frozen=True)
@@ -51,22 +51,32 @@ class Ahead:
         return len(self.between)
 
     @property
-    def is_clear(self) -> bool:
-        """Whether no posture is within `CLEAR` of a zone."""
-        return self.clearances is None or float(self.clearances.values.min()) >= CLEAR
-
-    @property
     def half(self) -> int:
         return 1 + len(self.between) // 2
 
+    def clearance(self) -> float:
+        """A quick bound from below on all clearances on the way [m]."""
+        if self.clearances is None:
+            return math.inf
+        values = self.clearances.values[:, : self.rest + 1].min(axis=0)
+        chords = self.placed.points[:, 1 : self.rest + 1] - self.placed.points[:, : self.rest]
+        lengths = np.sqrt((chords * chords).sum(axis=0))
+        return float((0.5 * (values[1:] + values[:-1] - lengths) - self.between[:, None]).min())
 
-def look_ahead(start: Move, qacc: Array, body: Body, zones: ZoneSet, braking: Array) -> Ahead:
-    """What holding `qacc` (nq,) and then braking comes to."""
-    qpos, off = way_to_rest(start, qacc, braking)
-    between = sag(qpos, off, body)
+    def proof(self) -> Proof:
+        """Whether all clearances are kept on the way."""
+        if self.clearances is None:
+            return Proof()
+        return clearance_proof(self.clearances, self.placed.points, self.between)
+
+
+def look_ahead(start: Move, qacc: Array, around: Surroundings, braking: Array, samples: int) -> Ahead:
+    """What holding `qacc` (nq,) and then braking comes to, the braking in `samples` pieces at most."""
+    qpos, off = way_to_rest(start, qacc, braking, samples)
+    between = sag(qpos, off, around.body)
     stopped = start.qpos + travel(start.qvel, braking, start.dt)
-    placed = body.place(np.concatenate([qpos, stopped[None]]))
-    clearances = zones.clearances(placed.points[:, :, zones.points]) if len(zones) else None
+    placed = around.body.place(np.concatenate([qpos, stopped[None]]))
+    clearances = around.zones.clearances(placed.points) if len(around.zones) else None
     return Ahead(start, start.qvel + start.dt * qacc, placed, clearances, between)
 
 
@@ -78,8 +88,8 @@ class Barrier:
     margin: float  # [m] kept beyond it
 
 
-def zone_rows(ahead: Ahead, body: Body, zones: ZoneSet, limits: JointLimits, braking: Array, barrier: Barrier) -> Rows:
-    """The rows that can matter, linearised about the acceleration that `ahead` holds."""
+def zone_rows(ahead: Ahead, reach: Array, limits: JointLimits, braking: Array, barrier: Barrier) -> Rows:
+    """The rows that can matter, linearised about the acceleration that `ahead` holds; `reach` (S, nq) is the body's."""
     clearances = ahead.clearances
     if clearances is None:
         return Rows((), np.zeros((0, limits.nq)), np.zeros(0))
@@ -88,13 +98,13 @@ def zone_rows(ahead: Ahead, body: Body, zones: ZoneSet, limits: JointLimits, bra
     dt = ahead.start.dt
     direct, later = 0.5 * dt * dt, dt * travel_slope(ahead.velocity, braking, dt)
     moved = np.array([direct + later, direct + 0.75 * later]) * limits.acceleration  # of the two postures, by u = 1
-    zone, place, point = np.nonzero(room < 2.0 * (moved @ body.reach)[:, None])
+    zone, place, point = np.nonzero(room < 2.0 * (moved @ reach.T))
     if len(zone) > MOST_ROWS:
         urgent = np.argpartition(room[zone, place, point], MOST_ROWS)[:MOST_ROWS]
         zone, place, point = zone[urgent], place[urgent], point[urgent]
     normals = clearances.normals(zone, places[place], point)
-    slopes = ahead.placed.slopes(places[place], zones.points[point], normals) * moved[place]
-    return Rows(tuple(zones.zones[index].name for index in zone.tolist()), slopes, -room[zone, place, point])
+    slopes = ahead.placed.slopes(places[place], point, normals) * moved[place]
+    return Rows(tuple(clearances.zones.zones[index].name for index in zone.tolist()), slopes, -room[zone, place, point])
 
 
 def _allowed(rest: Array, now: Array, barrier: Barrier) -> Array:

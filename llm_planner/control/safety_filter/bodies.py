@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,7 +34,8 @@ class Placed(Protocol):
 class Body(Protocol):
     """A robot as the filter sees it. `radii` (S,) [m].
 
-    `reach` (nq,) and `bend` (nq, nq) bound how far points move: |dp / dq_i| and |d2 p / dq_i dq_j| [m/rad, m/m, m].
+    How far joints move points is bounded: `reach` (S, nq) of each point, `most` (nq,) of any, |dp / dq_i| [m/rad, m/m],
+    and `bend` (nq, nq), |d2 p / dq_i dq_j| [m].
     """
 
     @property
@@ -41,9 +43,14 @@ class Body(Protocol):
     @property
     def reach(self) -> Array: ...
     @property
+    def most(self) -> Array: ...
+    @property
     def bend(self) -> Array: ...
     def place(self, qpos: Array) -> Placed:
         """The body at joint positions (n, nq)."""
+
+    def part(self, points: Indices) -> Body:
+        """Of the same robot only `points`."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +71,6 @@ class Rod:
         return [(*(a + share * (b - a)).tolist(), radius) for share in np.linspace(0.0, 1.0, count + 1)]
 
 
-GROUP = 6  # points that are placed in one product
-
-
 class SerialArm:
     """A chain of revolute joints in the parameters of Denavit and Hartenberg, in Craig's convention.
 
@@ -80,39 +84,51 @@ class SerialArm:
         tip: tuple[float, float, float],
         excess: float = 0.008,
     ) -> None:
-        self._fixed, self._cosine, self._sine = _link_matrices(links)
+        self._frames = _frames(links)
         last = len(links) - 1
         balls = [(last, (*tip, 0.0))] + [(rod.link, ball) for rod in rods for ball in rod.spheres(excess)]
-        groups = _grouped(balls)
-        self._group_link = np.array([link for link, _ in groups])
-        table = np.array([group for _, group in groups])  # (G, GROUP, 4)
-        self._local = np.concatenate([table[..., :3], np.ones((len(groups), GROUP, 1))], axis=2).transpose(0, 2, 1)
-        self.radii: Array = table[..., 3].ravel()
-        self._moved_by = np.repeat(self._group_link, GROUP)[:, None] >= np.arange(len(links))  # (S, nq)
-        self.reach = _reach(links, table)
-        self.bend: Array = np.minimum.outer(self.reach, self.reach)
+        link, local = np.array([link for link, _ in balls]), np.array([ball[:3] for _, ball in balls])
+        self.radii: Array = np.array([ball[3] for _, ball in balls])
+        self._moved_by = link[:, None] >= np.arange(len(links))  # (S, nq)
+        # One product places all points: a column has the point's place in the rows of its link, and 0 elsewhere.
+        table = np.zeros((len(links), 4, len(balls)))
+        table[link, :3, np.arange(len(balls))], table[link, 3, np.arange(len(balls))] = local, 1.0
+        self._table = table.reshape(4 * len(links), -1)
+        self.reach = _reach(links, link, local)
+        self.most: Array = self.reach.max(axis=0)
+        # A second derivative is bounded by the distance from the axis of the outer joint.
+        self.bend: Array = np.array([[self.most[max(i, j)] for j in range(len(links))] for i in range(len(links))])
 
     def place(self, qpos: Array) -> PlacedArm:
         """The arm at joint positions (n, nq) [rad]."""
-        frames = (
-            self._fixed + np.cos(qpos)[:, :, None, None] * self._cosine + np.sin(qpos)[:, :, None, None] * self._sine
-        )
-        for joint in range(1, frames.shape[1]):
-            np.matmul(frames[:, joint - 1], frames[:, joint].copy(), out=frames[:, joint])
-        placed = frames[:, self._group_link, :3] @ self._local  # (n, G, 3, GROUP)
-        return PlacedArm(placed.transpose(2, 0, 1, 3).reshape(3, len(qpos), -1), frames, self._moved_by)
+        count, nq = qpos.shape
+        turns = np.ones((nq, count, 3))
+        turns[..., 1], turns[..., 2] = np.cos(qpos.T), np.sin(qpos.T)
+        frames = (turns @ self._frames).reshape(nq, count, 4, 4)
+        for joint in range(1, nq):
+            frames[joint] = frames[joint - 1] @ frames[joint]
+        rows = frames[:, :, :3].transpose(2, 1, 0, 3).reshape(3 * count, -1)
+        return PlacedArm((rows @ self._table).reshape(3, len(qpos), -1), frames, self._moved_by)
+
+    def part(self, points: Indices) -> SerialArm:
+        """Of the same robot only `points`."""
+        part = copy(self)
+        part.radii, part.reach = self.radii[points], self.reach[points]
+        part._moved_by, part._table = self._moved_by[points], self._table[:, points]
+        return part
 
 
 @dataclass(frozen=True)
 class PlacedArm:
-    """`points` (3, n, S) [m]; `frames` (n, nq, 4, 4) of the links."""
+    """`points` (3, n, S) [m]; `frames` (nq, n, 4, 4) of the links."""
 
     points: Array
     frames: Array
     moved_by: NDArray[np.bool_]
 
     def slopes(self, posture: Indices, point: Indices, normals: Array) -> Array:
-        axes, origins = self.frames[posture, :, :3, 2], self.frames[posture, :, :3, 3]
+        frames = self.frames[:, posture].swapaxes(0, 1)
+        axes, origins = frames[..., :3, 2], frames[..., :3, 3]
         lever = self.points[:, posture, point].T[:, None, :] - origins
         # axis x lever . normal, written out: np.cross costs more than all the rest.
         x, y, z = lever[..., 0], lever[..., 1], lever[..., 2]
@@ -131,14 +147,21 @@ class FlatBase:
         self._heights = np.array([0.0, *(half * (2 * k + 1) for k in range(layers))])
         self.radii: Array = np.array([0.0] + [math.hypot(radius, half)] * layers)
         # All points lie on the axis about which it turns.
-        self.reach, self.bend = np.array([1.0, 1.0, 0.0]), np.zeros((3, 3))
+        self.most, self.bend = np.array([1.0, 1.0, 0.0]), np.zeros((3, 3))
+        self.reach: Array = np.tile(self.most, (len(self.radii), 1))
 
     def place(self, qpos: Array) -> PlacedPoints:
         """The base at x, y, yaw (n, 3)."""
         points = np.empty((3, len(qpos), len(self.radii)))
         points[:2] = qpos[:, :2].T[:, :, None]
         points[2] = self._heights
-        return PlacedPoints(points, self.reach)
+        return PlacedPoints(points, self.most)
+
+    def part(self, points: Indices) -> FlatBase:
+        """Of the same robot only `points`."""
+        part = copy(self)
+        part._heights, part.radii, part.reach = self._heights[points], self.radii[points], self.reach[points]
+        return part
 
 
 class Ball:
@@ -146,11 +169,18 @@ class Ball:
 
     def __init__(self, radius: float) -> None:
         self.radii: Array = np.array([0.0, radius])
-        self.reach, self.bend = np.ones(3), np.zeros((3, 3))
+        self.most, self.bend = np.ones(3), np.zeros((3, 3))
+        self.reach: Array = np.ones((2, 3))
 
     def place(self, qpos: Array) -> PlacedPoints:
         """The ball at x, y, z (n, 3)."""
-        return PlacedPoints(np.repeat(qpos.T[:, :, None], 2, axis=2), self.reach)
+        return PlacedPoints(np.repeat(qpos.T[:, :, None], len(self.radii), axis=2), self.most)
+
+    def part(self, points: Indices) -> Ball:
+        """Of the same robot only `points`."""
+        part = copy(self)
+        part.radii, part.reach = self.radii[points], self.reach[points]
+        return part
 
 
 @dataclass(frozen=True)
@@ -164,37 +194,24 @@ class PlacedPoints:
         return normals * self.moves
 
 
-def _link_matrices(links: Sequence[tuple[float, float, float]]) -> tuple[Array, Array, Array]:
-    """Each link's frame in the one before is fixed + cos(q) cosine + sin(q) sine, all (nq, 4, 4)."""
-    fixed, cosine, sine = (np.zeros((len(links), 4, 4)) for _ in range(3))
+def _frames(links: Sequence[tuple[float, float, float]]) -> Array:
+    """Each link's frame in the one before is (1, cos q, sin q) times its three matrices: (nq, 3, 16)."""
+    frames = np.zeros((len(links), 3, 4, 4))
+    fixed, cosine, sine = frames.swapaxes(0, 1)
     for k, (a, d, alpha) in enumerate(links):
         c, s = math.cos(alpha), math.sin(alpha)
         fixed[k, :, 2:] = [[0.0, a], [-s, -s * d], [c, c * d], [0.0, 1.0]]
         cosine[k, :3, :2] = [[1.0, 0.0], [0.0, c], [0.0, s]]
         sine[k, :3, :2] = [[0.0, -1.0], [c, 0.0], [s, 0.0]]
-    return fixed, cosine, sine
+    return frames.reshape(len(links), 3, 16)
 
 
-Ball4 = tuple[float, float, float, float]  # x, y, z, radius
-
-
-def _grouped(balls: list[tuple[int, Ball4]]) -> list[tuple[int, list[Ball4]]]:
-    """Groups of `GROUP` balls of one link; short ones are filled up with their last ball. The order starts as given."""
-    groups: list[tuple[int, list[Ball4]]] = []
-    for link in dict.fromkeys(link for link, _ in balls):
-        own = [ball for owner, ball in balls if owner == link]
-        for k in range(0, len(own), GROUP):
-            group = own[k : k + GROUP]
-            groups.append((link, group + [group[-1]] * (GROUP - len(group))))
-    return groups
-
-
-def _reach(links: Sequence[tuple[float, float, float]], table: Array) -> Array:
-    """How far a point can be from the axis of each joint (nq,) [m]; a second derivative has that of the outer joint."""
-    reach = np.empty(len(links))
-    beyond = float(np.linalg.norm(table[..., :3], axis=2).max())
-    for k in reversed(range(len(links))):
-        reach[k] = beyond
-        a, d, _ = links[k]
-        beyond += math.hypot(a, d)
+def _reach(links: Sequence[tuple[float, float, float]], link: Indices, local: Array) -> Array:
+    """How far points at `local` (S, 3) in the frames of links `link` (S,) can be from the axis of each joint [m]."""
+    lengths = np.cumsum([math.hypot(a, d) for a, d, _ in links])
+    reach: Array = np.linalg.norm(local, axis=1)[:, None] + lengths[link][:, None] - lengths
+    reach[np.arange(len(link)), link] = np.hypot(
+        local[:, 0], local[:, 1]
+    )  # each turns about the z axis of its own link
+    reach[link[:, None] < np.arange(len(links))] = 0.0
     return reach

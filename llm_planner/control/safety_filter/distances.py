@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from llm_planner.control.reference import Array
 from llm_planner.control.zones import Shape, Subject, Zone
 
-UNLIMITED = np.inf
+UNLIMITED = 1e6  # [m] the clearance of a point that a zone does not bind; finite, so that sums and differences are
 
 
 class ZoneSet:
@@ -26,26 +26,22 @@ class ZoneSet:
 
     def __init__(self, zones: Sequence[Zone], radii: Array) -> None:
         self.zones = tuple(zones)
-        self.points: NDArray[np.intp] = np.arange(len(radii))  # that `clearances` is given
         self._rotations = np.array([_rotation(zone.pose.orientation) for zone in zones]).reshape(-1, 3, 3)
         centers = np.array([zone.pose.position for zone in zones]).reshape(-1, 3, 1)
         self._to_local = np.ascontiguousarray(self._rotations.transpose(0, 2, 1))
         self._offsets = self._to_local @ centers
         self._halves = np.array([_halves(zone) for zone in zones]).reshape(-1, 3, 1)
         self._round = np.array([zone.shape is Shape.CYLINDER for zone in zones], dtype=bool)
-        # What is taken off the distance of a point: infinitely much off that of a point that the zone does not bind.
+        # What is taken off the distance of a point: so much that it never counts where the zone does not bind a point.
         self._kept = np.array([_kept(zone, radii) for zone in zones]).reshape(-1, 1, len(radii))
 
     def __len__(self) -> int:
         return len(self.zones)
 
-    def near(self, clearance: Array, reach: float) -> ZoneSet:
-        """Those zones and points between which a `clearance` (Z, S) [m] is below `reach` [m]."""
-        close = clearance < reach
-        zone, point = np.flatnonzero(close.any(axis=1)), np.flatnonzero(close.any(axis=0))
+    def part(self, zone: NDArray[np.intp], point: NDArray[np.intp]) -> ZoneSet:
+        """Those zones, for a body of those points."""
         part = copy(self)
         part.zones = tuple(self.zones[index] for index in zone.tolist())
-        part.points = self.points[point]
         part._rotations, part._to_local, part._offsets = (
             self._rotations[zone],
             self._to_local[zone],
@@ -71,28 +67,26 @@ class ZoneSet:
 
     def normals(self, clearances: Clearances, zone: NDArray[np.intp], flat: NDArray[np.intp]) -> Array:
         """The directions (m, 3) in which points, by their place among the n S, leave their zones fastest."""
-        local, beyond = clearances.local[zone, :, flat], clearances.beyond[zone, :, flat]
-        inner = np.zeros_like(local)
-        inner[np.arange(len(zone)), beyond.argmax(axis=1)] = 1.0
-        length = clearances.length[zone, flat][:, None]
-        normal = np.where(length > 0.0, clearances.outside[zone, :, flat] / np.where(length > 0.0, length, 1.0), inner)
-        round_ = self._round[zone]
-        if round_.any():
-            across = np.hypot(local[:, 0], local[:, 1])
-            share = np.where(across > 0.0, 1.0 / np.where(across > 0.0, across, 1.0), 0.0)
-            sideways = normal[:, 0] * share
-            normal[round_, 1] = (sideways * local[:, 1])[round_]
-            normal[round_, 0] = np.where(across > 0.0, sideways * local[:, 0], normal[:, 0])[round_]
-        flipped = local < 0.0
-        flipped[round_, :2] = False
-        normal = np.where(flipped, -normal, normal)
-        turned: Array = np.einsum("mij,mj->mi", self._rotations[zone], normal)
+        local, normal = clearances.local[zone, :, flat], clearances.outside[zone, :, flat]
+        length = clearances.length[zone, flat]
+        if not length.all():  # inside, the nearest face is that of the least depth
+            inside = np.flatnonzero(length == 0.0)
+            deepest = clearances.beyond[zone[inside], :, flat[inside]].argmax(axis=1)
+            normal[inside, deepest], length[inside] = 1.0, 1.0
+        normal /= length[:, None]
+        round_ = np.flatnonzero(self._round[zone])
+        if len(round_):
+            across = np.hypot(local[round_, 0], local[round_, 1])
+            # Along the axis itself every way out is as short.
+            turn = np.where(across > 0.0, local[round_, :2].T / np.where(across > 0.0, across, 1.0), [[1.0], [0.0]])
+            local[round_, :2] = normal[round_, :2] = (turn * normal[round_, 0]).T
+        turned: Array = np.einsum("mij,mj->mi", self._rotations[zone], np.copysign(normal, local))
         return turned
 
 
 @dataclass(frozen=True)
 class Clearances:
-    """`values` (Z, n, S) [m], below 0 where a clearance is not kept, infinite where a zone does not bind a point."""
+    """`values` (Z, n, S) [m], below 0 where a clearance is not kept, huge where a zone does not bind a point."""
 
     values: Array
     local: Array

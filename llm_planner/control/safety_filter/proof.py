@@ -15,7 +15,8 @@ import numpy as np
 from llm_planner.control.limits import JointLimits
 from llm_planner.control.reference import Array, JointTrajectory
 from llm_planner.control.safety_filter.bodies import Body
-from llm_planner.control.safety_filter.distances import Clearances, ZoneSet
+from llm_planner.control.safety_filter.distances import Clearances
+from llm_planner.control.safety_filter.surroundings import Surroundings
 from llm_planner.simulation.trajectory import sample
 
 CHORD = 0.0005  # [m] that a point may leave its chord by before a motion is sampled more finely, while that helps
@@ -23,11 +24,15 @@ FINEST = 4  # samples a stage, at most
 STAND = 1e-6  # [m] by which a clearance that is not kept may shrink
 JUMP = 2e-3  # [rad, rad/s] between what a knot says and what the one before leads to
 SPEED_TOLERANCE = 1.02
+CLEAR = 0.01  # [m] from zones; a hold that is proved to keep this much needs no program
 
 
 @dataclass(frozen=True)
 class Proof:
-    """`why` is empty where a motion is safe, else what speaks against it; `clearance` [m] is a bound from below."""
+    """`why` is empty where a motion is safe, else what speaks against it.
+
+    `clearance` [m] is a bound from below on the smallest, up to `CLEAR`: farther away nothing is looked at.
+    """
 
     why: str = ""
     clearance: float = float("inf")
@@ -59,26 +64,24 @@ def joints_proof(motion: JointTrajectory, limits: JointLimits) -> Proof:
     return Proof()
 
 
-def motion_proof(motion: JointTrajectory, now: float, body: Body, zones: ZoneSet, speed: float) -> Proof:
+def motion_proof(motion: JointTrajectory, now: float, around: Surroundings, speed: float) -> Proof:
     """From `now` [s] to its end `motion` keeps all clearances, and point 0 is no faster than `speed` [m/s]."""
-    times, step = _times(motion, now, body)
+    times, step = _times(motion, now, around.body)
     qpos, _ = sample(motion, times)
-    between = sag(qpos, np.abs(motion.qacc).max(axis=0) * (0.125 * step * step), body)
-    if len(zones):
-        way = float(np.abs(qpos[1:] - qpos[:-1]).sum(axis=0) @ body.reach)
-        clearance = zones.clearances(body.place(qpos[:1]).points).values[:, 0]
-        zones = zones.near(clearance, way + 2.0 * float(between.max(initial=0.0)))
-    if not len(zones) and not np.isfinite(speed):
+    between = sag(qpos, np.abs(motion.qacc).max(axis=0) * (0.125 * step * step), around.body)
+    if len(around.zones):
+        way = around.body.reach @ np.abs(qpos[1:] - qpos[:-1]).sum(axis=0)
+        around = around.near(qpos[0], way + 2.0 * float(between.max(initial=0.0)) + CLEAR)
+    if not len(around.zones) and not np.isfinite(speed):
         return Proof()
-    points = body.place(qpos).points
+    points = around.body.place(qpos).points
     if np.isfinite(speed):
         moved = points[:, 1:, 0] - points[:, :-1, 0]
         if np.sqrt((moved * moved).sum(axis=0)).max(initial=0.0) > SPEED_TOLERANCE * speed * step:
             return Proof("speed")
-    if not len(zones):
+    if not len(around.zones):
         return Proof()
-    points = points[:, :, zones.points]
-    return clearance_proof(zones.clearances(points), points, between)
+    return clearance_proof(around.zones.clearances(points), points, between)
 
 
 def clearance_proof(clearances: Clearances, points: Array, between: Array) -> Proof:
@@ -97,7 +100,7 @@ def sag(qpos: Array, off: Array, body: Body) -> Array:
     `off` (n - 1, nq) or (nq,) [rad]: how far the joints may be from the straight lines between those.
     """
     change = np.abs(qpos[1:] - qpos[:-1])
-    leaves: Array = 0.125 * ((change @ body.bend) * change).sum(axis=1) + off @ body.reach
+    leaves: Array = 0.125 * ((change @ body.bend) * change).sum(axis=1) + off @ body.most
     return leaves
 
 

@@ -25,20 +25,21 @@ from llm_planner.control.formulation import StartState
 from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import Array, JointTrajectory
-from llm_planner.control.safety_filter.barriers import CLEAR, Ahead, Barrier, Rows, look_ahead, speed_rows, zone_rows
+from llm_planner.control.safety_filter.barriers import Ahead, Barrier, Rows, look_ahead, speed_rows, zone_rows
 from llm_planner.control.safety_filter.bodies import Body
-from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.program import FilterProgram
-from llm_planner.control.safety_filter.proof import Proof, clearance_proof, joints_proof, motion_proof
+from llm_planner.control.safety_filter.proof import CLEAR, Proof, joints_proof, motion_proof
 from llm_planner.control.safety_filter.stopping import Move, acceleration_bounds, travel
+from llm_planner.control.safety_filter.surroundings import Surroundings, surroundings
 from llm_planner.errors import InputError
 from llm_planner.simulation.panda import RobotLimits
 
 NOTHING, FIRST = np.zeros((3, 0)), np.zeros(3, dtype=np.intp)
 UNTOUCHED = 1e-6  # of the acceleration limits: a smaller change is none
 SLOW = 0.9  # of a speed limit: below, it needs no rows
+COARSE, FINE = 2, 12  # pieces of a braking: enough to be proved far from zones, and near them
 EXTRA = (0.0, 0.001, 0.003)  # [m] that barriers ask beyond what they should, where linear rows were not enough
-SKIN = 0.03  # [m] that the robot may move before it is looked anew which zones are near
+SKIN = 0.02  # [rad, m] that each joint may move before it is looked anew which zones are near
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,12 @@ class Filtered:
 
 
 @dataclass(frozen=True)
-class _Near:
-    """The zones and points that were closer than `radius` [m] at joint positions `qpos` (nq,)."""
+class _Seen:
+    """What the robot could touch while its joints move by `way` (nq,) [rad, m] from `qpos` (nq,) on."""
 
-    zones: ZoneSet
+    around: Surroundings
     qpos: Array
-    radius: float
+    way: Array
 
 
 class SafetyFilter:
@@ -88,8 +89,8 @@ class SafetyFilter:
         self._proved_limits = LimitShare(velocity=1.0, acceleration=1.0, position_margin=0.0).tracking(robot)
         self._body = body
         self._program = FilterProgram(self.limits.nq)
-        self._zones = ZoneSet((), body.radii)
-        self._near: _Near | None = None
+        self._all = surroundings(body, ())
+        self._seen: _Seen | None = None
 
     def filter(
         self, qpos: Array, qvel: Array, wanted_qacc: Array, constraints: MotionConstraints, dt: float
@@ -110,21 +111,23 @@ class SafetyFilter:
         joints = tuple(f"joint {joint + 1}" for joint in cut.nonzero()[0].tolist())
         unchanged = Filtered(within, bool(joints), joints)
         start = Move(qpos, qvel, dt)
-        zones, speed = self._zones_near(start, constraints), min(constraints.speed, self.settings.top_speed)
-        if not len(zones) and not np.isfinite(speed):
+        around, speed = self._near(start, constraints), min(constraints.speed, self.settings.top_speed)
+        if not len(around.zones) and not np.isfinite(speed):
             return unchanged
-        ahead = look_ahead(start, within, self._body, zones, braking)
+        ahead = look_ahead(start, within, around, braking, COARSE)
         jacobian, fast = self._speed(ahead, speed)
-        if not fast and ahead.is_clear and self._proof(ahead, zones).clearance >= CLEAR:
+        if not fast and ahead.clearance() >= CLEAR:
             return unchanged
-        barrier = Barrier(self.settings.barrier.gamma, self.settings.barrier.margin + float(ahead.between.max()))
-        rows = [zone_rows(ahead, self._body, zones, limits, braking, barrier)]
+        # Chords of braking leave the way by the square of their length.
+        unseen = max(float(ahead.between[0]), float(ahead.between[1:].max()) * (COARSE / FINE) ** 2)
+        barrier = Barrier(self.settings.barrier.gamma, self.settings.barrier.margin + unseen)
+        rows = [zone_rows(ahead, around.body.reach, limits, braking, barrier)]
         if fast:
             margin, reach = self.settings.speed_margin, dt * limits.acceleration
             rows.append(speed_rows(jacobian, ahead.velocity, speed, margin, reach))
-        if all((rank.needs <= 0.0).all() for rank in rows) and self._proof(ahead, zones).safe:
+        if all((rank.needs <= 0.0).all() for rank in rows) and self._ahead(start, within, around).proof().safe:
             return unchanged
-        return self._changed(start, unchanged, (lower, upper), zones, rows)
+        return self._changed(start, unchanged, (lower, upper), around, rows)
 
     def prove(self, motion: JointTrajectory, now: float, constraints: MotionConstraints) -> Proof:
         """Whether all of `motion` from `now` [s] on is safe, to its end at rest."""
@@ -132,7 +135,7 @@ class SafetyFilter:
         speed = min(constraints.speed, self.settings.top_speed)
         if not proof.safe or not (constraints.zones or np.isfinite(speed)):
             return proof
-        return motion_proof(motion, now, self._body, self._zones_of(constraints), speed)
+        return motion_proof(motion, now, self._among(constraints), speed)
 
     def check(self, qpos: Array, qvel: Array) -> None:
         """Raises InputError for a state that the filter cannot start from."""
@@ -145,23 +148,26 @@ class SafetyFilter:
         jacobian = self._body.place(qpos[None]).slopes(FIRST, FIRST, np.eye(3))
         return float(np.linalg.norm(jacobian @ qvel))
 
-    def _zones_of(self, constraints: MotionConstraints) -> ZoneSet:
-        if constraints.zones != self._zones.zones:
-            self._zones, self._near = ZoneSet(constraints.zones, self._body.radii), None
-        return self._zones
+    def _among(self, constraints: MotionConstraints) -> Surroundings:
+        if constraints.zones != self._all.zones.zones:
+            self._all, self._seen = surroundings(self._body, constraints.zones), None
+        return self._all
 
-    def _zones_near(self, start: Move, constraints: MotionConstraints) -> ZoneSet:
+    def _near(self, start: Move, constraints: MotionConstraints) -> Surroundings:
         """What the robot could touch before it rests, whatever it does next."""
-        zones = self._zones_of(constraints)
-        if not len(zones):
-            return zones
-        reach, fastest = self._body.reach, np.abs(start.qvel) + start.dt * self.limits.acceleration
-        way = float((start.dt * fastest + travel(fastest, self.stopping.acceleration, start.dt)) @ reach) + CLEAR
-        near = self._near
-        if near is None or way + float(np.abs(start.qpos - near.qpos) @ reach) > near.radius:
-            clearance = zones.clearances(self._body.place(start.qpos[None]).points).values[:, 0]
-            near = self._near = _Near(zones.near(clearance, way + SKIN), start.qpos, way + SKIN)
-        return near.zones
+        everything = self._among(constraints)
+        if not len(everything.zones):
+            return everything
+        fastest = np.abs(start.qvel) + start.dt * self.limits.acceleration
+        way = start.dt * fastest + travel(fastest, self.stopping.acceleration, start.dt)
+        seen = self._seen
+        if seen is None or (way + np.abs(start.qpos - seen.qpos) > seen.way).any():
+            way += SKIN
+            seen = self._seen = _Seen(everything.near(start.qpos, self._body.reach @ way + CLEAR), start.qpos, way)
+        return seen.around
+
+    def _ahead(self, start: Move, qacc: Array, around: Surroundings) -> Ahead:
+        return look_ahead(start, qacc, around, self.stopping.acceleration, FINE)
 
     def _speed(self, ahead: Ahead, speed: float) -> tuple[Array, bool]:
         """How joints move point 0 after the hold (3, nq), and whether it is about to be as fast as `speed` [m/s]."""
@@ -170,33 +176,27 @@ class SafetyFilter:
         jacobian = ahead.placed.slopes(FIRST + 1, FIRST, np.eye(3))
         return jacobian, float(np.linalg.norm(jacobian @ ahead.velocity)) > SLOW * speed
 
-    def _proof(self, ahead: Ahead, zones: ZoneSet) -> Proof:
-        if ahead.clearances is None:
-            return Proof()
-        return clearance_proof(ahead.clearances, ahead.placed.points[:, :, zones.points], ahead.between)
-
     def _changed(
-        self, start: Move, cut: Filtered, bounds: tuple[Array, Array], zones: ZoneSet, ranks: list[Rows]
+        self, start: Move, cut: Filtered, bounds: tuple[Array, Array], around: Surroundings, ranks: list[Rows]
     ) -> Filtered:
         """The answer nearest to `cut` that is proved, if need be a little farther away from the zones; else braking."""
         scale, why = self.limits.acceleration, cut.binding
         lower, upper = (bounds[0] - cut.qacc) / scale, (bounds[1] - cut.qacc) / scale
-        for extra in EXTRA if len(zones) else EXTRA[:1]:
+        for extra in EXTRA if len(around.zones) else EXTRA[:1]:
             rows = [replace(ranks[0], needs=ranks[0].needs + extra), *ranks[1:]]
             solved = self._program.solve(lower, upper, rows)
             if solved is None:
-                return self._brake(start, zones, (*why, "no solution"))
+                return self._brake(start, around, (*why, "no solution"))
             change, binding = solved
             why = tuple(dict.fromkeys((*cut.binding, *binding)))
             qacc = cut.qacc + scale * change
-            proof = self._proof(look_ahead(start, qacc, self._body, zones, self.stopping.acceleration), zones)
+            proof = self._ahead(start, qacc, around).proof()
             if proof.safe:
                 slack = float((ranks[0].needs - ranks[0].slopes @ change).max(initial=0.0))
                 return Filtered(qacc, cut.changed or bool(np.abs(change).max() > UNTOUCHED), why, slack=slack)
-        return self._brake(start, zones, tuple(dict.fromkeys((*why, proof.why))))
+        return self._brake(start, around, tuple(dict.fromkeys((*why, proof.why))))
 
-    def _brake(self, start: Move, zones: ZoneSet, why: tuple[str, ...]) -> Filtered:
+    def _brake(self, start: Move, around: Surroundings, why: tuple[str, ...]) -> Filtered:
         brake = fallback.brake(StartState(start.qpos, start.qvel, start.qvel), self.stopping, 0.0, start.dt, 0.0)
-        ahead = look_ahead(start, brake.qacc[0], self._body, zones, self.stopping.acceleration)
-        proof = self._proof(ahead, zones)
+        proof = self._ahead(start, brake.qacc[0], around).proof()
         return Filtered(brake.qacc[0], True, why, not proof.safe, -min(proof.clearance, 0.0), refused=True)

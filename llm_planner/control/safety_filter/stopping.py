@@ -62,11 +62,8 @@ def _approach(room: Array, qvel: Array, braking: Array, dt: float) -> Array:
     return velocity
 
 
-MOST_SAMPLES = 12  # of one braking
-
-
-def way_to_rest(start: Move, qacc: Array, braking: Array) -> tuple[Array, Array]:
-    """Positions (n, nq) now, after a hold of `qacc` (nq,), and on while every joint brakes to rest.
+def way_to_rest(start: Move, qacc: Array, braking: Array, samples: int) -> tuple[Array, Array]:
+    """Positions (n, nq) now, after a hold of `qacc` (nq,), and up to `samples` more while every joint brakes to rest.
 
     Also how far the joints may be from the straight line between two of them (n - 1, nq) [rad]. Each joint brakes
     evenly over whole stages of `start.dt`, as `control.fallback.brake` has it.
@@ -77,7 +74,7 @@ def way_to_rest(start: Move, qacc: Array, braking: Array) -> tuple[Array, Array]
     stages = np.ceil(np.abs(velocity) / (braking * dt) - 1e-9)
     slowing = 0.5 * velocity / (dt * np.maximum(stages, 1.0))
     longest = int(stages.max())
-    samples = min(max(longest, 1), MOST_SAMPLES)
+    samples = min(max(longest, 1), samples)
     step = longest * dt / samples
     time = np.minimum(step * np.arange(samples + 1.0)[:, None], dt * stages)
     qpos = np.concatenate([start.qpos[None], after + time * (velocity - slowing * time)])

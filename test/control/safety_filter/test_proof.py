@@ -11,6 +11,7 @@ from llm_planner.control import fallback
 from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.reference import JointTrajectory
+from llm_planner.control.safety_filter.proof import CLEAR
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.simulation.panda import PANDA_LIMITS
 
@@ -77,7 +78,7 @@ def test_what_is_proved_touches_no_zone_at_any_moment(surroundings, seed):
     moments = [fallback.sample(motion, time).qpos for time in np.linspace(0.0, 2.0, 400)]
     nearest = min(around.clearance(qpos) for qpos in moments)
     if proof.safe:
-        assert nearest >= min(proof.clearance, 0.05) - 1e-9
+        assert nearest >= min(proof.clearance, CLEAR) - 1e-9
     else:
         assert proof.why in {zone.name for zone in around.constraints.zones}
         assert nearest < 0.01, "the proof is not much stricter than it has to be"

@@ -60,7 +60,7 @@ def test_the_slope_of_the_travel_is_its_derivative():
 def test_the_way_to_rest_is_a_hold_and_then_the_fallbacks_braking(seed):
     rng = np.random.default_rng(seed)
     start, qacc = Move(rng.uniform(-1, 1, 2), rng.uniform(-2, 2, 2), DT), rng.uniform(-5, 5, 2)
-    qpos, off = way_to_rest(start, qacc, BRAKING)
+    qpos, off = way_to_rest(start, qacc, BRAKING, 12)
     velocity = start.qvel + DT * qacc
     after = start.qpos + DT * (start.qvel + velocity) / 2
     limits = JointLimits(LIMITS.lower, LIMITS.upper, LIMITS.velocity, BRAKING)
