@@ -115,13 +115,15 @@ class ReadConstraint:
 class Reading:
     """One reading of a command: the words of its `task` ("" for none) and its constraints; or a `question`, never both.
 
-    `log_probability` is the model's, or None where it gives none.
+    `log_probability` is the model's, or None where it gives none. `whole` says that a program will come of the task to
+    its last word, conditions such as "until they touch" included: nothing of it can get lost.
     """
 
     task: str = ""
     constraints: tuple[ReadConstraint, ...] = ()
     question: str = ""
     log_probability: float | None = None
+    whole: bool = False
 
     def __str__(self) -> str:
         """The task and the formulas, a line each: what an `Attempt` at reading shows."""

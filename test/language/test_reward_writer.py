@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from llm_planner.errors import InputError
 from llm_planner.language.compact.model import load_compact_model
 from llm_planner.language.compact.reward_writer import write_rewards
 from llm_planner.language.model import Attempt, ProgramRequest, ReadingRequest
+from llm_planner.language.understanding.grounding import ground
 from llm_planner.program.checker import check_program
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.rooms.things import parse_things
@@ -32,6 +36,21 @@ ARM = [
     ("push the red block and the blue block together", "reach(gap('red block', 'blue block') <= 0.003)"),
     ("line the red block up with the mug and the vase", "reach(off_line('red block', 'mug', 'vase') <= 0.012)"),
     ("push the red block to within 5 cm of the mug", "reach(gap('red block', 'mug') <= 0.05)"),
+    ("give the mug half a turn", "reach(turned('mug') == 180)"),
+    ("make the vase fall over", "reach(tilt('vase') >= 80)"),
+    (
+        "the mug's handle should face the vase",
+        "reach(facing('mug', 'vase') <= 8); reach(tilt('mug') <= 8)",
+    ),
+    ("push the two blocks together until they touch", "reach(gap('red block', 'blue block') <= 0.003)"),
+    ("bring the mug right next to the vase by sliding it", "reach(gap('mug', 'vase') <= 0.003)"),
+    ("push the red block until it is 10 cm from the vase", "reach(gap('red block', 'vase') == 0.1)"),
+    ("push the mug away from the vase until there are 20 cm between them", "reach(gap('mug', 'vase') >= 0.2)"),
+    (
+        "slide the red block 10 cm to the right, but leave the vase alone",
+        "reach(progress('red block', 'right') >= 0.1); keep(moved('vase') <= 0.01); "
+        "keep(gap('red block', 'vase') >= 0.01)",
+    ),
     (
         "push the red block to the middle and turn it by 45 degrees",
         "reach(distance('red block', 'middle') <= 0.02); reach(turned('red block') == 45)",
@@ -50,6 +69,15 @@ MOBILE = [
     (
         "drive backwards to Anna",
         "reach(distance('robot', 'Anna') <= 0.82); reach(facing('robot', 'Anna') >= 170)",
+    ),
+    ("turn a quarter turn to the right", "reach(turned('robot') == -90); keep(moved('robot') <= 0.1)"),
+    (
+        "go three times round the plant clockwise",
+        "reach(circled('robot', 'plant') == -1080); keep(distance('robot', 'plant') <= 1.17)",
+    ),
+    (
+        "stop 2 m from Anna, facing her",
+        "reach(distance('robot', 'Anna') == 2); reach(facing('robot', 'Anna') <= 8)",
     ),
     (
         "back away from Anna to 2 metres while facing her",
@@ -120,6 +148,30 @@ def test_a_room_is_nothing_to_face_and_a_thing_is() -> None:
     room = HOUSE.building.names[0]
     assert write_rewards(f"face the {room}", HOUSE) == ""
     assert write_rewards(f"go to the {room} and face Anna", HOUSE).startswith(f'go_to("{room}")\nmanoeuvre(')
+
+
+@pytest.mark.parametrize("command", ["push the two cups together", "push the two blocks into the mug", "turn right"])
+def test_what_it_has_no_full_reading_of_is_not_claimed(command: str) -> None:
+    assert write_rewards(command, TABLE) == ""
+
+
+def test_a_word_for_a_side_is_never_taken_for_a_filler() -> None:
+    assert write_rewards("turn right by 90 degrees", HOUSE) == ""
+    assert write_rewards("turn by 90 degrees to the right", HOUSE).startswith(
+        "manoeuvre(\"reach(turned('robot') == -90)"
+    )
+
+
+def test_a_condition_that_the_grammar_covers_is_not_taken_for_one_that_was_lost() -> None:
+    reading = (
+        load_compact_model()
+        .read_command(ReadingRequest("push the mug to the vase until they touch", TABLE))
+        .readings[0]
+    )
+    assert ground(reading, TABLE).task == "push the mug to the vase until they touch"
+    lost = replace(reading, whole=False)
+    with pytest.raises(InputError, match="has a condition \\('until'\\) that is in no constraint"):
+        ground(lost, TABLE)
 
 
 def test_the_compact_model_answers_with_it() -> None:

@@ -33,6 +33,7 @@ _INEXPRESSIBLE = frozenset([
     "different", "opposite", "half", "unstack", "undo", "pyramid", "triangle", "towers", "mismatched",
     "mismatching", "upside", "heavier", "lighter", "cleanest", "randomly", "alphabetical", "alternate",
     "alternating", "diagonal", "diagonally", "mirror", "rotate", "tilt",
+    "backwards", "reverse", "fall", "topple", "sliding", "pushing", "laps", "spin", "twist",
 ])  # fmt: skip
 _SUPERLATIVES = frozenset([
     "closest", "nearest", "farthest", "furthest", "leftmost", "rightmost", "topmost", "bottommost", "biggest",

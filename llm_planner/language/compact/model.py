@@ -62,7 +62,7 @@ class CompactModel:
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         """The command's task and constraints, as `samples` readings."""
         if not request.propositions and write_rewards(request.command, request.scene):
-            return ReadingReply((Read(task=request.command, log_probability=0.0),) * request.samples)
+            return ReadingReply((Read(task=request.command, log_probability=0.0, whole=True),) * request.samples)
         return self._reader.read(request)
 
     def choose(self, request: ChoiceRequest) -> ChoiceReply:

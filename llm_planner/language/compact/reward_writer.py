@@ -17,21 +17,49 @@ from llm_planner.world.scene import Scene
 
 _POLITE = re.compile(r"^(?:(?:please|robot|could you|can you|now),? )+|,? please$")
 _JOINTS = re.compile(r",? and then |,? then |,? and (?!#)|, (?!#)| (?=while )| (?=without )")
+# Other words for the same, put in its place before clauses are read; fillers are left out.
+_SAME = tuple(
+    (re.compile(pattern), plain)
+    for pattern, plain in (
+        (r"\b(?:right (?=next|up|against|between)|just |simply |carefully |gently |exactly |all the way )", ""),
+        (r"\bin reverse\b", "backwards"),
+        (r"^(?:bring|get|put|move) (.*) by (?:sliding|pushing) (?:it|them)$", r"push \1"),
+        (r"\bwithout taking your eyes off\b", "while facing"),
+        (r",? but ", ", "),
+        (r"\b(?:backward|rearwards?)\b", "backwards"),
+    )
+)
+_OWN = re.compile(r"\b((?:the )?(?:\w+ )?\w+)'s handle")  # as in "the mug's handle"
+_BOTH = re.compile(r"\b(?:the two|both(?: the)?) (?P<kind>\w+?)s\b")
 _IT, _PERSON = re.compile(r"\bit\b"), re.compile(r"\b(?:him|her|them)\b")
-_PARTS = {"a quarter turn": 90.0, "a quarter": 90.0, "half a turn": 180.0}
-_TIMES = {"": 1, "once": 1, "twice": 2, "two times": 2, "three times": 3}
+_NUMBERS = {word: k for k, word in enumerate(("one", "two", "three", "four", "five"), start=1)}
+_FULL = ("full", "whole", "complete")
+_PARTS = {
+    "a quarter turn": 90.0, "a quarter of a turn": 90.0, "a quarter": 90.0, "half a turn": 180.0, "a half turn": 180.0,
+    "halfway around": 180.0,
+    **{f"a {full} {turn}": 360.0 for full in _FULL for turn in ("turn", "circle", "round")},
+}  # fmt: skip
+_TIMES = {"once": 1, "twice": 2, **{f"{word} times": k for word, k in _NUMBERS.items()}}
+_LAPS = {
+    f"{number} {lap}{plural}": 360.0 * k
+    for word, k in {"a": 1, **_NUMBERS}.items()
+    for number in (word, str(k))
+    for lap, plural in (("lap", "s"), ("lap", ""), ("round", "s"), ("round", ""), ("turn", "s"), ("circle", "s"))
+}
+_TURNS = {**_LAPS, **{said: 360.0 * times for said, times in _TIMES.items()}, **_PARTS}
 _SIDES = {**{name: name for name in DIRECTIONS}, "back": "bottom", "forward": "top"}
 _BESIDE, _RING = (
     0.6,
     0.95,
 )  # [m] from the outside of a thing to the middle of a base that stands there, or goes round it
 _WAY = "(?P<way> clockwise| counter-?clockwise| anti-?clockwise| to the left| to the right)?"
+_TIMES_SAID = "|".join(sorted(_TURNS, key=len, reverse=True))
 _SLOTS = {
     "x": r"(?P<x>#\d+)", "y": r"(?P<y>#\d+)", "z": r"(?P<z>#\d+)", "goal": r"(?P<goal>[#@]\d+)",
     "angle": rf"(?:by )?(?:(?P<degrees>\d+) ?(?:degrees?|°)|(?P<part>{'|'.join(_PARTS)})){_WAY}",
     "length": r"(?P<length>\d+(?:\.\d+)?) ?(?P<unit>cm|m|centimet(?:re|er)s?|met(?:re|er)s?)",
-    "turns": rf"(?P<times>{'|'.join(filter(None, _TIMES))}|){_WAY}",
-    "place": f"(?P<place>{'|'.join(REGIONS)})", "side": f"(?P<side>{'|'.join(_SIDES)})",
+    "turns": rf"(?P<times>{_TIMES_SAID}|){_WAY}", "times": f"(?P<times>{_TIMES_SAID})", "way": _WAY,
+    "place": rf"(?P<place>{'|'.join(REGIONS)})(?: of the table)?", "side": f"(?P<side>{'|'.join(_SIDES)})",
 }  # fmt: skip
 
 
@@ -60,9 +88,17 @@ class _Writer:
 
     def marked(self, text: str) -> str:
         """The text with #0, #1 ... in place of things and @0 ... of rooms, with or without an article."""
+        for pattern, plain in _SAME:
+            text = pattern.sub(plain, text)
+        text = _OWN.sub(r"the handle of \1", text)
         for mark, name in self._names.items():
             text = re.sub(rf"\b(?:the |a |an )?{re.escape(name.lower())}\b", mark, text)
-        return text
+        return _BOTH.sub(self._pair, text)
+
+    def _pair(self, said: re.Match[str]) -> str:
+        """ "the two bowls" by their marks, where there are two."""
+        marks = [mark for mark, name in self._names.items() if mark[0] == "#" and name.split()[-1] == said["kind"]]
+        return " and ".join(sorted(marks)) if len(marks) == 2 else said[0]
 
     def program(self) -> str:
         self._close()
@@ -112,7 +148,7 @@ class _Writer:
         if said.get("length"):
             fields["length"] = float(said["length"]) * (0.01 if said["unit"].startswith("c") else 1.0)
         if "times" in said:
-            fields["turns"] = _signed(360.0 * _TIMES[said["times"]], said["way"])
+            fields["turns"] = _signed(_TURNS.get(said["times"], 360.0), said["way"])
         fields["place"], fields["side"] = said.get("place"), _SIDES.get(said.get("side") or "")
         return fields | self._measured(things, fields)
 

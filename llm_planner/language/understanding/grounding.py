@@ -30,7 +30,8 @@ def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = ()) -
     constraints = tuple(_constraint(written, scene, propositions) for written in reading.constraints)
     if not reading.task and not constraints:
         raise InputError("the reading has neither a task nor a constraint; give one of them, or a question")
-    check_conditions(reading.task, constraints)
+    if not reading.whole:
+        check_conditions(reading.task, constraints)
     if not propositions:
         for constraint in constraints:
             check_task(reading.task, constraint, scene)
