@@ -64,7 +64,7 @@ class Guard:
         return bool(max(np.abs(here.qvel).max(), np.abs(self._motion.qpos[-1] - here.qpos).max()) <= STILL)
 
     def measured(self, state: JointState) -> None:
-        """Where the robot is; it is taken to be at rest or as measured when that is not where it was sent.
+        """Where the robot is; it is taken to be as measured when that is not where it was sent.
 
         Raises InputError for numbers that are not finite.
         """
@@ -75,7 +75,7 @@ class Guard:
                 return
         limits, width = self._safety.limits, KEEP_WIDTH if self._motion is None else self._motion.gripper_width
         velocity = np.minimum(np.maximum(state.qvel, -limits.velocity), limits.velocity)
-        start = StartState(state.qpos, velocity if self._motion is not None else 0.0 * velocity, velocity)
+        start = StartState(state.qpos, velocity, np.zeros_like(velocity))
         self._under = None
         self._motion = fallback.brake(start, self._safety.stopping, state.time, self.settings.hold, width)
 

@@ -209,6 +209,16 @@ def test_after_a_restart_nothing_of_before_counts(robot):
     assert robot.guard.rests(1.0)
 
 
+def test_a_robot_that_is_first_seen_in_motion_is_braked_from_its_speed(robot):
+    moving = robot.follow(0.3, FREE, towards(9.0))[-1].qvel
+    robot.guard.forget()
+    robot.guard.measured(robot.state)
+    command = robot.guard.step(robot.now, FREE)
+    assert moving[0] > 0.3
+    assert command.qvel[0] == pytest.approx(moving)
+    assert np.abs(command.qacc).max() <= LIMITS.qacc_max[0]
+
+
 def test_a_robot_pushed_away_is_taken_to_be_where_it_is_measured(robot):
     robot.follow(0.5, FREE, towards(0.1))
     robot.guard.measured(JointState(robot.now, robot.state.qpos + 0.3, np.zeros(3)))
