@@ -33,6 +33,7 @@ from llm_planner.control.robot_model import RobotModel
 from llm_planner.control.robots import arm_spec
 from llm_planner.control.solver import CoupledSolver, JointwiseSolver, Solution
 from llm_planner.simulation.panda import HOME_QPOS
+from llm_planner.simulation.trajectory import sample
 
 OURS = "ours"
 ALL_ROWS = ConstrainedSettings(KeepOutSettings(pairs=PAIRS, heed=0.3), heed_speed=0.0)
@@ -104,7 +105,7 @@ def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[coupled
     knots = problem.horizon.dt * np.arange(1.0, problem.horizon.stages + 1)
     alone = JointwiseSolver(problem, len(HOME_QPOS))
     for tick in seen:
-        nominal = Motion(*fallback.sample_all(tick.before, tick.now + knots))
+        nominal = Motion(*sample(tick.before, tick.now + knots))
         start = fallback.sample(tick.before, tick.now)
         planner.plan(start, tick.bounds, Kept(alone.solve(tick.bounds)), nominal, AMONG_ZONES)
     most = max(len(program.A) for program in recorder.asked)

@@ -23,15 +23,6 @@ def sample(plan: JointTrajectory, time: float) -> StartState:
     return StartState(plan.qpos[stage] + tau * (plan.qvel[stage] + 0.5 * tau * qacc), qvel, qacc)
 
 
-def sample_all(plan: JointTrajectory, times: Array) -> tuple[Array, Array]:
-    """Positions and velocities of `plan` at all `times` (m,) [s], each (m, nq); outside it as `sample` has them."""
-    elapsed = np.clip(times - plan.start_time, 0.0, plan.dt * len(plan.qacc))
-    stage = np.minimum((elapsed / plan.dt + 1e-6).astype(np.int64), len(plan.qacc) - 1)
-    tau = np.maximum(0.0, elapsed - stage * plan.dt)[:, None]
-    gained = tau * plan.qacc[stage]
-    return plan.qpos[stage] + tau * (plan.qvel[stage] + 0.5 * gained), plan.qvel[stage] + gained
-
-
 def end_time(plan: JointTrajectory) -> float:
     """When `plan` has come to rest [s]."""
     return plan.start_time + plan.dt * len(plan.qacc)

@@ -28,6 +28,7 @@ from llm_planner.control.robots import Robot, arm
 from llm_planner.control.solver import NoSolution, Solver
 from llm_planner.errors import InputError
 from llm_planner.simulation.panda import ArmKinematics
+from llm_planner.simulation.trajectory import sample
 
 KEPT = 1e-3  # [m] of keep-out slack up to which a zone counts as kept
 BEYOND = 0.5  # [rad, m] further than a joint could come in the time, a wish pulls no harder
@@ -190,7 +191,7 @@ class MpcController:
         brake, statistics = self._brake(start, now), TickStatistics(Status.BRAKING)
         if not constraints.zones and constraints.speed == math.inf:
             return brake, statistics
-        wish = Motion(*fallback.sample_all(brake, now + self._knots))
+        wish = Motion(*sample(brake, now + self._knots))
         try:
             kept = self._programs.solve(start, wish, self._stopping, constraints, lambda: wish)
         except NoSolution as reason:
@@ -235,7 +236,7 @@ class MpcController:
 
     def _so_far(self, start: StartState, now: float) -> Motion:
         """What was planned for the stages of the next plan."""
-        return Motion(*fallback.sample_all(self._plan or self._brake(start, now), now + self._knots))
+        return Motion(*sample(self._plan or self._brake(start, now), now + self._knots))
 
     def _replay(self, start: StartState, now: float) -> JointTrajectory:
         if self._plan is not None and now < fallback.end_time(self._plan):
