@@ -160,10 +160,11 @@ class GuardedArm:
 
     def step(self, reference: MotionReference | None, state: JointState | None = None) -> None:
         """One tick: plan from `state` (else as it is), and follow until the next."""
-        constraints = self.constraints()
+        self.constraints()
         self.hear(reference)
         began = time.thread_time()
-        plan = self.ladder.step(state or self.state(), self.now + LEAD, self.world.time, constraints)
+        foreseen = self._boards[0].foreseen()
+        plan = self.ladder.step(state or self.state(), self.now + LEAD, self.world.time, foreseen)
         self.log.controller_ms.append(1e3 * (time.thread_time() - began))
         self.log.solve_ms.append(1e3 * self._controller.statistics.solve_time)
         self._under_way.append((self.world.time + self.late, plan))

@@ -79,6 +79,10 @@ class PatchBoard:
         self._settled = self._ramp.reached(self._target)
         return present
 
+    def foreseen(self) -> MotionConstraints:
+        """What is in force, with growing clearances a little ahead of that: plans that keep it are never too late."""
+        return self._ramp.present if self._settled else self._ramp.foreseen(self._target)
+
     def started_over(self, now: float) -> None:
         """The robot's clock leapt to `now`: what was in force stays so for as long as it still had."""
         leap = now - self._ramped_at

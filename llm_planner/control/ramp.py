@@ -10,9 +10,8 @@ from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.zones import Shape, Subject, Zone
 
 FASTEST = 5.0  # [m/s] no robot of ours gets there: a limit that rises past it is none
-OF_THE_SPEED = (
-    0.5  # of the speed limit in force, at which a clearance grows at most: the robot has to make room below it
-)
+FORESIGHT = 0.1  # [s] in which an arm that stands can gather the speed of a growing clearance, and a command arrives
+OF_THE_SPEED = 0.5  # of the speed limit in force, at which a clearance grows at most: room is made below the limit
 
 Kind = tuple[str, Shape, Subject]  # of a zone, which may move
 
@@ -36,13 +35,18 @@ class Ramp:
         changed = MotionConstraints(
             self._speed(wanted.speed, elapsed, moving),
             _stepped(now.joint_share, wanted.joint_share, share_step),
-            self._grown(wanted.zones, elapsed),
+            self._grow(wanted.zones, elapsed),
             now.version,
             wanted.weights,
         )
         if changed != now:
             self.present = replace(changed, version=now.version + 1)
         return self.present
+
+    def foreseen(self, wanted: MotionConstraints) -> MotionConstraints:
+        """What is in force, with clearances as they will be in `FORESIGHT`: what a controller plans with."""
+        zones, _ = self._grown(wanted.zones, FORESIGHT)
+        return self.present if zones == self.present.zones else replace(self.present, zones=zones)
 
     def _speed(self, wanted: float, elapsed: float, moving: float) -> float:
         ramps, present = self._ramps, self.present.speed
@@ -52,24 +56,24 @@ class Ramp:
         risen = present + elapsed * ramps.speed_rises
         return wanted if risen >= min(wanted, FASTEST) else risen
 
-    def _grown(self, wanted: tuple[Zone, ...], elapsed: float) -> tuple[Zone, ...]:
-        """The solids at once; what is kept from them grows, from standing, as fast as a robot can make room."""
+    def _grow(self, wanted: tuple[Zone, ...], elapsed: float) -> tuple[Zone, ...]:
+        grown, self._growing = self._grown(wanted, elapsed)
+        return self.present.zones if grown == self.present.zones else grown  # who reads them may go by identity
+
+    def _grown(self, wanted: tuple[Zone, ...], elapsed: float) -> tuple[tuple[Zone, ...], dict[Kind, float]]:
+        """The solids at once; what is kept from them grows, from a stand, as fast as a robot can make room."""
         kept: dict[Kind, float] = {}
         for zone in self.present.zones:
             kept[_kind(zone)] = max(zone.clearance, kept.get(_kind(zone), 0.0))
-        growing, self._growing = self._growing, {}
-        grown = tuple(self._kept_from(zone, kept, growing, elapsed) for zone in wanted)
-        return self.present.zones if grown == self.present.zones else grown  # who reads them may go by identity
-
-    def _kept_from(self, zone: Zone, kept: dict[Kind, float], growing: dict[Kind, float], elapsed: float) -> Zone:
-        kind = _kind(zone)
         top = min(self._ramps.clearance_grows * self.present.joint_share, OF_THE_SPEED * self.present.speed)
-        way, fast = _hastened(growing.get(kind, 0.0), top, self._ramps.clearance_quickens, elapsed)
-        clearance = kept.get(kind, 0.0) + way
-        if clearance >= zone.clearance:
-            return zone
-        self._growing[kind] = fast
-        return replace(zone, clearance=clearance)
+        grown, growing = [], {}
+        for zone in wanted:
+            way, fast = _hastened(self._growing.get(_kind(zone), 0.0), top, self._ramps.clearance_quickens, elapsed)
+            clearance = kept.get(_kind(zone), 0.0) + way
+            if clearance < zone.clearance:
+                growing[_kind(zone)] = fast
+            grown.append(replace(zone, clearance=min(clearance, zone.clearance)))
+        return tuple(grown), growing
 
 
 def _kind(zone: Zone) -> Kind:

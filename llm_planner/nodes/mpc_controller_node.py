@@ -107,7 +107,8 @@ class MpcControllerNode(ShellNode):
         was_resting = self._standing is not None and self._standing.rung in _AT_REST
         constraints = self._patches.at(state.time, self._robot.speed(state))
         self._last_tick = state.time
-        plan = self._ladder.step(state, state.time + self._lead, time.monotonic(), constraints)
+        foreseen = self._patches.board.foreseen()
+        plan = self._ladder.step(state, state.time + self._lead, time.monotonic(), foreseen)
         self._tell(state.time, constraints)
         statistics = self._robot.controller.statistics
         if statistics.solve_time:

@@ -159,6 +159,19 @@ def test_a_clearance_grows_alike_however_often_it_is_looked_at():
     assert seldom == pytest.approx(often[::10])
 
 
+def test_the_controller_is_told_a_tenth_of_a_second_ahead_of_what_is_in_force():
+    board = PatchBoard()
+    board.at(0.0)
+    board.offered(patch(zones=(zone("vase", 0.10),)), 0.0)
+    in_force, foreseen = [], []
+    for k in range(100):
+        in_force.append(board.at(0.01 * k).zones[0].clearance)
+        foreseen.append(board.foreseen().zones[0].clearance)
+    assert foreseen[:-10] == pytest.approx(in_force[10:])
+    assert foreseen[-1] == 0.10
+    assert board.foreseen() is board.at(1.0)
+
+
 def test_a_ramp_begins_when_its_patch_comes_and_not_when_was_last_looked():
     board = PatchBoard()
     board.at(0.0)
