@@ -17,6 +17,8 @@ def run(args: argparse.Namespace) -> int:
 
     text = " ".join(args.text)
     client = SystemClient(args.namespace)
+    reports = [""]
+    client.watch_reports(reports.append)
     try:
         client.wait_for_system(5.0)
         with ProgressView(text) as view:
@@ -24,6 +26,8 @@ def run(args: argparse.Namespace) -> int:
     finally:
         client.close()
     view.console.print(f"{_lead(result.succeeded, result.is_question)}{result.message}", markup=False)
+    if reports[-1]:
+        view.console.print(f"The robot reports: {reports[-1]}", markup=False)
     return 0 if result.succeeded else 1
 
 

@@ -19,10 +19,12 @@ from rclpy.qos import qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from sensor_msgs.msg import JointState as JointStateMsg
+from std_msgs.msg import String
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.message_conversions import joint_state_from_msg, scene_from_msg
 from llm_planner.nodes.plan_messages import plan_from_msg, step_from_msg
+from llm_planner.nodes.shell import LATCHED
 from llm_planner.plan.plan import Plan, PlanStep
 from llm_planner.world.scene import Scene
 
@@ -189,6 +191,10 @@ class SystemClient:
             on_joints(state.time, state.qpos.tolist(), state.qvel.tolist(), width)
 
         self.node.create_subscription(JointStateMsg, "joint_states", convert, qos_profile_sensor_data)
+
+    def watch_reports(self, on_report: Callable[[str], None]) -> None:
+        """Call back with what the robot says of itself now, and whenever that changes; "" is nothing."""
+        self.node.create_subscription(String, "diagnosis", lambda message: on_report(message.data), LATCHED)
 
     def spin_for(self, duration: float) -> None:
         """Listen for `duration` wall seconds."""

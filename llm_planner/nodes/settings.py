@@ -50,9 +50,9 @@ ROBOT_FILE = Setting("robot_file", "", "file with the names and limits of the ar
 STATE_TOPIC = Setting("state_topic", "", "the topic of the robot's states; empty: joint_states, of a mobile robot odom")
 ADAPTATION = Setting(
     "adaptation",
-    "off",
-    "on or off: payload, friction and weak drives are estimated and made up for; for the simulated arm, where commands "
-    "arrive in time (with a robot_file it stays off)",
+    "on",
+    "on or off: payload, friction and weak drives are estimated from the effort in joint_states, said and made up for; "
+    "for the simulated arm (with a robot_file it stays off)",
     may_be_off=True,
 )
 ROBOT = Setting("robot", "arm", "what is moved: arm or mobile")

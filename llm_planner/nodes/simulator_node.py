@@ -21,7 +21,8 @@ from llm_planner.nodes.shell import ERROR, OK, SENSOR_DATA, WARN, ShellNode, run
 from llm_planner.nodes.simulated_arm import SimulatedArm
 from llm_planner.nodes.simulated_base import SimulatedBase
 from llm_planner.nodes.stamps import stamp
-from llm_planner.simulation.world import World, open_world, read_objects
+from llm_planner.simulation.disturbed import open_loaded
+from llm_planner.simulation.world import World, read_objects
 from llm_planner.world.scene import Pose
 
 PERIOD = 0.01  # [s] simulated between two states of the robot
@@ -38,11 +39,13 @@ class SimulatorNode(ShellNode):
         Setting("objects", "", "what is in the scene, e.g. 'red block, green bowl'; empty: drawn from the seed"),
         Setting("real_time_factor", 1.0, "simulated seconds a wall second", 0.05, 20.0),
         Setting("scene_rate", 20.0, "scenes a simulated second [Hz]", 1.0, 100.0),
+        Setting("payload", 0.0, "hangs from the arm's hand and nobody is told, to see it found out [kg]", 0.0, 3.0),
     )
 
     def configure(self) -> None:
         name, text = self.setting("world"), self.setting("objects")
-        self._world = open_world(name, self.setting("seed"), read_objects(name, text) if text else None)
+        objects = read_objects(name, text) if text else None
+        self._world = open_loaded(name, self.setting("payload"), self.setting("seed"), objects)
         is_arm = isinstance(self._world, World)
         self._robot = SimulatedArm(self, self._world) if is_arm else SimulatedBase(self, self._world)
         self._factor = self.setting("real_time_factor")

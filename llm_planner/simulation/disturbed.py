@@ -14,7 +14,8 @@ import numpy as np
 from llm_planner.errors import InputError
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.panda import ARM_JOINTS, load_arm_model
-from llm_planner.simulation.world import Array, World
+from llm_planner.simulation.rooms.world import RoomsWorld
+from llm_planner.simulation.world import Array, World, open_world
 
 if TYPE_CHECKING:
     import mujoco
@@ -107,6 +108,21 @@ class DisturbedWorld(World):
         super()._build(objects)
         self._kp = self._believed.actuator_gainprm[:, 0].copy()  # by which the servos reckon, whatever the drives give
         self._kv = -self._believed.actuator_biasprm[:, 2].copy()
+
+
+def open_loaded(name: str, payload: float, seed: int, objects: Sequence[ObjectSpec] | None) -> World | RoomsWorld:
+    """As `open_world`, and with `payload` [kg] hanging from the hand that nobody is told of; 0 is none.
+
+    Raises InputError as there, and for a payload where there is no arm.
+    """
+    if payload == 0.0:
+        return open_world(name, seed, objects)
+    if name != World.name:
+        raise InputError(
+            f"a payload of {payload:g} kg hangs from an arm, and the world {name!r} has none; leave the payload out or "
+            f"choose the world {World.name!r}"
+        )
+    return DisturbedWorld(Disturbance(payload=payload), seed, objects)
 
 
 def _hang(spec: mujoco.MjSpec, mass: float, place: tuple[float, float, float]) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +42,7 @@ climb out: |
   pick.__class__.__bases__[0].__subclasses__()
 wave: go_home()
 """
+PICK = 'pick("red block")\nplace_in("green bowl")'
 TIMEOUT = 60.0  # [s] of wall time: generous, because the machine may be busy
 SPEED = 2.0  # simulated seconds a wall second
 
@@ -144,14 +148,15 @@ def running_system(
     planner: dict[str, str],
     variables: dict[str, str] | None = None,
     executor: dict[str, str] | None = None,
+    simulator: dict[str, str] | None = None,
 ) -> Iterator[System]:
-    """All nodes, with these parameters of the language planner and the executor and these environment variables."""
+    """All nodes, with these parameters of some of them and these environment variables."""
     environment = own_network(random.Random())
     domain = int(environment["ROS_DOMAIN_ID"])
     journal = {"journal": str(folder / "journal.jsonl")}
     options = NodeOptions(
         {
-            "simulator": {"objects": OBJECTS, "seed": "1", "real_time_factor": str(SPEED)},
+            "simulator": {"objects": OBJECTS, "seed": "1", "real_time_factor": str(SPEED), **(simulator or {})},
             "plan_executor": {**(executor or {}), **journal},
             "language_planner": {**planner, **journal},
         }
@@ -167,3 +172,74 @@ def running_system(
         running.wait(lambda: running.age > 0.3)
         yield running
         client.close()
+
+
+@pytest.fixture(scope="session")
+def start_model() -> type[ModelServer]:
+    """Starts a language model; whoever starts one ends it with `die`."""
+    return ModelServer
+
+
+def _completion(text: str, count: int) -> bytes:
+    choice = {"finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+    return json.dumps({"choices": [{**choice, "index": n} for n in range(count)]}).encode()
+
+
+class ModelServer:
+    """Answers on loopback by the words of the command: "stall ...", "drop ...", anything else is picking.
+
+    `asked` is what it was asked, scene and command; `variables` lead a system to it.
+    """
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self._hold = threading.Event()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,))
+        self._thread.start()
+        self.variables = {
+            "OPENAI_BASE_URL": f"http://127.0.0.1:{self._http.server_port}/v1",
+            "OPENAI_API_KEY": "none",
+            "LLM_PLANNER_OPENAI_MODEL": "m",
+            "LLM_PLANNER_TIMEOUT": "1",
+        }
+
+    def die(self) -> None:
+        self._hold.set()
+        if self._thread.is_alive():
+            self._http.shutdown()
+            self._thread.join()
+            self._http.server_close()
+
+    def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                said = body["messages"][1]["content"]
+                server.asked.append(said)
+                if "stall" in said:
+                    server._hold.wait(60)
+                self._answer(_completion(_text(body), body.get("n", 1)), "drop" in said)
+
+            def _answer(self, text: bytes, drop: bool) -> None:
+                try:
+                    self.send_response(200)
+                    self.send_header("Content-Type", "application/json")
+                    self.send_header("Content-Length", str(len(text)))
+                    self.end_headers()
+                    self.wfile.write(text[: len(text) // 2] if drop else text)
+                except OSError:
+                    pass  # the client has given up
+                self.close_connection = True
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        return Handler
+
+
+def _text(body: dict[str, Any]) -> str:
+    reading = body.get("response_format", {}).get("json_schema", {}).get("name") == "reading"
+    if reading:
+        return json.dumps({"task": "put the red block in the green bowl", "constraints": [], "question": ""})
+    return json.dumps({"program": PICK, "question": ""})

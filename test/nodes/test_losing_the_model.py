@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -18,7 +15,6 @@ from llm_planner_interfaces.msg import PlanStatus
 from llm_planner.nodes.shell import LATCHED
 
 Code = ExecuteCommand.Result
-PICK = 'pick("red block")\nplace_in("green bowl")'
 
 
 def signal_to(system, name: str, number: signal.Signals) -> None:
@@ -77,74 +73,15 @@ def test_an_executor_that_was_held_up_does_not_go_on_with_a_plan_that_was_given_
     assert fresh.works_again()
 
 
-def _completion(text: str, count: int) -> bytes:
-    choice = {"finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-    return json.dumps({"choices": [{**choice, "index": n} for n in range(count)]}).encode()
-
-
-class ModelServer:
-    """Answers on loopback by the words of the command: "stall ...", "drop ...", anything else is picking."""
-
-    def __init__(self) -> None:
-        self._hold = threading.Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,))
-        self._thread.start()
-        self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
-
-    def die(self) -> None:
-        self._hold.set()
-        if self._thread.is_alive():
-            self._http.shutdown()
-            self._thread.join()
-            self._http.server_close()
-
-    def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                said = body["messages"][1]["content"]
-                if "stall" in said:
-                    server._hold.wait(60)
-                self._answer(_completion(_text(body), body.get("n", 1)), "drop" in said)
-
-            def _answer(self, text: bytes, drop: bool) -> None:
-                try:
-                    self.send_response(200)
-                    self.send_header("Content-Type", "application/json")
-                    self.send_header("Content-Length", str(len(text)))
-                    self.end_headers()
-                    self.wfile.write(text[: len(text) // 2] if drop else text)
-                except OSError:
-                    pass  # the client has given up
-                self.close_connection = True
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        return Handler
-
-
-def _text(body: dict[str, Any]) -> str:
-    reading = body.get("response_format", {}).get("json_schema", {}).get("name") == "reading"
-    if reading:
-        return json.dumps({"task": "put the red block in the green bowl", "constraints": [], "question": ""})
-    return json.dumps({"program": PICK, "question": ""})
-
-
 @pytest.fixture(scope="module")
 def served(
-    tmp_path_factory: pytest.TempPathFactory, start_system: Callable[..., AbstractContextManager[Any]]
+    tmp_path_factory: pytest.TempPathFactory,
+    start_system: Callable[..., AbstractContextManager[Any]],
+    start_model: Callable[[], Any],
 ) -> Iterator[Any]:
     """A system whose model is a server on loopback, and that server."""
-    server = ModelServer()
-    variables = {
-        "OPENAI_BASE_URL": server.url,
-        "OPENAI_API_KEY": "none",
-        "LLM_PLANNER_OPENAI_MODEL": "m",
-        "LLM_PLANNER_TIMEOUT": "1",
-    }
-    with start_system(tmp_path_factory.mktemp("served"), {"model": "openai"}, variables) as system:
+    server = start_model()
+    with start_system(tmp_path_factory.mktemp("served"), {"model": "openai"}, server.variables) as system:
         yield system, server
     server.die()
 

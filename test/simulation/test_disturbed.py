@@ -4,7 +4,7 @@ import pytest
 from llm_planner.control.adaptation.regressor import ArmRegressor
 from llm_planner.control.fallback import hold
 from llm_planner.errors import InputError
-from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
+from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld, open_loaded
 from llm_planner.simulation.panda import HOME_QPOS
 from llm_planner.simulation.world import World
 
@@ -89,3 +89,16 @@ def test_friction_is_that_of_the_joints() -> None:
 def test_a_disturbance_that_no_arm_has_is_refused(wrong: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Disturbance(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_world_is_opened_with_a_payload_or_without() -> None:
+    loaded, plain = open_loaded("tabletop", 1.5, 0, []), open_loaded("tabletop", 0.0, 0, [])
+
+    assert isinstance(loaded, World)
+    assert loaded.model.body("payload").mass == 1.5
+    assert type(plain) is World
+
+
+def test_a_payload_needs_an_arm_to_hang_from() -> None:
+    with pytest.raises(InputError, match="a payload of 2 kg hangs from an arm, and the world 'rooms' has none"):
+        open_loaded("rooms", 2.0, 0, None)

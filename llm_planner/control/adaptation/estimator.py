@@ -38,6 +38,7 @@ class EstimatorSettings:
     strange: float = 4.0  # mean energy of the recent past that is too much to be noise
     probation: float = 1.0  # [s] that what is strange has to last before it is learnt
     longest_push: float = 3.0  # the same of what could be a push on the hand
+    weighing: float = 0.5  # [s] of motion after which what hangs from the hand is judged anew
     explain_every: float = 0.1  # [s]
 
 
@@ -71,6 +72,7 @@ class Estimator:
         self._past = Evidence(self._layout.size, self.settings.memory)
         self._recent = Evidence(self._layout.size, self.settings.recent)
         self._since_explained = self._strange_for = self._patience = 0.0
+        self._moved = np.inf  # for how long since what hangs from the hand was last in doubt [s]
         self.belief: Belief = self._explainer.nothing()
 
     @property
@@ -92,14 +94,19 @@ class Estimator:
         self._recent.add(rows, torque, noise, theta, dt)
         if not resting.all() and not self.is_frozen:
             self._past.add(rows, torque, noise, theta, dt)
+            self._moved += dt
         self._since_explained += dt
         if self._since_explained >= settings.explain_every:
             self._look(self._since_explained)
             self._since_explained = 0.0
 
     def doubt_payload(self) -> None:
-        """The fingers have moved: what hangs from the hand may be something else now."""
+        """The fingers have moved: what hangs from the hand may be something else now.
+
+        It is believed to be what it was until the arm has moved a little, or it is plainly something else.
+        """
         self._past.forget(self._payload)
+        self._moved = 0.0
 
     def _explains(self, index: NDArray[np.intp], strange: float) -> bool:
         """Whether the recent past is not strange if just these unknowns have changed."""
@@ -112,14 +119,14 @@ class Estimator:
         if strange > self.settings.strange and self._explains(self._payload, strange):
             self._past.forget(self._payload)
             self._past.include(self._recent)
-            self._strange_for = 0.0
+            self._strange_for, self._moved = 0.0, np.inf
         elif strange > self.settings.strange and self._past.count >= ENOUGH:
             pushed = self._explains(self._push, strange)
             self._patience = self.settings.longest_push if pushed else self.settings.probation
             self._strange_for += dt
         else:
             self._strange_for = 0.0
-        if not self.is_frozen:
+        if not self.is_frozen and self._moved >= self.settings.weighing:
             self.belief = self._explainer.explain(self._past, self.belief)
 
 

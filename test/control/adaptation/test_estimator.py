@@ -21,6 +21,11 @@ def watch(estimator: Estimator, swinging: Any, start: float, end: float, noise: 
         estimator.update(rows, torque, qvel, PERIOD)
 
 
+def rest(estimator: Estimator, rows: np.ndarray, theta: np.ndarray, seconds: float) -> None:
+    for _ in range(round(seconds / PERIOD)):
+        estimator.update(rows, rows @ theta, np.zeros(7), PERIOD)
+
+
 def believed(estimator: Estimator) -> list[tuple[Kind, int]]:
     return [(group.kind, group.joint) for group in estimator.belief.groups]
 
@@ -87,6 +92,23 @@ def test_friction_stays_known_when_the_payload_changes(estimator: Estimator, swi
     assert estimator.belief.theta[swinging.layout.of(Kind.COULOMB)][3] == pytest.approx(3.0, abs=0.3)
 
 
+def test_fingers_that_move_at_rest_leave_a_payload_known_until_the_arm_moves_again(
+    estimator: Estimator, swinging: Any
+) -> None:
+    swinging.theta[0] = 0.8
+    watch(estimator, swinging, 0.0, 8.0)
+    (rows, _, _), *_ = swinging.samples(8.0, 8.02)
+    rest(estimator, rows, swinging.theta, 0.5)
+    estimator.doubt_payload()
+    rest(estimator, rows, swinging.theta, 5.0)
+    still = estimator.belief.theta[0]
+    swinging.theta[0] = 0.0
+    watch(estimator, swinging, 8.0, 10.0)
+
+    assert still == pytest.approx(0.8, abs=0.05)
+    assert believed(estimator) == []
+
+
 def test_a_push_freezes_what_is_believed(estimator: Estimator, swinging: Any) -> None:
     watch(estimator, swinging, 0.0, 6.0)
     swinging.theta[swinging.layout.of(Kind.PUSH)] = 0.0, 60.0, 0.0
@@ -123,8 +145,7 @@ def test_an_arm_at_rest_is_not_learnt_from_while_nothing_is_strange(estimator: E
     swinging.theta[swinging.layout.of(Kind.COULOMB).start + 3] = 3.0
     watch(estimator, swinging, 0.0, 8.0)
     (rows, _, _), *_ = swinging.samples(8.0, 8.02)
-    for _ in range(6000):  # a minute
-        estimator.update(rows, rows @ swinging.theta, np.zeros(7), PERIOD)
+    rest(estimator, rows, swinging.theta, 60.0)
 
     assert believed(estimator) == [(Kind.COULOMB, 3)]
 
