@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from llm_planner.control.zones import Zone
 from llm_planner.plan.plan import Goal
 from llm_planner.plan.shoving import pushed
 from llm_planner.simulation.rooms.base import GRIP_REACH
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.floor import floor_of
+from llm_planner.skills.ways import keeps_out
 from llm_planner.world import predicates
 from llm_planner.world.atoms import HELD, HERE
 from llm_planner.world.building import Building
@@ -18,16 +20,21 @@ from llm_planner.world.geometry import bottom, distance_in_plane, half_extents, 
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, WORKSPACE, Point2, direction_vector, region
 from llm_planner.world.scene import Pose, Scene, SceneObject, Vector3
 
+Zones = tuple[Zone, ...]
+
 LIFT = 0.2  # [m] that a held thing hangs above where it lay
 BOWL_FLOOR = 0.01  # [m] thickness of a container's floor
 
 
-def predict(scene: Scene, goals: tuple[Goal, ...]) -> Scene:
-    """`scene` with every effect applied in turn; an effect about a thing that is not there changes nothing."""
+def predict(scene: Scene, goals: tuple[Goal, ...], zones: tuple[Zone, ...] = ()) -> Scene:
+    """`scene` with every effect applied in turn; an effect about a thing that is not there changes nothing.
+
+    Where the robot may choose where something goes, it chooses a spot outside of `zones`, if there is one.
+    """
     for goal in goals:
         apply = _EFFECTS.get(goal.atom.predicate)
         if apply is not None and not goal.atom.negated and goal.objects <= set(scene.names) | _words(goal):
-            scene = apply(scene, goal)
+            scene = apply(scene, goal, zones)
             if "held" in goal.atom.arguments:  # what is put somewhere is in the gripper no more
                 scene = replace(scene, held="")
     return scene
@@ -53,14 +60,14 @@ def _moved_to(scene: Scene, item: SceneObject, position: Vector3) -> Scene:
     return replace(scene, objects=tuple(moved if other.name == item.name else other for other in scene.objects))
 
 
-def _held(scene: Scene, goal: Goal) -> Scene:
+def _held(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item = _object(scene, goal, 0)
     x, y, z = item.position
     taken = replace(_moved_to(scene, item, (x, y, z + LIFT)), held=item.name)
     return _robot_beside(taken, item)
 
 
-def _reached(scene: Scene, goal: Goal) -> Scene:
+def _reached(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     """The robot in the middle of the room, or as close to the thing as it comes; what it holds comes along."""
     where, building = str(_argument(goal, 0)), scene.building
     if building is not None and where in building.names:
@@ -99,19 +106,19 @@ def _robot_at(scene: Scene, point: Point2) -> Scene:
     return _moved_to(scene, item, (*point, item.position[2]))
 
 
-def _empty(scene: Scene, goal: Goal) -> Scene:
+def _empty(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     return replace(scene, held="")
 
 
-def _on(scene: Scene, goal: Goal) -> Scene:
+def _on(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item, support = _object(scene, goal, 0), _object(scene, goal, 1)
     if predicates.is_container(support):
-        return _in(scene, goal)
+        return _in(scene, goal, zones)
     x, y, _ = support.position
     return _moved_to(scene, item, (x, y, top(support) + half_extents(item)[2]))
 
 
-def _in(scene: Scene, goal: Goal) -> Scene:
+def _in(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     where = _argument(goal, 1)
     if scene.building is not None and where in scene.building.names:
         item = _object(scene, goal, 0)
@@ -132,29 +139,41 @@ def _in_front(building: Building, item: SceneObject) -> Point2:
     return x + GRIP_REACH * ux, y + GRIP_REACH * uy
 
 
-def _at(scene: Scene, goal: Goal) -> Scene:
+def _at(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item, place = _object(scene, goal, 0), _argument(goal, 1)
     reach = half_extents(item)
     if isinstance(place, str):
         named = region(place)
-        x, y = free_spot(scene, named.area, named.anchor, max(reach[:2]), ignore=(item.name,))
+        x, y = free_spot(
+            scene, named.area, named.anchor, max(reach[:2]), (item.name,),
+            lambda point: keeps_out(_hand_at(scene, (*point, reach[2])), zones),
+        )  # fmt: skip
     else:
         assert isinstance(place, tuple)
         x, y = place[0], place[1]
     return _moved_to(scene, item, (x, y, reach[2]))
 
 
-def _beside(scene: Scene, goal: Goal) -> Scene:
+def _beside(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item, other = _object(scene, goal, 0), _object(scene, goal, 1)
     side, distance = str(_argument(goal, 2)), float(str(_argument(goal, 3)))
     origin = goal.origins.get(item.name, item.position)
     spots = [_spot_beside(item, other, name, distance) for name in (DIRECTIONS if side == ANY_SIDE else (side,))]
 
-    def badness(spot: Vector3) -> tuple[bool, float]:
+    def badness(spot: Vector3) -> tuple[bool, bool, float]:
         room = clearance(scene, spot, (item.name, other.name)) >= max(half_extents(item)[:2])
-        return not (room and WORKSPACE.contains(*spot[:2])), distance_in_plane(spot, origin)
+        apart = keeps_out(_hand_at(scene, spot), zones)
+        return not (room and apart), not WORKSPACE.contains(*spot[:2]), distance_in_plane(spot, origin)
 
     return _moved_to(scene, item, min(spots, key=badness))
+
+
+def _hand_at(scene: Scene, spot: Vector3) -> Vector3:
+    """Where the fingers are when they let go of what they hold with its middle at `spot` [m]."""
+    if scene.robot is None or not scene.held:
+        return spot
+    (x, y, z), (hx, hy, hz) = scene.find(scene.held).position, scene.robot.position
+    return spot[0] + hx - x, spot[1] + hy - y, spot[2] + hz - z
 
 
 def _spot_beside(item: SceneObject, other: SceneObject, side: str, distance: float) -> Vector3:
@@ -165,7 +184,7 @@ def _spot_beside(item: SceneObject, other: SceneObject, side: str, distance: flo
     return x + ux * away, y + uy * away, a[2]
 
 
-def _moved(scene: Scene, goal: Goal) -> Scene:
+def _moved(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item = _object(scene, goal, 0)
     (ux, uy), distance = direction_vector(str(_argument(goal, 1))), float(str(_argument(goal, 2)))
     x, y, _ = goal.origins.get(item.name, item.position)
@@ -173,7 +192,7 @@ def _moved(scene: Scene, goal: Goal) -> Scene:
     return _moved_to(scene, item, there) if goal.atom.arguments[0] == HELD else pushed(scene, item.name, there)
 
 
-_EFFECTS: Mapping[str, Callable[[Scene, Goal], Scene]] = {
+_EFFECTS: Mapping[str, Callable[[Scene, Goal, Zones], Scene]] = {
     "held": _held, "empty": _empty, "reached": _reached, "on": _on, "in": _in, "at": _at,
     "beside": _beside, "moved": _moved,
 }  # fmt: skip

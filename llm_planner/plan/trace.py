@@ -106,7 +106,7 @@ def foresee(
     its own [m]; `zones` what an arm's hand keeps out of; `limit` how fast the robot may move [m/s]. Raises InputError
     when no way leads there, and SkillError when none does around the zones.
     """
-    promised = predict(before, goals_of(skill, "", values, before, origins))
+    promised = predict(before, goals_of(skill, "", values, before, origins), zones)
     if before.building:
         way = base_way(before, promised, every_point)
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from llm_planner.skills.contract import SkillErrorCode
@@ -94,11 +94,12 @@ def on_table(
     directions: Sequence[float],
     gaps: Sequence[float] = GAPS,
     turns: Sequence[float] = TURNS,
+    allowed: Callable[[Release], bool] = lambda release: True,
 ) -> Release | None:
     """The first of `centers`, with the widest free gap around it, where object and fingers fit on the table.
 
     `directions` [rad] are those that the object's first axis may lie along; empty for any comfortable one, which are
-    the `turns` [rad] from where the wrist is in its middle.
+    the `turns` [rad] from where the wrist is in its middle. `allowed` is asked last of those that fit.
     """
     wanted = [center for center in centers if reachable(*center)]
     others = [item for item in scene.objects if item.name != held.item.name]
@@ -114,7 +115,8 @@ def on_table(
                 release = _release(held, center, yaw, 0.0)
                 if not reachable(release.grip.x, release.grip.y):
                     continue
-                if room(hand_slices(release.grip, release.opening), scene, {held.item.name})[0] > min(gap, 0.004):
+                free, _ = room(hand_slices(release.grip, release.opening), scene, {held.item.name})
+                if free > min(gap, 0.004) and allowed(release):
                     return release
     return None
 

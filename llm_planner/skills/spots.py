@@ -1,12 +1,13 @@
 """Which free spot a placing skill takes: beside something, in a region, at a point, or at an exact offset.
 
-Pure searches over a scene, so that a plan can be told that there is no room before anything has moved.
+Pure searches over a scene, so that a plan can be told that there is no room before anything has moved. Each is handed
+the `way` to where the fingers would open, which raises SkillError where rules leave none: another spot is taken then.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
@@ -24,21 +25,44 @@ TIGHT = (0.004,)  # [m] of free table is enough where the place is given
 TIGHTEST = (0.004, 0.002)  # [m] the same, before giving up on an exact distance
 FINE_TURNS = tuple(sorted((math.radians(7.5 * k) for k in range(-12, 12)), key=abs))
 
+Way = Callable[[Release], object]
 
-def spot_in(scene: Scene, held: Held, name: str) -> Release:
+
+class _Barred:
+    """Which spots have a way, and why the first that had none was refused."""
+
+    def __init__(self, way: Way) -> None:
+        self._way = way
+        self.reason: SkillError | None = None
+
+    def allowed(self, release: Release) -> bool:
+        try:
+            self._way(release)
+        except SkillError as error:
+            self.reason = self.reason or error
+            return False
+        return True
+
+
+def anywhere(release: Release) -> None:
+    """The way to every spot, where nothing is forbidden."""
+
+
+def spot_in(scene: Scene, held: Held, name: str, way: Way = anywhere) -> Release:
     """The free spot of the region `name` nearest to its middle; raises SkillError (NO_FREE_SPACE)."""
-    area = region(name)
-    release = on_table(scene, held, spread(area.area, area.anchor, INSIDE), ())
+    area, barred = region(name), _Barred(way)
+    release = on_table(scene, held, spread(area.area, area.anchor, INSIDE), (), allowed=barred.allowed)
     if release is None:
-        raise no_space(scene, held, area.anchor, "in that part of the table")
+        raise barred.reason or no_space(scene, held, area.anchor, "in that part of the table")
     return release
 
 
-def spot_at(scene: Scene, held: Held, point: Point2) -> Release:
+def spot_at(scene: Scene, held: Held, point: Point2, way: Way = anywhere) -> Release:
     """At `point` [m], or a little off it; raises SkillError (NO_FREE_SPACE, UNREACHABLE)."""
-    release = on_table(scene, held, _around(point, NUDGES), (), TIGHT)
+    barred = _Barred(way)
+    release = on_table(scene, held, _around(point, NUDGES), (), TIGHT, allowed=barred.allowed)
     if release is None:
-        raise no_space(scene, held, point, f"at ({point[0]:.2f}, {point[1]:.2f})")
+        raise barred.reason or no_space(scene, held, point, f"at ({point[0]:.2f}, {point[1]:.2f})")
     return release
 
 
@@ -52,19 +76,27 @@ def spot_offset(scene: Scene, held: Held, point: Point2) -> Release:
     raise no_space(scene, held, point, "exactly that far away")
 
 
-def spot_beside(scene: Scene, held: Held, other: SceneObject, direction: str, distance: float, near: Point2) -> Release:
+def spot_beside(
+    scene: Scene,
+    held: Held,
+    other: SceneObject,
+    direction: str,
+    distance: float,
+    near: Point2,
+    way: Way = anywhere,
+) -> Release:
     """With `distance` [m] of free table between it and `other` on that side; raises as `spot_at`.
 
     Of `ANY_SIDE`, the side with room nearest to `near` [m], within the workspace if there is one.
     """
-    shape = footprint(other)
+    shape, barred = footprint(other), _Barred(way)
     for nudge in NUDGES:
         for center, yaw in _beside(held, shape, direction, distance, nudge, near):
-            release = on_table(scene, held, [center], (yaw,), TIGHT)
+            release = on_table(scene, held, [center], (yaw,), TIGHT, allowed=barred.allowed)
             if release is not None:
                 return release
     where = "on any side" if direction == ANY_SIDE else "on that side"
-    raise no_space(scene, held, center, f"{distance:g} m beside {the(other.name)} {where}")
+    raise barred.reason or no_space(scene, held, center, f"{distance:g} m beside {the(other.name)} {where}")
 
 
 def no_space(scene: Scene, held: Held, center: Point2, where: str) -> SkillError:

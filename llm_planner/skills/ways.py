@@ -82,6 +82,11 @@ def check_line(start: Grip, goal: Grip, zones: tuple[Zone, ...]) -> None:
             raise _too_near(zone, gap)
 
 
+def keeps_out(place: Vector3, zones: tuple[Zone, ...]) -> bool:
+    """Whether the grip point may be at `place` [m]."""
+    return all(float(distances(zone, np.array(place))) >= least_gap(zone) for zone in zones)
+
+
 def least_gap(zone: Zone, reach: float = HAND) -> float:
     """How far the grip point stays from the zone's solid at the least [m], `reach` [m] of hand and load around it."""
     return zone.clearance + (reach if zone.subject is Subject.ROBOT else 0.0) + REST

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from llm_planner.world.geometry import distance_in_plane, half_extents
 from llm_planner.world.places import WORKSPACE, Point2, Rectangle
@@ -26,14 +26,19 @@ def clearance(scene: Scene, point: Point2 | Vector3, ignore: Collection[str] = (
 
 
 def free_spot(
-    scene: Scene, area: Rectangle, near: Point2, radius: float = BLOCK_RADIUS, ignore: Collection[str] = ()
+    scene: Scene,
+    area: Rectangle,
+    near: Point2,
+    radius: float = BLOCK_RADIUS,
+    ignore: Collection[str] = (),
+    allowed: Callable[[Point2], bool] = lambda point: True,
 ) -> Point2:
-    """The point of `area` nearest to `near` with room for a thing of `radius` [m] and the fingers; failing that the
-    roomiest one, so the caller decides whether `clearance` there is enough."""
+    """The `allowed` point of `area` nearest to `near` with room for a thing of `radius` [m] and the fingers; failing
+    that the roomiest one, so the caller decides whether `clearance` there is enough."""
     points = sorted([near, *_grid(area)], key=lambda point: distance_in_plane(point, near))
     wanted = radius + FINGER_ROOM
     for point in points:
-        if clearance(scene, point, ignore) >= wanted:
+        if clearance(scene, point, ignore) >= wanted and allowed(point):
             return point
     return max(points, key=lambda point: clearance(scene, point, ignore))
 

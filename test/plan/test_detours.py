@@ -11,11 +11,11 @@ from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import start_execution
 from llm_planner.plan.in_process import Workcell, run_command
 from llm_planner.plan.plan import Outcome, goals_of
-from llm_planner.plan.planning import plan_program
+from llm_planner.plan.planning import ImpossibleError, plan_program
 from llm_planner.plan.prediction import predict
 from llm_planner.plan.rehearsal import Advice
 from llm_planner.plan.supervision import zones_of_step
-from llm_planner.plan.trace import pass_through
+from llm_planner.plan.trace import foresee, pass_through
 from llm_planner.plan.watch import watch_for
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import open_world
@@ -165,6 +165,48 @@ def test_a_plan_with_a_detour_is_rehearsed_and_allowed(table, formula):
     assert planned.rehearsal.verdict is Advice.ALLOW
 
 
+# --- where something is put
+
+
+@pytest.fixture
+def beside(table):
+    """The vase stands on the side of the bowl that is nearest to the block."""
+    return replace(table, objects=(*table.objects[:2], thing("vase", 0.45, -0.1, (0.048, 0.048, 0.12))))
+
+
+def put(scene, program, *formulas):
+    return plan_program(
+        "do it", 'pick("red block")\n' + program, scene, tuple(SKILLS.values()), constraints=rules(*formulas)
+    )
+
+
+def spot_of(scene, name, values, *formulas):
+    taken = replace(scene.find("red block"), position=(0.42, 0.3, 0.185))
+    scene = replace(scene, objects=(taken, *scene.objects[1:]), held="red block", robot=Pose((0.42, 0.3, 0.19)))
+    lay = {item.name: item.position for item in scene.objects}
+    zones = zones_for(scene, name, values, *formulas)
+    return foresee(SKILLS[name], values, scene, lay, zones=zones).promised.find("red block").position
+
+
+def test_the_side_is_chosen_on_which_the_hand_keeps_away(beside):
+    anywhere = {"object": "green bowl", "direction": "any", "distance": 0.02}
+    assert spot_of(beside, "place_beside", anywhere)[1] > -0.2  # towards the block
+    x, y, _ = spot_of(beside, "place_beside", anywhere, AWAY)
+    assert max(abs(x - 0.45) - 0.024, abs(y + 0.1) - 0.024) > 0.1
+    assert put(beside, 'place_beside("green bowl", "any", 0.02)', AWAY).rehearsal.verdict is Advice.ALLOW
+
+
+def test_the_spot_of_a_region_is_chosen_where_the_hand_keeps_away(table):
+    assert spot_of(table, "place_at", {"place": "middle"}, AWAY) != spot_of(table, "place_at", {"place": "middle"})
+    assert put(table, 'place_at("middle")', AWAY).rehearsal.verdict is Advice.ALLOW
+
+
+@pytest.mark.parametrize("program", ["place_at(point(0.5, -0.02))", 'place_beside("green bowl", "left", 0.02)'])
+def test_a_place_that_is_asked_for_inside_a_zone_is_refused_before_anything_moves(beside, program):
+    with pytest.raises(ImpossibleError, match=r"Step 2, .* may not start: the hand has to keep 10 cm from the vase"):
+        put(beside, program, AWAY)
+
+
 # --- decoding
 
 
@@ -196,4 +238,13 @@ def test_what_was_foreseen_is_what_the_simulated_hand_does(table, formula):
 
     report = run_command("do it", Workcell(world, LIBRARY), make_plan)
     assert report.outcome is Outcome.DONE  # under the eyes of the monitor, ten times a second
+    assert len(report.plan.steps) == 2
+
+
+@pytest.mark.parametrize("program", ['place_beside("green bowl", "any", 0.02)', 'place_at("middle")'])
+def test_the_simulated_hand_puts_things_where_it_keeps_away(beside, program):
+    world = open_world("tabletop", 0, parse_objects("red block, green bowl, vase"))
+    world.lay_out(beside)
+    report = run_command("do it", Workcell(world, LIBRARY), lambda scene: put(scene, program, AWAY))
+    assert report.outcome is Outcome.DONE
     assert len(report.plan.steps) == 2

@@ -7,8 +7,8 @@ from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import footprint, separation
 from llm_planner.skills.gripper_shape import Grip
-from llm_planner.skills.placement import Held, held_in
-from llm_planner.skills.spots import spot_beside, spot_offset
+from llm_planner.skills.placement import Held, Release, held_in
+from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
 from llm_planner.world.scene import Scene
 
 HAND = Grip(0.4, 0.0, 0.25, 0.0)
@@ -90,3 +90,25 @@ def test_a_thing_that_is_surrounded_has_no_side_left(scene_of: Any, thing: Any) 
         SkillError, match=r"no room for .* beside the blue block on that side; the red bowl is in the way"
     ):
         spot_beside(scene, held, scene.find("blue block"), "left", 0.04, (0.45, 0.3))
+
+
+def test_a_spot_without_a_way_is_passed_over_and_where_none_has_one_the_first_reason_is_told(
+    scene_of: Any, thing: Any
+) -> None:
+    scene, held = holding(scene_of, thing, thing("bowl", 0.5, 0.0))
+    bowl = scene.find("bowl")
+
+    def not_there(release: Release) -> None:
+        if release.center[1] > -0.05:
+            told = f"the hand finds no way to {release.center[0]:.2f}"
+            raise SkillError(SkillErrorCode.NO_FREE_SPACE, told)
+
+    free = spot_beside(scene, held, bowl, "any", 0.02, (0.4, 0.1))
+    assert free.center[1] > -0.05
+    assert spot_beside(scene, held, bowl, "any", 0.02, (0.4, 0.1), not_there).center[1] < -0.05
+    with pytest.raises(SkillError, match=r"the hand finds no way to 0\.50"):
+        spot_beside(scene, held, bowl, "left", 0.02, (0.4, 0.1), not_there)
+    with pytest.raises(SkillError, match=r"the hand finds no way to 0\.45"):
+        spot_at(scene, held, (0.45, 0.2), not_there)
+    with pytest.raises(SkillError, match="the hand finds no way to"):
+        spot_in(scene, held, "left side", not_there)

@@ -8,6 +8,7 @@ from llm_planner.skills.arm import Arm, Script, hanging
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import grip_of
+from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import Held, Release, held_in, inside, on_top
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
 from llm_planner.world.names import the
@@ -48,7 +49,7 @@ def place_beside(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     held = _held(arm)
     name = held.item.name
     x, y, _ = arm.observation.origins.get(name, held.item.position)
-    release = spot_beside(arm.scene, held, arm.find(other), direction, distance, (x, y))
+    release = spot_beside(arm.scene, held, arm.find(other), direction, distance, (x, y), _way(arm, held))
     yield from _put_down(arm, held, release, lambda scene: beside(scene, name, other, direction, distance))
 
 
@@ -58,11 +59,11 @@ def place_at(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     held = _held(arm)
     if isinstance(place, tuple):
         point = place[0], place[1]
-        release = spot_at(arm.scene, held, point)
+        release = spot_at(arm.scene, held, point, _way(arm, held))
         yield from _put_down(arm, held, release, lambda scene: at(scene, held.item.name, point))
         return
     name = str(place)
-    release = spot_in(arm.scene, held, name)
+    release = spot_in(arm.scene, held, name, _way(arm, held))
     yield from _put_down(arm, held, release, lambda scene: at(scene, held.item.name, name))
 
 
@@ -81,11 +82,16 @@ def place_offset(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     yield from _put_down(arm, held, release, lambda scene: displaced(origin, scene, name, direction, distance))
 
 
+def _way(arm: Arm, held: Held) -> Callable[[Release], list[Leg]]:
+    """How what is held is carried to a place; raises SkillError (NO_FREE_SPACE) where rules leave no way."""
+    cruise = arm.cruise_height(hanging(arm, held.item.name), ignore=held.item.name)
+    return lambda release: arm.travel(release.grip, cruise)
+
+
 def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene], bool]) -> Script:
     """Carry it there, let go, move away; raises SkillError when it slips on the way or does not stay there."""
     name = held.item.name
-    cruise = arm.cruise_height(hanging(arm, name), ignore=name)
-    yield from arm.move("carry", arm.travel(release.grip, cruise), stop_early=True)
+    yield from arm.move("carry", _way(arm, held)(release), stop_early=True)
     arm.require_held(name)
     yield from arm.fingers("release", release.opening)
     clear_of = max(arm.grip.z + 0.08, arm.grip.z - held.below + held.item.size[2] + 0.03)
