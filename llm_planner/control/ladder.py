@@ -15,6 +15,7 @@ from llm_planner.control import fallback
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import KEPT, Status, TickStatistics
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
+from llm_planner.control.runs import Runs
 from llm_planner.control.vigilance import ReferenceRules, Vigilance
 from llm_planner.errors import InputError
 
@@ -72,7 +73,7 @@ class FallbackLadder:
         self._reference: MotionReference | None = None
         self._plan: JointTrajectory | None = None
         self._since = -math.inf  # when the robot's clock began
-        self._epoch = 0
+        self._runs = Runs(self._rules.stale_for)
         self._latch = ""  # why the robot is held
         self._failing_since = self._rest_at = math.inf  # since when no plan is found; when braking has come to rest
 
@@ -80,12 +81,14 @@ class FallbackLadder:
         """Follow `reference` from now on, or say why not. The first of a new run releases what was latched."""
         if self.state is None:
             return "a reference came before any state of the robot"
-        reason = self._rules.objection(reference, self.state.time, self._since, self._epoch)
+        now = self.state.time
+        reason = self._runs.objection(reference.epoch, now) or self._rules.objection(reference, now, self._since)
         if reason:
             return reason
-        if self._latch and reference.epoch == self._epoch:
+        if self._latch and reference.epoch == self._runs.epoch:
             return f"the robot is held: {self._latch}"
-        self._reference, self._epoch, self._latch = reference, reference.epoch, ""
+        self._runs.followed(reference.epoch, now)
+        self._reference, self._latch = reference, ""
         return ""
 
     def rest(self) -> None:
@@ -121,7 +124,7 @@ class FallbackLadder:
             return None
         ended = self.state.time + self._vigilance.silence(wall) >= fallback.end_time(self._plan)
         is_new, self._latch, self._reference = not self._latch, self._latch or lost, None
-        self.standing = Standing(Rung.STOPPED if ended else Rung.BRAKING, self._latch, self._epoch)
+        self.standing = Standing(Rung.STOPPED if ended else Rung.BRAKING, self._latch, self._runs.epoch)
         return self._plan if is_new else None
 
     def reset(self) -> None:
@@ -129,13 +132,14 @@ class FallbackLadder:
         self._controller.reset()
         self._reference = self._plan = self.state = None
         self._latch, self._failing_since, self._rest_at = "", math.inf, math.inf
-        self.standing = Standing(Rung.RESTING, epoch=self._epoch)
+        self.standing = Standing(Rung.RESTING, epoch=self._runs.epoch)
 
     def _begin_anew(self, state: JointState) -> None:
         """What was planned and wanted belongs to another time or place."""
         self._controller.reset()
         self._reference = self._plan = None
         self._since = state.time
+        self._runs.started_over(state.time)
 
     def _stand_in(self, reason: str, now: float) -> JointState:
         """Where the joints should be by now, in place of what is not measured."""
@@ -158,7 +162,7 @@ class FallbackLadder:
         if now > self._failing_since + REPLAY:
             reason = f"no motion was found for {REPLAY:g} s: {statistics.message}"
             return self._give_up(state, now, constraints, reason, plan)
-        self.standing = Standing(Rung.REPLAYING, statistics.message, self._epoch)
+        self.standing = Standing(Rung.REPLAYING, statistics.message, self._runs.epoch)
         return plan
 
     def _give_up(
@@ -170,22 +174,22 @@ class FallbackLadder:
         if math.isinf(self._rest_at):
             self._plan = braking = self._controller.step(state, None, now, constraints)
             self._rest_at = fallback.end_time(braking)
-        self.standing = Standing(Rung.BRAKING, reason, self._epoch)
+        self.standing = Standing(Rung.BRAKING, reason, self._runs.epoch)
         return braking
 
     def _standing_of(self, statistics: TickStatistics) -> Standing:
         unkept = _unkept(statistics)
         if unkept:
-            return Standing(Rung.RELAXED, unkept, self._epoch)
+            return Standing(Rung.RELAXED, unkept, self._runs.epoch)
         moves = statistics.status is Status.TRACKING
-        return Standing(Rung.TRACKING if moves else Rung.RESTING, "", self._epoch)
+        return Standing(Rung.TRACKING if moves else Rung.RESTING, "", self._runs.epoch)
 
     def _stop(self, state: JointState, now: float, constraints: MotionConstraints, reason: str) -> JointTrajectory:
         self._latch, self._reference = reason, None
         self._failing_since = self._rest_at = math.inf
         self._plan = self._controller.step(state, None, now, constraints)
         at_rest = self._controller.statistics.status is Status.HOLDING
-        self.standing = Standing(Rung.STOPPED if at_rest else Rung.BRAKING, reason, self._epoch)
+        self.standing = Standing(Rung.STOPPED if at_rest else Rung.BRAKING, reason, self._runs.epoch)
         return self._plan
 
 

@@ -120,13 +120,16 @@ class ReferenceRules:
     poses: int = 1000
     dt: tuple[float, float] = (1e-3, 10.0)
 
-    def objection(self, reference: MotionReference, now: float, since: float, epoch: int) -> str:
+    @property
+    def stale_for(self) -> float:
+        """After this many seconds a reference is void, however it was stamped."""
+        return self.ahead + self.valid_for
+
+    def objection(self, reference: MotionReference, now: float, since: float) -> str:
         """Why `reference` is not followed at `now`, in words; "" where it is.
 
-        `since` is when the robot's clock last began [s], `epoch` the newest one that was followed.
+        `since` is when the robot's clock last began [s].
         """
-        if reference.epoch < epoch:
-            return f"a reference of the earlier skill run {reference.epoch} came; the run is {epoch}"
         if not (math.isfinite(reference.start_time) and reference.start_time <= now + self.ahead):
             return f"a reference begins {reference.start_time - now:.2f} s from now; {self.ahead:g} s is the most"
         if reference.start_time < since - self.ahead:

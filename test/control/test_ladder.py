@@ -117,6 +117,17 @@ def test_what_stopped_the_robot_holds_it_until_a_new_run_of_a_skill(moving):
     assert (moving.rung, moving.ladder.standing.reason, moving.ladder.standing.epoch) == (Rung.TRACKING, "", 2)
 
 
+def test_one_reference_with_the_largest_epoch_does_not_lock_the_skills_out(moving):
+    assert moving.ladder.follow(moving.reference(epoch=2**64 - 1)) == ""
+    assert "earlier skill run 1 came" in moving.ladder.follow(moving.reference(epoch=1))
+    for _ in range(260):
+        moving.tick()
+    assert moving.speed == 0.0
+    moving.move(1, epoch=2)
+    assert (moving.rung, moving.ladder.standing.epoch) == (Rung.TRACKING, 2)
+    assert "earlier skill run 1 came" in moving.ladder.follow(moving.reference(epoch=1))
+
+
 def test_a_reset_releases_the_robot_but_not_old_references(moving):
     moving.tick(nan(moving))
     comes_to_rest(moving, nan)

@@ -85,15 +85,13 @@ def test_before_the_first_state_nothing_is_lost():
 
 
 STILL = Pose((0.4, 0.0, 0.3))
-GOOD = MotionReference(20.0, 0.05, (STILL, STILL), 0.04, valid_for=0.5, epoch=7)
+GOOD = MotionReference(20.0, 0.05, (STILL, STILL), 0.04, valid_for=0.5)
 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
         ({}, ""),
-        ({"epoch": 8}, ""),
-        ({"epoch": 6}, "a reference of the earlier skill run 6 came; the run is 7"),
         ({"start_time": 20.7}, "a reference begins 0.60 s from now; 0.5 s is the most"),
         ({"start_time": math.nan}, "a reference begins nan s from now"),
         ({"start_time": 18.4, "valid_for": 2.0}, "a reference is from before the robot was started"),
@@ -112,5 +110,5 @@ GOOD = MotionReference(20.0, 0.05, (STILL, STILL), 0.04, valid_for=0.5, epoch=7)
     ],
 )
 def test_references_of_another_time_or_of_no_sense_are_told(changes, reason):
-    objection = ReferenceRules().objection(replace(GOOD, **changes), now=20.1, since=19.0, epoch=7)
+    objection = ReferenceRules().objection(replace(GOOD, **changes), now=20.1, since=19.0)
     assert re.match(re.escape(reason) + ("" if reason else "$"), objection)
