@@ -73,8 +73,10 @@ $(INSTALLED): $(INTERFACES) setup.py setup.cfg package.xml pyproject.toml llm_pl
 demo: setup
 	@$(BIN)/llm-planner demo $${SAY:+"$$SAY"}
 
+# The tests of the whole system need the machine for themselves; the others share its cores.
 test: setup
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)
+	@export OMP_NUM_THREADS=1; if [ -n "$(ARGS)" ]; then $(BIN)/python -m pytest $(ARGS); else \
+		$(BIN)/python -m pytest --numprocesses auto --ignore test/nodes && $(BIN)/python -m pytest test/nodes; fi
 
 check: setup
 	@$(BIN)/ruff format --check .

@@ -33,7 +33,7 @@ def test_lines_may_be_apart_and_have_comments() -> None:
     assert [str(wish) for wish in program.wishes] == ["reach(tilt('vase') >= 80)", "keep(height('red block') <= 0.01)"]
 
 
-@pytest.mark.parametrize("term", TERMS.values(), ids=str)
+@pytest.mark.parametrize("term", TERMS.values(), ids=lambda term: term.name)
 def test_every_term_can_be_written_and_its_range_is_kept(term: Term) -> None:
     words = {"mover": "'red block'", "thing": "'vase'", "place": "'robot'", "direction": "'left'"}
     names = [words[role] for role in term.roles]
