@@ -27,6 +27,8 @@ from llm_planner.errors import InputError
 from llm_planner.simulation.panda import RobotLimits
 from llm_planner.simulation.rooms.base import BASE_LIMITS
 
+AT_REST = 1e-4  # [m/s, rad/s] braking anew at every tick halves a velocity, and never ends
+
 
 @dataclass(frozen=True)
 class BaseSettings:
@@ -98,7 +100,7 @@ class BaseController(MpcController):
     def _stop(
         self, start: StartState, now: float, constraints: MotionConstraints
     ) -> tuple[JointTrajectory, TickStatistics]:
-        if start.qvel.any():
+        if np.abs(start.qvel).max() > AT_REST:
             return self._come_to_rest(start, now, constraints)
         return self._brake(start, now), TickStatistics(Status.HOLDING)
 

@@ -64,13 +64,18 @@ def odometry_to_msg(state: JointState) -> Odometry:
 
 def odometry_from_msg(message: Odometry) -> JointState:
     """The base as three joints, x, y, yaw; raises InputError for a number that is not finite."""
-    position, turned = message.pose.pose.position, message.pose.pose.orientation
+    state = odometry_as_told(message)
+    if not (np.isfinite(state.qpos).all() and np.isfinite(state.qvel).all()):
+        raise InputError(f"odom holds a number that is not finite: {state.qpos}, {state.qvel}")
+    return state
+
+
+def odometry_as_told(message: Odometry) -> JointState:
+    """As `odometry_from_msg`, of whatever numbers: for whom a robot that tells of none has to be held at once."""
+    position, turned, twist = message.pose.pose.position, message.pose.pose.orientation, message.twist.twist
     yaw = yaw_of(Pose((0.0, 0.0, 0.0), (turned.x, turned.y, turned.z, turned.w)))
-    qvel = np.array(in_map_frame(velocity_from_msg(message.twist.twist), yaw))
-    qpos = np.array([position.x, position.y, yaw])
-    if not np.isfinite(qpos).all():
-        raise InputError(f"odom holds a number that is not finite: {qpos}")
-    return JointState(seconds(message.header.stamp), qpos, qvel)
+    qvel = np.array(in_map_frame((twist.linear.x, twist.linear.y, twist.angular.z), yaw))
+    return JointState(seconds(message.header.stamp), np.array([position.x, position.y, yaw]), qvel)
 
 
 def rooms_to_msg(building: Building | None) -> list[RoomMsg]:

@@ -25,7 +25,7 @@ from llm_planner.control.vigilance import Expected
 from llm_planner.control.zones import Shape, Zone
 from llm_planner.errors import InputError
 from llm_planner.nodes.arm_settings import arm_of
-from llm_planner.nodes.base_messages import MAP_FRAME, in_base_frame, odometry_from_msg, velocity_to_msg
+from llm_planner.nodes.base_messages import MAP_FRAME, in_base_frame, odometry_as_told, velocity_to_msg
 from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.message_conversions import joint_state_from_msg, trajectory_to_msg
 from llm_planner.nodes.settings import ADAPTATION, ROBOT_FILE
@@ -120,8 +120,8 @@ class ControlledBase:
         return ()
 
     def state(self, message: Odometry) -> JointState:
-        """Raises InputError."""
-        return odometry_from_msg(message)
+        """Numbers that are none are for the ladder, which holds the base."""
+        return odometry_as_told(message)
 
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
         """The velocity that the plan begins with, along the axes of the base; a new width for the fingers once."""

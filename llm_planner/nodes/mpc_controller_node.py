@@ -115,7 +115,7 @@ class MpcControllerNode(ShellNode):
             self._solve_times.append(statistics.solve_time)
         resting = was_resting and self._standing.rung in _AT_REST
         if not resting or state.time >= self._last_sent + REST_PERIOD:
-            self._robot.send(plan, state, state.time + self._lead)
+            self._robot.send(plan, self._ladder.state, state.time + self._lead)  # the last that could be believed
             self._last_sent = state.time
 
     def _tell(self, now: float, constraints) -> None:

@@ -58,3 +58,7 @@ def test_numbers_that_are_not_finite_are_refused():
     odometry.pose.pose.position.x = float("inf")
     with pytest.raises(InputError, match="odom holds a number that is not finite"):
         odometry_from_msg(odometry)
+    odometry = odometry_to_msg(JointState(1.0, np.zeros(3), np.zeros(3)))
+    odometry.twist.twist.linear.y = float("nan")
+    with pytest.raises(InputError, match="odom holds a number that is not finite"):
+        odometry_from_msg(odometry)
