@@ -10,13 +10,12 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
-from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.control.safety_filter.guard import Guard
-from llm_planner.control.safety_filter.robots import base_body, panda_body
-from llm_planner.control.safety_filter.safety_filter import Filtered, FilterSettings, SafetyFilter
-from llm_planner.control.safety_filter.velocity_guard import VelocityGuard
+from llm_planner.control.safety_filter.robots import panda_body
+from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
+from llm_planner.control.safety_filter.velocity_guard import base_guard
 from llm_planner.errors import InputError
 from llm_planner.nodes.arm_output import ArmOutput
 from llm_planner.nodes.arm_settings import arm_of
@@ -31,7 +30,6 @@ from llm_planner.nodes.base_messages import (
 from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.message_conversions import joint_state_from_msg, trajectory_from_msg
 from llm_planner.nodes.shell import NEWEST_ONLY, ShellNode
-from llm_planner.simulation.rooms.base import BASE_LIMITS, MOTOR_LAG
 
 Wanted = Callable[[object], None]
 OF_ANOTHER_TIME = 0.5  # [s] that a plan may begin before or after now
@@ -109,9 +107,7 @@ class FilteredBase:
     topic, message_type, frame = "odom", Odometry, MAP_FRAME
 
     def __init__(self, node: ShellNode, on_wanted: Wanted) -> None:
-        share = LimitShare(velocity=1.0, acceleration=1.0, braking=0.8, position_margin=0.0)
-        settings = FilterSettings(share=share, top_speed=float(BASE_LIMITS.qvel_max[0]))
-        self._guard = VelocityGuard(SafetyFilter(base_body(), BASE_LIMITS, settings), MOTOR_LAG)
+        self._guard = base_guard()
         self._state: JointState | None = None
         self._command = node.create_lifecycle_publisher(Twist, "cmd_vel", 1)
         node.create_subscription(Twist, "cmd_vel_wanted", on_wanted, NEWEST_ONLY)

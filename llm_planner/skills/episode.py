@@ -10,13 +10,10 @@ from llm_planner.control.base import BaseController
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
-from llm_planner.control.safety_filter.guard import Guard
-from llm_planner.control.safety_filter.robots import panda_body
-from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.control.zones import Zone
-from llm_planner.simulation.panda import PANDA_LIMITS
 from llm_planner.skills.contract import Argument, Observation, Skill, SkillErrorCode, SkillResult
 from llm_planner.skills.errors import SkillError
+from llm_planner.skills.guarded import GUARDED
 from llm_planner.skills.origins import OriginTracker
 
 InForce = Callable[[float, float], MotionConstraints]  # at a time [s], of a robot that moves at a speed [m/s]
@@ -64,7 +61,7 @@ class Episode:
         kind = world.observation().scene.robot_kind
         self.controller = controller or make_controller(kind)
         self.settings = settings or EpisodeSettings()
-        self._guard = None if kind == "mobile" else Guard(SafetyFilter(panda_body(), PANDA_LIMITS))
+        self._robot = GUARDED[kind]()
         self._origins = OriginTracker()
         self._kept = FREE
 
@@ -103,20 +100,12 @@ class Episode:
                 break
             for _ in range(round(self.settings.skill_period / self.settings.control_period)):
                 trajectory = self.controller.step(self.world.joint_state(), outcome, self.world.time, keep)
-                self._follow(trajectory, self.settings.control_period, keep)
+                self._robot.follow(self.world, trajectory, self.settings.control_period, keep)
         self.settle()
         return result
-
-    def _follow(self, trajectory: JointTrajectory, duration: float, keep: MotionConstraints) -> None:
-        """What the safety filter makes of it; as it is where it is proved."""
-        if self._guard is not None:
-            now = self.world.time
-            self._guard.measured(self.world.joint_state())
-            trajectory = self._guard.hear(trajectory, now, keep) or self._guard.steps(now, duration, keep)
-        self.world.follow(trajectory, duration)
 
     def settle(self) -> None:
         """Brakes to rest and waits `settle_time` [s]."""
         trajectory = self.controller.step(self.world.joint_state(), None, self.world.time, FREE)
         rest = trajectory.start_time + trajectory.dt * len(trajectory.qacc) - self.world.time
-        self._follow(trajectory, max(self.settings.settle_time, rest), self._kept)
+        self._robot.follow(self.world, trajectory, max(self.settings.settle_time, rest), self._kept)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import Array, JointState
-from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
+from llm_planner.control.safety_filter.robots import base_body
+from llm_planner.control.safety_filter.safety_filter import Filtered, FilterSettings, SafetyFilter
+from llm_planner.simulation.rooms.base import BASE_LIMITS, MOTOR_LAG
 
 HOLD = 0.02  # [s] at the longest between two commands that count on each other
 
@@ -51,3 +54,10 @@ class VelocityGuard:
         self._velocity[np.abs(self._velocity) < 1e-6] = 0.0
         self._last = now
         return np.array(self._velocity)
+
+
+def base_guard() -> VelocityGuard:
+    """That of the mobile robot that comes with the package."""
+    share = LimitShare(velocity=1.0, acceleration=1.0, braking=0.8, position_margin=0.0)
+    settings = FilterSettings(share=share, top_speed=float(BASE_LIMITS.qvel_max[0]))
+    return VelocityGuard(SafetyFilter(base_body(), BASE_LIMITS, settings), MOTOR_LAG)
