@@ -88,31 +88,32 @@ class Barrier:
     margin: float  # [m] kept beyond it
 
 
-def zone_rows(ahead: Ahead, reach: Array, limits: JointLimits, braking: Array, barrier: Barrier) -> Rows:
+def zone_room(ahead: Ahead, barrier: Barrier) -> Array:
+    """How much more than allowed is left of the clearances (Z, 2, S) [m], at rest and half way there."""
+    if ahead.clearances is None:
+        return np.zeros((0, 2, ahead.placed.points.shape[2]))
+    values = ahead.clearances.values
+    value = np.minimum(values[:, ahead.rest + 1], values[:, 0])  # where braking at once ends, and now
+    kept = np.maximum((1.0 - barrier.gamma) * value, np.minimum(value, barrier.margin))
+    allowed = np.where(value >= 0.0, kept, np.minimum(values[:, 0], 0.0))
+    room: Array = values[:, [ahead.rest, ahead.half]] - allowed[:, None]
+    return room
+
+
+def zone_rows(ahead: Ahead, room: Array, reach: Array, limits: JointLimits, braking: Array) -> Rows:
     """The rows that can matter, linearised about the acceleration that `ahead` holds; `reach` (S, nq) is the body's."""
-    clearances = ahead.clearances
+    clearances, dt = ahead.clearances, ahead.start.dt
     if clearances is None:
         return Rows((), np.zeros((0, limits.nq)), np.zeros(0))
-    values, places = clearances.values, np.array([ahead.rest, ahead.half])
-    room = values[:, places] - _allowed(values[:, ahead.rest + 1], values[:, 0], barrier)[:, None]
-    dt = ahead.start.dt
     direct, later = 0.5 * dt * dt, dt * travel_slope(ahead.velocity, braking, dt)
     moved = np.array([direct + later, direct + 0.75 * later]) * limits.acceleration  # of the two postures, by u = 1
     zone, place, point = np.nonzero(room < 2.0 * (moved @ reach.T))
     if len(zone) > MOST_ROWS:
         urgent = np.argpartition(room[zone, place, point], MOST_ROWS)[:MOST_ROWS]
         zone, place, point = zone[urgent], place[urgent], point[urgent]
-    normals = clearances.normals(zone, places[place], point)
-    slopes = ahead.placed.slopes(places[place], point, normals) * moved[place]
+    posture = np.array([ahead.rest, ahead.half])[place]
+    slopes = ahead.placed.slopes(posture, point, clearances.normals(zone, posture, point)) * moved[place]
     return Rows(tuple(clearances.zones.zones[index].name for index in zone.tolist()), slopes, -room[zone, place, point])
-
-
-def _allowed(rest: Array, now: Array, barrier: Barrier) -> Array:
-    """How small the barriers may become, from the clearances at rest and now."""
-    value = np.minimum(rest, now)
-    kept = np.maximum((1.0 - barrier.gamma) * value, np.minimum(value, barrier.margin))
-    allowed: Array = np.where(value >= 0.0, kept, np.minimum(now, 0.0))
-    return allowed
 
 
 def speed_rows(jacobian: Array, qvel: Array, speed: float, margin: float, reach: Array) -> Rows:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from llm_planner.control.carried import Carried
 from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm
+from llm_planner.control.safety_filter.holding import rods_of
 from llm_planner.simulation.rooms.base import BASE_HEIGHT, BASE_RADIUS
 
 QUARTER = math.pi / 2
@@ -39,6 +43,17 @@ PANDA_RODS = (
 _ACROSS = (math.sin(math.pi / 4), math.cos(math.pi / 4))
 
 
+# The gripper point's frame in that of the last link: x along the palm, y across the hand, z out of it.
+_GRIPPER = np.array(
+    [
+        [_ACROSS[1], _ACROSS[0], 0.0, PANDA_TIP[0]],
+        [-_ACROSS[0], _ACROSS[1], 0.0, PANDA_TIP[1]],
+        [0.0, 0.0, 1.0, PANDA_TIP[2]],
+        [0.0, 0.0, 0.0, 1.0],
+    ]
+)
+
+
 def _crosswise(z: float, half: float, radius: float) -> Rod:
     """A rod across the hand, `z` [m] beyond the flange, its axis `half` [m] to both sides."""
     x, y = half * _ACROSS[0], half * _ACROSS[1]
@@ -49,9 +64,10 @@ def _crosswise(z: float, half: float, radius: float) -> Rod:
 PANDA_HAND = (_crosswise(0.033, 0.0803, 0.0485), _crosswise(0.0857, 0.052, 0.0325))
 
 
-def panda_body() -> SerialArm:
-    """The Franka Panda with its hand; frames are those of `panda_link0`."""
-    return SerialArm(PANDA_LINKS, (*PANDA_RODS, *PANDA_HAND), PANDA_TIP, excess=0.006)
+def panda_body(carried: Carried | None = None) -> SerialArm:
+    """The Franka Panda with its hand, and what that holds; frames are those of `panda_link0`."""
+    held = () if carried is None else rods_of(carried, len(PANDA_LINKS) - 1, _GRIPPER)
+    return SerialArm(PANDA_LINKS, (*PANDA_RODS, *PANDA_HAND, *held), PANDA_TIP, excess=0.006)
 
 
 def base_body() -> FlatBase:

@@ -25,7 +25,15 @@ from llm_planner.control.formulation import StartState
 from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import Array, JointTrajectory
-from llm_planner.control.safety_filter.barriers import Ahead, Barrier, Rows, look_ahead, speed_rows, zone_rows
+from llm_planner.control.safety_filter.barriers import (
+    Ahead,
+    Barrier,
+    Rows,
+    look_ahead,
+    speed_rows,
+    zone_room,
+    zone_rows,
+)
 from llm_planner.control.safety_filter.bodies import Body
 from llm_planner.control.safety_filter.program import FilterProgram
 from llm_planner.control.safety_filter.proof import CLEAR, Proof, joints_proof, motion_proof
@@ -105,29 +113,24 @@ class SafetyFilter:
         if not np.isfinite(wanted_qacc).all():
             rest = self.filter(qpos, qvel, np.minimum(np.maximum(-qvel / dt, -braking), braking), constraints, dt)
             return replace(rest, changed=True, binding=("no finite command", *rest.binding))
-        lower, upper = acceleration_bounds(qpos, qvel, limits, braking, dt)
-        within = np.minimum(np.maximum(wanted_qacc, lower), upper)
-        cut = np.abs(within - wanted_qacc) > UNTOUCHED * limits.acceleration
-        joints = tuple(f"joint {joint + 1}" for joint in cut.nonzero()[0].tolist())
-        unchanged = Filtered(within, bool(joints), joints)
+        bounds = acceleration_bounds(qpos, qvel, limits, braking, dt)
+        within = self._within(wanted_qacc, bounds)
         start = Move(qpos, qvel, dt)
         around, speed = self._near(start, constraints), min(constraints.speed, self.settings.top_speed)
         if not len(around.zones) and not np.isfinite(speed):
-            return unchanged
-        ahead = look_ahead(start, within, around, braking, COARSE)
-        jacobian, fast = self._speed(ahead, speed)
-        if not fast and ahead.clearance() >= CLEAR:
-            return unchanged
-        # Chords of braking leave the way by the square of their length.
-        unseen = max(float(ahead.between[0]), float(ahead.between[1:].max()) * (COARSE / FINE) ** 2)
-        barrier = Barrier(self.settings.barrier.gamma, self.settings.barrier.margin + unseen)
-        rows = [zone_rows(ahead, around.body.reach, limits, braking, barrier)]
-        if fast:
-            margin, reach = self.settings.speed_margin, dt * limits.acceleration
-            rows.append(speed_rows(jacobian, ahead.velocity, speed, margin, reach))
-        if all((rank.needs <= 0.0).all() for rank in rows) and self._ahead(start, within, around).proof().safe:
-            return unchanged
-        return self._changed(start, unchanged, (lower, upper), around, rows)
+            return within
+        ahead = look_ahead(start, within.qacc, around, braking, COARSE)
+        jacobian, present = self._speed(ahead, speed)
+        if present <= SLOW * speed and ahead.clearance() >= CLEAR:
+            return within
+        room, margin = zone_room(ahead, self._barrier(ahead)), self.settings.speed_margin
+        is_kept = present <= margin * speed and room.min(initial=0.0) >= 0.0
+        if is_kept and self._ahead(start, within.qacc, around).proof().safe:
+            return within
+        rows = [zone_rows(ahead, room, around.body.reach, limits, braking)]
+        if present > SLOW * speed:
+            rows.append(speed_rows(jacobian, ahead.velocity, speed, margin, dt * limits.acceleration))
+        return self._changed(start, within, bounds, around, rows)
 
     def prove(self, motion: JointTrajectory, now: float, constraints: MotionConstraints) -> Proof:
         """Whether all of `motion` from `now` [s] on is safe, to its end at rest."""
@@ -166,15 +169,27 @@ class SafetyFilter:
             seen = self._seen = _Seen(everything.near(start.qpos, self._body.reach @ way + CLEAR), start.qpos, way)
         return seen.around
 
+    def _within(self, wanted: Array, bounds: tuple[Array, Array]) -> Filtered:
+        """What is wanted, as far as each joint can stop inside its own limits after it."""
+        qacc = np.minimum(np.maximum(wanted, bounds[0]), bounds[1])
+        cut = np.abs(qacc - wanted) > UNTOUCHED * self.limits.acceleration
+        joints = tuple(f"joint {joint + 1}" for joint in cut.nonzero()[0].tolist())
+        return Filtered(qacc, bool(joints), joints)
+
+    def _barrier(self, ahead: Ahead) -> Barrier:
+        """With a margin for what the chords of a fine look ahead leave out: the square of their length counts."""
+        unseen = max(float(ahead.between[0]), float(ahead.between[1:].max()) * (COARSE / FINE) ** 2)
+        return replace(self.settings.barrier, margin=self.settings.barrier.margin + unseen)
+
     def _ahead(self, start: Move, qacc: Array, around: Surroundings) -> Ahead:
         return look_ahead(start, qacc, around, self.stopping.acceleration, FINE)
 
-    def _speed(self, ahead: Ahead, speed: float) -> tuple[Array, bool]:
-        """How joints move point 0 after the hold (3, nq), and whether it is about to be as fast as `speed` [m/s]."""
+    def _speed(self, ahead: Ahead, speed: float) -> tuple[Array, float]:
+        """How joints move point 0 after the hold (3, nq), and how fast that is [m/s]; nothing where none is asked."""
         if not np.isfinite(speed):
-            return NOTHING, False
+            return NOTHING, 0.0
         jacobian = ahead.placed.slopes(FIRST + 1, FIRST, np.eye(3))
-        return jacobian, float(np.linalg.norm(jacobian @ ahead.velocity)) > SLOW * speed
+        return jacobian, float(np.linalg.norm(jacobian @ ahead.velocity))
 
     def _changed(
         self, start: Move, cut: Filtered, bounds: tuple[Array, Array], around: Surroundings, ranks: list[Rows]
