@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import String
+from unique_identifier_msgs.msg import UUID
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.message_conversions import joint_state_from_msg, scene_from_msg
@@ -33,6 +35,8 @@ NO_SYSTEM = (
     "ROS_AUTOMATIC_DISCOVERY_RANGE must be set here and there)"
 )
 SILENCE_MAX = 5.0  # wall seconds without a word of the planner
+ANSWER_MAX = 20.0  # wall seconds until it takes a command: enough to be started again
+SAID_AGAIN = 2.0  # wall seconds after which a command that nobody has answered is sent again
 
 
 class SystemUnreachableError(LlmPlannerError):
@@ -65,7 +69,10 @@ class CommandResult:
 
 
 class Submission:
-    """A command that was sent: `result` is there once `is_done`."""
+    """A command that was sent: `result` is there once `is_done`.
+
+    It may be sent again, for the planner may have died with it: under the same id, so none takes it twice.
+    """
 
     def __init__(self, client: ActionClient, text: str, on_progress: Callable[[Progress], None]) -> None:
         self.is_answered = False
@@ -73,9 +80,21 @@ class Submission:
         self._result = CommandResult(ExecuteCommand.Result.EXECUTOR_LOST, "")
         self._handle: ClientGoalHandle | None = None
         self._on_progress = on_progress
-        self._heard = time.monotonic()
-        sent = client.send_goal_async(ExecuteCommand.Goal(command=text), feedback_callback=self._on_feedback)
+        self._client, self._goal = client, ExecuteCommand.Goal(command=text)
+        self._id = UUID(uuid=list(uuid.uuid4().bytes))
+        self._unanswered = 0
+        self._send(time.monotonic())
+
+    def _send(self, now: float) -> None:
+        self._heard, self._sent = now, now
+        self._unanswered += 1
+        sent = self._client.send_goal_async(self._goal, feedback_callback=self._on_feedback, goal_uuid=self._id)
         sent.add_done_callback(self._on_answer)
+
+    def insist(self, now: float) -> None:
+        """To be called now and then, at the wall's time `now` [s], until it is answered."""
+        if not self.is_answered and now > self._sent + SAID_AGAIN:
+            self._send(now)
 
     @property
     def result(self) -> CommandResult:
@@ -102,9 +121,12 @@ class Submission:
         self._on_progress(_progress(message.feedback))
 
     def _on_answer(self, future: Future) -> None:
-        self._handle, self.is_answered, self._heard = future.result(), True, time.monotonic()
-        if self._handle.accepted:
-            self._handle.get_result_async().add_done_callback(self._on_done)
+        handle, self._unanswered = future.result(), self._unanswered - 1
+        if self.is_answered or (not handle.accepted and self._unanswered):
+            return  # a planner that is not active yet, or that has it already and will say so
+        self._handle, self.is_answered, self._heard = handle, True, time.monotonic()
+        if handle.accepted:
+            handle.get_result_async().add_done_callback(self._on_done)
         else:
             self.is_done = True
 
@@ -156,12 +178,16 @@ class SystemClient:
         """
         submission = self.submit(text, on_progress)
 
+        def insist() -> None:
+            submission.insist(time.monotonic())
+            still_hoping()
+
         def check() -> None:
             submission.check_alive()
             still_hoping()
 
         try:
-            self.wait_until(lambda: submission.is_answered, 10.0, still_hoping, NO_SYSTEM)
+            self.wait_until(lambda: submission.is_answered, ANSWER_MAX, insist, NO_SYSTEM)
             self.wait_until(lambda: submission.is_done, float("inf"), check)
         except KeyboardInterrupt:
             self.wait_until(lambda: submission.is_answered, 5.0, otherwise=NO_SYSTEM)  # only then can it be called off

@@ -75,3 +75,8 @@ def test_when_the_language_planner_dies_whoever_waits_is_told(fresh):
         fresh.client.execute("tour", kill_once)
     fresh.client.stop("test")
     assert fresh.works_again()
+
+
+def test_a_command_that_went_to_a_planner_that_had_just_died_is_carried_out_when_it_is_back(fresh):
+    kill(fresh, "language_planner")
+    assert fresh.say("wave").succeeded
