@@ -14,6 +14,8 @@ from llm_planner.errors import InputError
 
 WEIGHTS = tuple(weight.name for weight in fields(Weights) if weight.name != "decay")
 
+MOST_FACTOR = 5.0  # of a weight: up to it plans keep speed limits and zones, whatever the weights jump to
+
 
 @dataclass(frozen=True)
 class Ramps:
@@ -74,8 +76,11 @@ class Envelope:
         for name, (least, largest) in self.weights.items():
             if name not in WEIGHTS:
                 raise InputError(f"there is no weight {name!r}; choose from: {', '.join(WEIGHTS)}")
-            if not (0 < least <= 1 <= largest and math.isfinite(largest)):
-                raise InputError(f"the factors of the weight {name!r} must enclose 1, not [{least:g}, {largest:g}]")
+            if not 1 / MOST_FACTOR <= least <= 1 <= largest <= MOST_FACTOR:
+                raise InputError(
+                    f"the factors of the weight {name!r} must enclose 1 and lie between {1 / MOST_FACTOR:g} and "
+                    f"{MOST_FACTOR:g}, beyond which the task outweighs speed limits; not [{least:g}, {largest:g}]"
+                )
 
     def clipped(self, patch: Patch) -> tuple[Patch, str]:
         """`patch` without what leads out of the envelope, which is told in words; "" where nothing does.

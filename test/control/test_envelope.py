@@ -54,7 +54,12 @@ MISTAKES = [
     ("acceleration: fast", "acceleration must be a number, not 'fast'"),
     ("weights: {positon: [0.5, 2]}", "weights.positon is unknown; the keys are: position, velocity"),
     ("weights: {position: [0.5]}", "weights.position must be a list of 2 numbers, not 1"),
-    ("weights: {position: [2, 3]}", "the factors of the weight 'position' must enclose 1, not [2, 3]"),
+    (
+        "weights: {position: [2, 3]}",
+        "the factors of the weight 'position' must enclose 1 and lie between 0.2 and 5, bey",
+    ),
+    ("weights: {position: [0.2, 6]}", "beyond which the task outweighs speed limits; not [0.2, 6]"),
+    ("weights: {position: [0.1, 5]}", "beyond which the task outweighs speed limits; not [0.1, 5]"),
     ("ramps: {speed_falls: 0}", "the ramp speed_falls must be a positive number, not 0.0"),
     ("zones: [{name: a}]", "zones[1] has no shape; a zone needs: name, shape, size, position"),
     (f"zones: [{ZONE}, shape: cube}}]", "is given twice"),
