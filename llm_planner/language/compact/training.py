@@ -200,10 +200,9 @@ def _save(
     network: Network, lesson: Lesson, settings: TrainingSettings, folder: Path, step: int, seconds: float
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    save_file(
-        {name: value.half().contiguous() for name, value in network.state_dict().items()},
-        folder / "weights.safetensors",
-    )
+    unfinished = folder / "weights.part"
+    save_file({name: value.half().contiguous() for name, value in network.state_dict().items()}, unfinished)
+    unfinished.replace(folder / "weights.safetensors")  # whoever reads meanwhile finds all of the old or of the new
     facts = {"size": asdict(lesson.size), "training": asdict(settings), "step": step, "seconds": round(seconds)}
     facts["exact"] = exact_share(network, lesson.draw, settings.seed + 1, 1024)
     (folder / "report.json").write_text(json.dumps(facts, indent=1) + "\n")

@@ -19,6 +19,7 @@ METRES = {
     **dict.fromkeys(("m", "meter", "meters", "metre", "metres"), 1.0),
     **dict.fromkeys(("cm", "cms", "centimeter", "centimeters", "centimetre", "centimetres", "centi"), 0.01),
     **dict.fromkeys(("mm", "millimeter", "millimeters", "millimetre", "millimetres"), 0.001),
+    **dict.fromkeys(("km", "kilometer", "kilometers", "kilometre", "kilometres"), 1000.0),
     **dict.fromkeys(("inch", "inches"), 0.0254),
     **dict.fromkeys(("foot", "feet", "ft"), 0.3048),
 }

@@ -28,9 +28,19 @@ def check_negation(constraint: Constraint) -> None:
     """
     said = plain(constraint.words)
     forbidding = FORBIDDING.search(said)
-    if forbidding and not TWICE_NEGATED.search(said) and _merely_asks(constraint.formula):
+    if forbidding and not TWICE_NEGATED.search(said) and merely_asks(constraint.formula):
         raise InputError(f"“{constraint.words}” says {forbidding[0]!r}, but {constraint.formula} forbids nothing")
 
 
-def _merely_asks(formula: Formula) -> bool:
-    return formula.operator in MERELY_ASKING and all(map(_merely_asks, formula.operands))
+def merely_asks(formula: Formula) -> bool:
+    """Whether it only says what is to come about."""
+    if formula.operator in ("U", "W") and _is_limit(formula.operands[0]):
+        return False
+    return formula.operator in MERELY_ASKING and all(map(merely_asks, formula.operands))
+
+
+def _is_limit(formula: Formula) -> bool:
+    """Whether all of it bounds a speed, a distance or a height, which is to forbid what is beyond."""
+    if formula.operator == "&":
+        return all(map(_is_limit, formula.operands))
+    return not {"<", ">"}.isdisjoint(formula.name)

@@ -6,9 +6,11 @@ from llm_planner.errors import InputError
 from llm_planner.language.model import Attempt, ReadConstraint, Reading
 from llm_planner.language.understanding.absent import check_here
 from llm_planner.language.understanding.anything import in_general
+from llm_planner.language.understanding.contraries import check_contraries
 from llm_planner.language.understanding.denials import check_negation
 from llm_planner.language.understanding.endings import check_ending
 from llm_planner.language.understanding.forbidden import check_task
+from llm_planner.language.understanding.limits import check_limits
 from llm_planner.language.understanding.mentions import check_amounts, check_conditions, check_names, check_people
 from llm_planner.language.understanding.scope import check_scope
 from llm_planner.language.understanding.substance import check_present, check_reachable, check_substance
@@ -58,6 +60,8 @@ def _check_in_scene(constraint: Constraint, scene: Scene) -> None:
     check_scope(constraint, scene)
     check_people(constraint, scene)
     check_amounts(constraint)
+    check_limits(constraint)
+    check_contraries(constraint, scene)
     check_reachable(constraint)
     check_present(constraint, scene)
 

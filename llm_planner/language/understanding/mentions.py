@@ -21,7 +21,7 @@ CONDITION = re.compile(
     r"|each time|every time|as long as|nothing|nobody)\b"
 )
 PEOPLE = re.compile(r"\b(?:persons?|people|humans?|any(?:body|one)|every(?:body|one))\b")
-SPEED = re.compile(r"\b(?:[kcm]?m/[sh]|(?:met(?:er|re)s?|cm) (?:a|per) second|faster|slower|speed)\b")
+SPEED = re.compile(r"\b(?:[kcm]?m ?/ ?[smh]|(?:met(?:er|re)s?|cm) (?:a|per) second|faster|slower|speed)\b")
 LENGTH = re.compile(r"\d ?(?:cm|mm|m|(?:centi|milli)?met(?:er|re)s?)\b")
 DURATION = re.compile(r"\d ?(?:s|secs?|seconds?|min|minutes?)\b")
 

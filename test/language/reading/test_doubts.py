@@ -17,6 +17,7 @@ STAY_OUT, VISIT = (node(step, listed([node("in_room", ROOM)])) for step in ("nev
 MUG = node("holding", Node(Pointer("object", 0)))
 CARRIED_IN = node("whenever", MUG, node("in_room", ROOM))
 FAR = node("whenever", MUG, node("farther", Node(Pointer("person", 0)), Node(Pointer("quantity", 6))))
+SLOW = node("whenever", MUG, node("slower", Node(Pointer("speed", 6))))
 NO_OTHER = node("never", listed([node("in_room", node("other_rooms"))]))
 
 
@@ -32,6 +33,7 @@ NO_OTHER = node("never", listed([node("in_room", node("other_rooms"))]))
         (CARRIED_IN, "with the mug do not enter the lab", 1),
         (CARRIED_IN, "with the mug enter only the lab, do not wait", 0),
         (FAR, "with the mug stay away 1 m from Anna", 0),
+        (SLOW, "with the mug go slower than 0.2 m/s, 1 m from the door", 1),
         (NO_OTHER, "enter no room but the lab and the hall", 0),
     ],
 )

@@ -66,6 +66,22 @@ def test_a_time_is_one_word(time: str, seconds: float) -> None:
     assert [word.value for word in sentence.words if word.segment == "seconds"] == [seconds]
 
 
+@pytest.mark.parametrize(
+    ("words", "metres_per_second"),
+    [("0.2 m/s", 0.2), ("10 cm / s", 0.1), ("50mm/sec", 0.05), ("half a metre per second", 0.5), ("6 m a minute", 0.1),
+     ("2 m each second", 2.0), ("3.6 km/h", 1.0)],
+)  # fmt: skip
+def test_a_speed_is_one_word(words: str, metres_per_second: float) -> None:
+    sentence = lift(f"no faster than {words} until then", (), "bare")
+    assert text(sentence) == "no faster than #speed until then"
+    assert [word.value for word in sentence.words if word.segment == "speed"] == [pytest.approx(metres_per_second)]
+
+
+def test_a_length_beside_a_second_thing_is_no_speed() -> None:
+    for words in ("2 m a second time", "2 m per aisle", "2 m /", "2 m, a second"):
+        assert lift(words, (), "bare").words[0].segment == "quantity"
+
+
 @pytest.mark.parametrize("words", ["do it a second time", "0.2 m a second", "a second visit"])
 def test_a_second_one_is_no_time(words: str) -> None:
     assert all(word.segment != "seconds" for word in lift(words, (), "bare").words)

@@ -18,6 +18,11 @@ def test_what_is_spared_may_not_be_all_that_is_forbidden(words):
         check_scope(Constraint(parse("G !holding(mug)"), words), SCENE)
 
 
+def test_nothing_is_more_than_one_thing():
+    with pytest.raises(InputError, match=r"“nothing is lifted first” speaks of all things, but !holding.* of one"):
+        check_scope(Constraint(parse("!holding(mug) W moved(vase)"), "nothing is lifted first"), SCENE)
+
+
 def test_it_is_one_thing():
     with pytest.raises(InputError, match=r"“don't go too close to it” speaks of one thing, but G .* of several"):
         check_scope(Constraint(parse("G !(near(robot, mug) | near(robot, vase))"), "don't go too close to it"), SCENE)
@@ -30,6 +35,8 @@ def test_it_is_one_thing():
         ("G !near(robot, vase)", "don't go too close to it"),
         ("G !(near(robot, mug) | near(robot, vase))", "don't go near it or any of the others"),
         ("G (holding(mug) -> !near(robot, vase))", "while you hold it keep away from the vase"),
+        ("!holding(mug) W in(red block, vase)", "nothing is lifted first"),
+        ("G !holding(mug)", "nothing happens to the mug"),
         ("G !in(robot, hall)", "nothing but trouble in the hall"),
     ],
 )

@@ -12,6 +12,7 @@ from itertools import pairwise
 from llm_planner.language.compact.constraints.lifting import Lifted, Sentence
 from llm_planner.language.compact.grammar import Node, Pointer, Step, linearise
 
+AMOUNTS = frozenset(["seconds", "quantity", "speed"])
 DOUBT = 0.3  # what a reading's probability is multiplied by for each thing that it leaves out
 
 _NEGATIONS = frozenset([
@@ -44,7 +45,7 @@ def _left_out(steps: Sequence[Step], words: Sequence[Lifted], sentence: Sentence
     meanings = (sentence.meaning(word.text) for word in _not_where_from(words))
     said = {name for entry, name in meanings if entry and entry not in spared}
     kinds = {step.kind for step in steps if isinstance(step, Pointer)}
-    amounts = {word.segment for word in words if word.segment in ("seconds", "quantity")}
+    amounts = {word.segment for word in words if word.segment in AMOUNTS}
     return sorted(said - pointed) + sorted(amounts - kinds)
 
 

@@ -1,7 +1,7 @@
 """Writes a specification out as a formula: the patterns as Lang2LTL (arXiv:2302.11649) writes them.
 
-In a scene "not q before p" does not oblige p (`!q W p`), and "never q after p" speaks of the moment of p too; over bare
-propositions both are as in Lang2LTL's data, which was written for infinite traces.
+In a scene "not q before p" does not oblige p (`!q W p`), nor does "slower than v until p", and "never q after p" speaks
+of the moment of p too; over bare propositions they are as in Lang2LTL's data, which was written for infinite traces.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from llm_planner.temporal.formula import (
 )
 
 MOST = 9  # visits that can be counted
+_LIMITS = frozenset(["slower", "farther", "lower"])
 
 
 class States(Protocol):
@@ -73,7 +74,7 @@ class _Writer:
             "at_most": lambda count, p: neg(_at_least(self.count(count) + 1, self.state(p))),
             "exactly": lambda count, p: _exactly(self.count(count), self.state(p)),
             "not_before": self._not_before,
-            "stay_until": lambda p, q: until(self.state(p), self.state(q)),
+            "stay_until": self._stay_until,
             "responds": lambda p, q: globally(implies(self.state(p), finally_(self.state(q)))),
             "at_once": lambda p, q: globally(implies(self.state(p), next_(self.state(q)))),
             "just_then": lambda p, q: globally(iff(self.state(p), next_(self.state(q)))),
@@ -122,6 +123,10 @@ class _Writer:
         waits = [neg(self._started(item, first)) for item in items(later)]
         return conj(*((until if self.states.bare else weak_until)(wait, before) for wait in waits))
 
+    def _stay_until(self, stay: Node, end: Node) -> Formula:
+        holds = weak_until if _is_limit(stay) else until
+        return holds(self.state(stay), self.state(end))
+
     def _started(self, node: Node, before: Node) -> Formula:
         if node.step in ("both", "either"):
             parts = [self._started(child, before) for child in node.children]
@@ -162,6 +167,11 @@ class _Writer:
 def items(node: Node) -> list[Node]:
     """Elements of a LIST."""
     return [node.children[0], *(items(node.children[1]) if node.step == "more" else [])]
+
+
+def _is_limit(node: Node) -> bool:
+    """Whether it bounds how the robot moves, and no more."""
+    return all(map(_is_limit, node.children)) if node.step == "both" else node.step in _LIMITS
 
 
 def _sequence(places: list[Formula]) -> Formula:

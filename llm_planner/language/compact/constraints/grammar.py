@@ -10,7 +10,7 @@ from llm_planner.language.compact.grammar import Grammar
 from llm_planner.language.compact.program_grammar import PROGRAM
 
 ENTRIES = ("prop", "room", "person", "object", "kind", "color", "world")
-WORDS = ("word", "number", "seconds", "quantity")
+WORDS = ("word", "number", "seconds", "quantity", "speed")
 
 _RULES: dict[str, dict[str, tuple[str, ...]]] = {
     "ROOT": {"reading": ("PARTS",), "unclear": ()},
@@ -71,7 +71,7 @@ _RULES: dict[str, dict[str, tuple[str, ...]]] = {
         "is_beside": ("THING", "PLACE"),
         "is_at": ("THING", "REGION"),
         "farther": ("THING", "LENGTH"),
-        "slower": ("LENGTH",),
+        "slower": ("SPEED",),
         "lower": ("THING", "LENGTH"),
     },
     "THING": {"the": ("KIND", "COLOR"), "each": ("SET",), "any": ("SET",), "anyone": ()},
@@ -84,6 +84,7 @@ _RULES: dict[str, dict[str, tuple[str, ...]]] = {
     "COUNT": {"n0": (), "n1": (), "n2": (), "n3": (), "below": ("COUNT",), "above": ("COUNT",)},
     "TIME": {},
     "LENGTH": {},
+    "SPEED": {},
 }
 
 _POINTERS: dict[str, tuple[str, ...]] = {
@@ -97,6 +98,7 @@ _POINTERS: dict[str, tuple[str, ...]] = {
     "COUNT": ("number",),
     "TIME": ("seconds",),
     "LENGTH": ("quantity",),
+    "SPEED": ("speed",),
 }
 
 READING = Grammar(_RULES, _POINTERS, WORDS, ENTRIES, max_loops=0)

@@ -18,6 +18,8 @@ SECONDS = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
     **dict.fromkeys(("min", "mins", "minute", "minutes"), 60.0),
 }
+PERIODS = {**SECONDS, **dict.fromkeys(("h", "hour"), 3600.0)}
+_PER = frozenset(["/", "per", "a", "an", "each", "every"])
 _PLACEHOLDER = re.compile(r"#([a-z]+)(\d+)s?")
 _BETWEEN = frozenset(["is", "are", "the", "a", "be", "been", "gets", "being", "was", "has", "to"])
 _BEFORE_A_TIME = frozenset(
@@ -134,6 +136,9 @@ def _plain(words: list[Word], index: int) -> tuple[Lifted, int]:
     """A word that names nothing: itself, or a number, a length or a time."""
     word = words[index]
     if word.metres:
+        time, used = _per(words[index + 1 : index + 4])
+        if used:
+            return Lifted("#speed", "speed", word.metres / time, word.start, words[index + used].end), 1 + used
         return Lifted("#quantity", "quantity", word.metres, word.start, word.end), 1
     seconds, used = _seconds([one.text for one in words[index : index + 5]])
     before = words[index - 1].text if index else ""
@@ -143,6 +148,14 @@ def _plain(words: list[Word], index: int) -> tuple[Lifted, int]:
     if value is not None:
         return Lifted("#number", "number", value, word.start, word.end), 1
     return Lifted(word.text, "word", 0.0, word.start, word.end), 1
+
+
+def _per(words: Sequence[Word]) -> tuple[float, int]:
+    """What makes a length a speed, "/s", "per minute", "a second": the time [s], and how many words it takes."""
+    texts = [word.text for word in words]
+    if len(texts) < 2 or texts[0] not in _PER or texts[1] not in PERIODS or texts[1:] == ["second", "time"]:
+        return 0.0, 0
+    return PERIODS[texts[1]], 2
 
 
 def _seconds(texts: list[str]) -> tuple[float, int]:

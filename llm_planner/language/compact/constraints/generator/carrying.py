@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from llm_planner.language.compact.constraints.generator import acts as forms
+from llm_planner.language.compact.constraints.generator import motion
 from llm_planner.language.compact.constraints.generator.acts import Act
 from llm_planner.language.compact.constraints.generator.avoidance import NOT, holding
 from llm_planner.language.compact.constraints.generator.itineraries import Said, enumerated
@@ -127,7 +128,7 @@ def only_with(who: Narrator) -> Said:
 
 def slowly(who: Narrator) -> Said:
     """A speed that must not be exceeded while something is so."""
-    length = who.mark("quantity")
+    limit, slow = motion.slower(who)
     load, words = _load(who)
     held = who.say(f"[{_WHILE} {_CARRIED}|{_WITH}]", x=words)
     cause = load if load.step in ("holding_any", "holding") else node("holding", load)
@@ -142,22 +143,13 @@ def slowly(who: Narrator) -> Said:
             n=here.say(who.rng, "now"),
             p=here.thing,
         )
-    return node("whenever", cause, node("slower", length.node)), who.say(
+    return node("whenever", cause, limit), who.say(
         "[{h} [,|] {s}|{s} {h}|{h} [,|] {s}|{full} {s} [when|while] you carry it]",
         full=who.say("{x} is [full|fragile|hot|heavy|open|delicate] [,|.|!|! !|, so]", x=words)
         if cause.step == "holding"
         else None,
         h=held,
-        s=who.say(
-            "[[stay|keep|be|go|move|drive] [slower than|below|under|at less than|at most at] {v}|[never|do not|don't"
-            "|you "
-            "never] [go|move|drive|travel] [faster|quicker] than {v}|slow down to [less than|below|under|] {v}|[no "
-            "faster"
-            "|slower] than {v}|[keep|hold] [the|your] speed [below|under] {v}|your speed [must|should|may] [stay below|"
-            "stay under|not exceed] {v}|go slow , under {v}|{v} [max|maximum|at most]|you [stay|keep|go] [slower than|"
-            "below|under] {v}|do not exceed {v}|be careful and stay [below|under] {v}]",
-            v=(length, *who.say("[/ s|/ s|per second|a second]")),
-        ),
+        s=slow,
     )
 
 

@@ -18,6 +18,7 @@ from llm_planner.language.compact.constraints.generator import (
     exceptions,
     itineraries,
     limits,
+    motion,
     orders,
     precedence,
     responses,
@@ -53,7 +54,7 @@ GOALS: Weighted = (
     (0.19, itineraries.visit), (0.18, itineraries.sequence), (0.03, orders.in_that_order),
     (0.02, itineraries.patrol), (0.04, counts.counted), (0.09, endings.finish), (0.08, endings.one_before_another),
     (0.25, lambda who: itineraries.visit_one(who, who.errand())), (0.03, limits.timed), (0.03, exceptions.everywhere),
-    (0.09, endings.fetch), (0.05, itineraries.inspections), (0.05, endings.there_and_back),
+    (0.09, endings.fetch), (0.05, itineraries.inspections), (0.05, endings.there_and_back), (0.06, motion.set_down),
     (0.8, written.goal), (0.05, combined.brought_together), (0.02, combined.either_of), (0.04, combined.elided_order),
 )  # fmt: skip
 PEOPLES_GOALS: Weighted = (*GOALS, (0.03, endings.handed_round))
@@ -63,6 +64,7 @@ ROOM_RULES: Weighted = (
     (0.05, counts.counted), (0.03, precedence.stay_until), (0.01, limits.always), (0.02, limits.timed),
     (0.03, exceptions.nowhere_else), (0.03, carrying.empty_handed), (0.12, carrying.carrying),
     (0.04, carrying.only_with), (0.04, carrying.slowly), (0.01, combined.first_in),
+    (0.2, motion.until), (0.06, motion.after), (0.05, motion.at_first), (0.09, motion.as_long_as),
     (0.03, exceptions.nothing_else), (0.02, exceptions.only), (1.4, written.rule),
 )  # fmt: skip
 TABLE_RULES: Weighted = (
@@ -70,7 +72,13 @@ TABLE_RULES: Weighted = (
     (0.04, limits.height), (0.04, responses.whenever), (0.05, precedence.never_after), (0.01, limits.always),
     (0.06, responses.responds), (0.11, exceptions.nothing_else), (0.05, exceptions.only), (0.06, carrying.carrying),
     (0.03, carrying.slowly), (0.03, counts.counted), (0.02, endings.finish), (0.01, limits.timed),
+    (0.2, motion.until), (0.06, motion.after), (0.05, motion.at_first), (0.09, motion.as_long_as),
     (0.03, combined.first_in), (1.4, written.rule),
+)  # fmt: skip
+
+_STORIES: tuple[Callable[[Narrator], Sequence[motion.Told]], ...] = (
+    stories.delivery, stories.delivery, stories.tour, motion.errand_until,
+    motion.wait_first, motion.wait_there,
 )  # fmt: skip
 
 COMMANDS = 0.35  # share of whole commands that people wrote
@@ -134,7 +142,7 @@ def rooms(rng: Generator) -> tuple[str, list[Part]]:
     ]
     sizes = [0.24, 0.42, 0.19, 0.1, 0.04, 0.01] if goals else [0.0, 0.72, 0.19, 0.07, 0.02, 0.0]
     rules = [pick(who, ROOM_RULES) for _ in range(int(rng.choice(6, p=sizes)))]
-    told = who.pick((stories.delivery, stories.delivery, stories.tour))(who) if who.chance(0.15) else []
+    told = who.pick(_STORIES)(who) if who.chance(0.24) else []
     said = _mixed(who, goals, rules)
     return "rooms", _strung(who, [*told, *said] if who.chance(0.6) else [*said, *told])
 
@@ -190,6 +198,8 @@ def table(rng: Generator) -> tuple[str, list[Part]]:
     count = int(rng.choice(5, p=[0.26, 0.48, 0.17, 0.07, 0.02]))
     ruled = [pick(who, TABLE_RULES) for _ in range(count)]
     task: Said | tuple[None, Phrase] = (None, tuple(words))
+    if who.chance(0.1):
+        return "table", _strung(who, [motion.wait(who), task] if who.chance(0.5) else motion.errand_until(who))
     if ruled and who.chance(0.3):
         return "table", _strung(who, ruled)
     at = 0 if who.chance(0.7) else int(rng.integers(0, count + 1))

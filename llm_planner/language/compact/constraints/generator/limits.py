@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from llm_planner.language.compact.constraints.generator import acts as forms
+from llm_planner.language.compact.constraints.generator import motion
 from llm_planner.language.compact.constraints.generator.avoidance import NOT, choice, several
 from llm_planner.language.compact.constraints.generator.itineraries import Said, enumerated
 from llm_planner.language.compact.constraints.generator.narrator import ANYONE, Narrator
@@ -94,27 +95,9 @@ def distance(who: Narrator) -> Said:
 
 
 def speed(who: Narrator) -> Said:
-    length = who.mark("quantity")
-    return node("always", listed([node("slower", length.node)])), who.say(
-        "[[go|move|drive] slow , [under|below] {q} [/ s|per second]|{q} [/ s|per second] [max|maximum|at most]|[at "
-        "most|max] {q} "
-        "[/ s|per second]|[your|the|its|] [speed|velocity] [shall|must|should|may] [not exceed|never exceed|remain "
-        "below|"
-        "never be above] {q} [/ s|per second]|[stay|keep] [slower than|under|below] {q} [/ s|per second]|slower than "
-        "{q} [/ s|"
-        "per second]|do not exceed {q} [/ s|per second]|[never|don't|do not] [go|move|drive] [faster|more] than {q} "
-        "[/ s|per "
-        "second]|[never|do not|don't|you must not] [move|go|drive|be|travel] [faster|quicker] than {q} [/ s|per "
-        "second|a "
-        "second|per second]|[stay|keep|move"
-        "|drive|go] [below|under|slower than|at less than|at no more than|at most] {q} [/ s|per second|a second]"
-        "|[keep|hold] [the|your] speed"
-        " [below|under|at most|to less than] {q} [/ s|per second|a second]|no faster than {q} [/ s|per second|a "
-        "second]|[your|the] [speed|maximum"
-        " speed] [must|should|is to] [stay|be|remain] [below|under|less than] {q} [/ s|per second|a second]|[the"
-        "|your] [speed limit|top speed] is"
-        " {q} [/ s|per second|a second]]",
-        q=(length,),
+    meant, words = motion.slower(who)
+    return node("always", listed([meant])), who.say(
+        "[{s}|{s}|{s}|{s} [at all times|all the time|always|throughout]]", s=words
     )
 
 

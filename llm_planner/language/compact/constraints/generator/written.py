@@ -35,7 +35,7 @@ _STATES = {"in": "in_room", "beside": "is_beside"}  # shorter than in the gramma
 _JOINTS = {"and": "both", "or": "either"}
 TRIES = 5
 PEOPLE, THINGS = frozenset("PO"), frozenset("XYZAEB")
-_MARKS = {"D": "quantity", "V": "quantity", "T": "seconds", "N": "number"}
+_MARKS = {"D": "quantity", "V": "speed", "T": "seconds", "N": "number"}
 
 
 @dataclass(frozen=True)

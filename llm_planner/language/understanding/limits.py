@@ -1,0 +1,95 @@
+"""Limits of the motion, held against the words: each number that is said must be in the formula, and so must its time.
+
+"Under 10 cm/s until the mug is in the bowl" is neither 10 m/s nor 10 cm/s for ever: who hears of a limit that is not
+the one that was asked for is asked again, for the controller would keep it to the letter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import isclose
+
+from llm_planner.errors import InputError, QuestionError
+from llm_planner.language.understanding.mentions import DURATION, RETRACTION, SPEED
+from llm_planner.language.understanding.wording import plain
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.formula import Formula
+from llm_planner.world.propositions import Proposition, parse_proposition
+
+_METRES = {"m": 1.0, "met": 1.0, "cm": 0.01, "centimet": 0.01, "mm": 0.001, "millimet": 0.001, "km": 1000.0}
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_AMOUNT = re.compile(
+    r"(?P<number>\d+(?:[.,]\d+)?)\s*(?P<unit>(?:cm|mm|km|m)\b|(?:centi|milli)?met(?=(?:er|re)s?\b))(?:(?:er|re)s?)?"
+    r"(?:\s*(?:/|\b(?:per|an?)\b)\s*(?P<time>s|m|h)(?:ecs?|econds?|ins?|inutes?|ours?)?\b)?"
+)
+_UNTIL = re.compile(r"\b(?:until|till?|before|up to the moment)\b")
+_PACE = re.compile(
+    r"\b(?:slow|slowly|slower|gently|gentle|easy|pace|creep|crawl|carefully|careful|speed|faster|quicker)\b"
+)
+_GIVEN = re.compile(
+    r"\b(?:once|whenever|as (?:long|soon) as|(?:while|when|if) (?:you|holding|carrying|near|in|the|it)|after)\b"
+)
+
+
+def check_limits(constraint: Constraint) -> None:
+    """Raises InputError where a speed or a distance, or when it holds, is not what the words say.
+
+    Raises QuestionError where they ask to be slow until something has happened, but not how slow.
+    """
+    said = RETRACTION.split(constraint.words.lower())[-1]
+    measures = [item for name in constraint.formula.propositions if (item := parse_proposition(name)).comparison]
+    _check_numbers(constraint, said, measures)
+    text, formula = plain(said), constraint.formula
+    if ends := _UNTIL.search(text):
+        if _PACE.search(text) and not SPEED.search(said) and not measures:
+            raise QuestionError(
+                f"How fast may the robot be at most? Please say “{constraint.words}” with a speed, such as 0.1 m/s."
+            )
+        if measures and not _may_end(formula) and not DURATION.search(said):
+            raise InputError(f"“{constraint.words}” sets a limit {ends[0]!r} something, but {formula} never ends it")
+    elif (given := _GIVEN.search(text)) and any(map(_is_always, _parts(formula))):
+        raise InputError(f"“{constraint.words}” sets a limit {given[0]!r} something is so, but {formula} always")
+
+
+def _check_numbers(constraint: Constraint, said: str, measures: list[Proposition]) -> None:
+    for found in _AMOUNT.finditer(said):
+        value = float(found["number"].replace(",", ".")) * _METRES[found["unit"]]
+        value /= _SECONDS[found["time"]] if found["time"] else 1.0
+        of_speed = found["time"] is not None
+        bounds = [item.bound for item in measures if (item.predicate == "speed") == of_speed]
+        if measures and not any(isclose(value, bound, rel_tol=1e-3) for bound in bounds):
+            raise InputError(
+                f"“{constraint.words}” says {found[0].strip()!r}, but {constraint.formula} has no such bound"
+            )
+
+
+def _may_end(f: Formula) -> bool:
+    """Whether a measure in it is to hold only until something else, as far as its operators tell."""
+    if f.operator in ("U", "W"):
+        return _measured(f.operands[0])
+    if f.operator in ("R", "M"):
+        return _measured(f.operands[1])
+    return any(map(_may_end, f.operands))
+
+
+def _is_always(f: Formula) -> bool:
+    """Whether it holds a measure, and nothing else, at all times."""
+    return f.operator == "G" and f.window is None and _is_measure(f.operands[0])
+
+
+def _is_measure(f: Formula) -> bool:
+    return _measured(f) if not f.operands else f.operator in ("&", "!") and all(map(_is_measure, f.operands))
+
+
+def _measured(f: Formula) -> bool:
+    return any(parse_proposition(name).comparison for name in f.propositions)
+
+
+def _parts(f: Formula) -> Iterator[Formula]:
+    """The formulas that hold together in it."""
+    if f.operator == "&":
+        for part in f.operands:
+            yield from _parts(part)
+    else:
+        yield f
