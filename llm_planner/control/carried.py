@@ -40,6 +40,39 @@ def carried_at(robot: Pose, thing: Pose, size: tuple[float, float, float]) -> Ca
     return Carried(Shape.BOX, (0.5 * size[0], 0.5 * size[1], 0.5 * size[2]), Pose((x, y, z), (qx, qy, qz, qw)))
 
 
+MOVED = 0.003  # [m] in the grip that is a change
+TURNED = 0.02  # of a quaternion, about twice as much in rad
+
+
+class Grip:
+    """What is carried, as one scene after the other tells it: `carried`. Single owner.
+
+    While nobody tells, and while the robot's own place is unknown, what was held before counts as held.
+    """
+
+    def __init__(self) -> None:
+        self.carried: Carried | None = None
+
+    def see(self, scene: Scene) -> bool:
+        """Whether it is something else now, or held otherwise. Raises InputError as `Carried`."""
+        if scene.held and scene.robot is None:
+            return False
+        now = carried_in(scene)
+        if not _is_changed(self.carried, now):
+            return False
+        self.carried = now
+        return True
+
+
+def _is_changed(before: Carried | None, now: Carried | None) -> bool:
+    if before is None or now is None:
+        return before is not now
+    if (before.shape, before.size) != (now.shape, now.size):
+        return True
+    turned = min(math.dist(before.pose.orientation, [sign * part for part in now.pose.orientation]) for sign in (1, -1))
+    return math.dist(before.pose.position, now.pose.position) > MOVED or turned > TURNED
+
+
 def carried_in(scene: Scene) -> Carried | None:
     """What the robot holds in `scene`, as a box around it; None where it holds nothing or its own place is unknown."""
     if not scene.held or scene.robot is None:

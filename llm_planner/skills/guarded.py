@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from llm_planner.control import fallback
+from llm_planner.control.carried import Carried
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import Array, JointTrajectory
 from llm_planner.control.safety_filter.guard import Guard
@@ -27,6 +28,7 @@ class Guarded(Protocol):
     def follow(
         self, world: EpisodeWorld, trajectory: JointTrajectory, duration: float, keep: MotionConstraints
     ) -> None: ...
+    def carry(self, carried: Carried | None) -> None: ...
 
 
 class GuardedArm:
@@ -46,6 +48,10 @@ class GuardedArm:
             duration,
         )
 
+    def carry(self, carried: Carried | None) -> None:
+        """What the hand holds keeps out of zones as well."""
+        self._guard.judged_by(SafetyFilter(panda_body(carried), PANDA_LIMITS))
+
 
 class GuardedBase:
     """The velocities of a plan are followed as they are while they are safe."""
@@ -64,6 +70,9 @@ class GuardedBase:
             velocity = self._guard.step(world.joint_state(), now, keep)
             as_wanted = not self._guard.filtered.changed
             world.follow(trajectory if as_wanted else _driving(velocity, trajectory, now, hold), hold)
+
+    def carry(self, carried: Carried | None) -> None:
+        """What it carries lies on it, and makes it no wider."""
 
 
 def _driving(velocity: Array, instead_of: JointTrajectory, now: float, hold: float) -> JointTrajectory:

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from llm_planner.control.carried import Carried, carried_at, carried_in
+from llm_planner.control.carried import Carried, Grip, carried_at, carried_in
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.zones import Shape
 from llm_planner.errors import InputError
@@ -55,3 +55,46 @@ def test_what_is_nowhere_cannot_be_held(pose: Pose) -> None:
 def test_settings_that_keep_nothing_out_are_refused(change: dict[str, float]) -> None:
     with pytest.raises(InputError, match="margin, lag and heed must not be negative, and pairs at least 1"):
         KeepOutSettings(**change)  # type: ignore[arg-type]
+
+
+HAND = Pose((0.5, 0.0, 0.12), (1.0, 0.0, 0.0, 0.0))
+
+
+def holding(x: float = 0.5, orientation: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)) -> Scene:
+    block = SceneObject("red block", "block", "red", (x, 0.0, 0.1), orientation, (0.04, 0.06, 0.08))
+    return Scene(0.0, (block,), "red block", HAND)
+
+
+def test_a_grip_changes_with_what_is_taken_and_let_go() -> None:
+    grip = Grip()
+
+    assert grip.see(holding())
+    assert grip.carried == carried_in(holding())
+    assert grip.see(Scene(0.0, holding().objects, "", HAND))
+    assert grip.carried is None
+    assert not grip.see(Scene(1.0, (), "", HAND))
+
+
+@pytest.mark.parametrize(
+    ("scene", "changed"),
+    [
+        (holding(x=0.501), False),
+        (holding(x=0.51), True),
+        (holding(orientation=(0.0, 0.0, 0.0, -1.0)), False),
+        (holding(orientation=(0.0, 0.0, 0.1, math.sqrt(0.99))), True),
+    ],
+    ids=["trembles", "slips", "same turn", "turns"],
+)
+def test_a_thing_that_slips_in_the_hand_is_held_otherwise(scene: Scene, changed: bool) -> None:
+    grip = Grip()
+    grip.see(holding())
+
+    assert grip.see(scene) is changed
+
+
+def test_while_nobody_sees_the_hand_what_was_held_counts_as_held() -> None:
+    grip = Grip()
+    grip.see(holding())
+
+    assert not grip.see(Scene(1.0, holding().objects, "red block"))
+    assert grip.carried is not None

@@ -65,9 +65,9 @@ class Rod:
     def spheres(self, excess: float) -> list[tuple[float, float, float, float]]:
         """x, y, z, radius of spheres that cover it and stick out by `excess` [m] at most."""
         a, b = np.array(self.start), np.array(self.end)
-        spacing = 2.0 * math.sqrt((self.radius + excess) ** 2 - self.radius**2)
-        count = max(1, math.ceil(float(np.linalg.norm(b - a)) / spacing))
-        radius = math.hypot(self.radius, float(np.linalg.norm(b - a)) / (2 * count))
+        spacing, length = 2.0 * math.sqrt((self.radius + excess) ** 2 - self.radius**2), float(np.linalg.norm(b - a))
+        count = math.ceil(length / spacing)  # none for a rod of no length, which is a sphere
+        radius = math.hypot(self.radius, length / (2 * max(1, count)))
         return [(*(a + share * (b - a)).tolist(), radius) for share in np.linspace(0.0, 1.0, count + 1)]
 
 

@@ -79,6 +79,10 @@ class Guard:
         self._under = None
         self._motion = fallback.brake(start, self._safety.stopping, state.time, self.settings.hold, width)
 
+    def judged_by(self, safety: SafetyFilter) -> None:
+        """Another filter from now on, as when the robot has taken hold of something; it proves anew what goes on."""
+        self._safety, self._under = safety, None
+
     def forget(self) -> None:
         """The robot was restarted: nothing of before counts."""
         self._wanted = self._motion = self._under = None
