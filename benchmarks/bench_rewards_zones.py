@@ -94,7 +94,9 @@ class Carried:
 
 
 def zone_on(way: np.ndarray, clearance: float) -> Zone:
-    """Round the middle of the lowest tenth of a hand's way, or of a base's."""
+    """Round the middle of the lowest tenth of a hand's way, or of a base's, but not where it begins."""
+    away = way[np.linalg.norm(way - way[0], axis=1) > BALL + clearance + 0.02]
+    way = away if len(away) else way
     lowest = way[way[:, 2] <= np.quantile(way[:, 2], 0.1) + 1e-6]
     point = lowest[len(lowest) // 2]
     return Zone("the ball", Shape.SPHERE, (BALL,), Pose(tuple(point.tolist())), clearance, Subject.GRIPPER)

@@ -54,8 +54,10 @@ class Way:
     metres: float
 
 
-def base_way(before: Scene, promised: Scene, every_point: bool = True) -> Way:
-    """Of a mobile robot, with a point on either side of each door. Raises InputError when no doors lead there.
+def base_way(before: Scene, promised: Scene, every_point: bool = True, zones: tuple[Zone, ...] = ()) -> Way:
+    """Of a mobile robot, with a point on either side of each door, around the things and the `zones` there.
+
+    Raises InputError when no doors lead there, SkillError (NO_FREE_SPACE) where zones leave no way.
 
     Without `every_point` only the rooms are right: what stands in them is not driven around. The length is that of the
     shortest route: a search for the shortest plan knows a close bound of it.
@@ -63,7 +65,7 @@ def base_way(before: Scene, promised: Scene, every_point: bool = True) -> Way:
     if before.robot is None or before.building is None or promised.robot is None:
         return Way((), 0.0)
     (x, y, z), (gx, gy, _) = before.robot.position, promised.robot.position
-    floor = floor_of(before.building, before) if every_point else Floor(before.building, ())
+    floor = floor_of(before.building, before, zones) if every_point else Floor(before.building, ())
     corners = floor.way((x, y), (gx, gy))
     points = [Waypoint((*corner, z), straight=True) for corner in corners]
     return Way((*points, replace(points[-1], done=1.0)), distance(before.building, (x, y), (gx, gy)))

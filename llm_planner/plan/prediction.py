@@ -64,38 +64,42 @@ def _held(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item = _object(scene, goal, 0)
     x, y, z = item.position
     taken = replace(_moved_to(scene, item, (x, y, z + LIFT)), held=item.name)
-    return _robot_beside(taken, item)
+    return _robot_beside(taken, item, zones)
 
 
 def _reached(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     """The robot in the middle of the room, or as close to the thing as it comes; what it holds comes along."""
     where, building = str(_argument(goal, 0)), scene.building
     if building is not None and where in building.names:
-        return _robot_at(scene, middle_of(building, scene, where))
-    return scene if where == scene.held else _robot_beside(scene, scene.find(where))
+        return _robot_at(scene, middle_of(building, scene, where, zones))
+    return scene if where == scene.held else _robot_beside(scene, scene.find(where), zones)
 
 
-def _robot_beside(scene: Scene, item: SceneObject) -> Scene:
+def _robot_beside(scene: Scene, item: SceneObject, zones: Zones) -> Scene:
     """A mobile robot goes to a thing; an arm stays where it is."""
     if scene.building is None or not scene.building.room_at(*item.position[:2]):
         return scene
-    return _robot_at(scene, place_beside(scene.building, scene, item))
+    return _robot_at(scene, place_beside(scene.building, scene, item, zones))
 
 
-def middle_of(building: Building, scene: Scene, room: str) -> Point2:
-    """Where a mobile robot stands when it has gone to a room [m]."""
-    try:
-        return floor_of(building, scene).middle(room)
-    except SkillError:  # the skill will say so, or what is in the way will be gone
-        return building.find(room).area.center
+def middle_of(building: Building, scene: Scene, room: str, zones: Zones = ()) -> Point2:
+    """Where a mobile robot stands when it has gone to a room [m]; in a zone only where it must."""
+    for kept in dict.fromkeys((zones, ())):
+        try:
+            return floor_of(building, scene, kept).middle(room)
+        except SkillError:  # the skill will say so, or what is in the way will be gone
+            continue
+    return building.find(room).area.center
 
 
-def place_beside(building: Building, scene: Scene, item: SceneObject) -> Point2:
-    """Where a mobile robot stands when it has gone to a thing in a room, or takes it [m]."""
-    try:
-        return floor_of(building, scene).beside(item)
-    except SkillError:  # as above
-        return building.find(building.room_at(*item.position[:2])).area.center
+def place_beside(building: Building, scene: Scene, item: SceneObject, zones: Zones = ()) -> Point2:
+    """Where a mobile robot stands when it has gone to a thing in a room, or takes it [m]; likewise."""
+    for kept in dict.fromkeys((zones, ())):
+        try:
+            return floor_of(building, scene, kept).beside(item)
+        except SkillError:  # as above
+            continue
+    return building.find(building.room_at(*item.position[:2])).area.center
 
 
 def _robot_at(scene: Scene, point: Point2) -> Scene:

@@ -18,6 +18,7 @@ from llm_planner.program.signatures import Signature
 from llm_planner.skills.contract import Argument
 from llm_planner.skills.errors import SkillError
 from llm_planner.temporal.constraint import Constraint
+from llm_planner.world.names import the
 from llm_planner.world.propositions import Moment
 from llm_planner.world.scene import Scene, Vector3
 
@@ -32,13 +33,16 @@ def not_permitted(decision: Decision, step: PlanStep) -> Finish | None:
 
 
 def zones_of_step(watch: Watch, scene: Scene, promised: Scene) -> tuple[Zone, ...]:
-    """What the rules forbid an arm's hand in a step from `scene`, the last that was seen, to the scene `promised`."""
-    if scene.building is not None or not watch.needs_every_point:
+    """What the rules forbid the robot in a step from `scene`, the last that was seen, to the scene `promised`.
+
+    Whole rooms are none of it: which of them a plan leads through is decided by its steps.
+    """
+    if not watch.needs_every_point:
         return ()
     ahead = letter(Moment(promised, watch.origins), watch.propositions)
-    return tuple(
-        dict.fromkeys(zone for one in bindings(watch, scene, (ahead,), rather_slow=True) for zone in one.zones)
-    )
+    rooms = {the(name) for name in scene.building.names} if scene.building else set[str]()
+    zones = (zone for one in bindings(watch, scene, (ahead,), rather_slow=True) for zone in one.zones)
+    return tuple(dict.fromkeys(zone for zone in zones if zone.name not in rooms))
 
 
 def foreseen_trouble(

@@ -103,12 +103,12 @@ def foresee(
     """The corners of the way that calling `skill` in `before` should take. `values` are in base words.
 
     Without `every_point` a mobile robot's way is right as to rooms only. `origins` says where each object last lay on
-    its own [m]; `zones` what an arm's hand keeps out of; `limit` how fast the robot may move [m/s]. Raises InputError
+    its own [m]; `zones` what the robot keeps out of; `limit` how fast the robot may move [m/s]. Raises InputError
     when no way leads there, and SkillError when none does around the zones.
     """
     promised = predict(before, goals_of(skill, "", values, before, origins), zones)
     if before.building:
-        way = base_way(before, promised, every_point)
+        way = base_way(before, promised, every_point, zones)
     else:
         way = arm_way(skill, values, before, promised, zones)
     return Foreseen(before, promised, way, _seconds(values, before, promised, way.metres, limit))

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.control.zones import Zone
 from llm_planner.errors import InputError
 from llm_planner.rewards.futures import Course, Futures, Start, course_of, outlines_of, pose_in
+from llm_planner.rewards.keeping import KeepOut
 from llm_planner.rewards.planner import Motions
 from llm_planner.rewards.rollouts import Rolled, Rollouts, full_state
 from llm_planner.rewards.sampling import ControlRange, SamplingSettings
 from llm_planner.simulation.rooms.base import BASE_JOINTS, BASE_LIMITS, BASE_MASS, BASE_RADIUS, yaw_of
-from llm_planner.skills.floor import floor_of
+from llm_planner.skills.floor import floor_of, least_gap
 from llm_planner.world.propositions import ROBOT
 from llm_planner.world.scene import Pose, Scene
 
@@ -76,9 +78,9 @@ def base_motions(scene: Scene) -> Motions:
     if scene.building is None or not scene.robot_room:
         raise InputError("the base is in no room of a building, so there is nothing to keep it from driving into walls")
     floor, room = floor_of(scene.building, scene), scene.robot_room
-    area, discs = floor.area(room), floor.discs(room)
-    centers = np.array([disc.center for disc in discs]).reshape(-1, 2)
-    radii = np.array([disc.radius for disc in discs])
+    area, obstacles = floor.area(room), floor.obstacles(room)
+    centers = np.array([one.center for one in obstacles]).reshape(-1, 2)
+    radii = np.array([one.radius for one in obstacles])
 
     def strain(rolled: Rolled, futures: Futures) -> Array:
         places = rolled.qpos[:, ::EVERY, :2]
@@ -91,6 +93,11 @@ def base_motions(scene: Scene) -> Motions:
     lower, upper = np.array([area.x_min, area.y_min, -np.inf]), np.array([area.x_max, area.y_max, np.inf])
     sampling = SamplingSettings(rollouts=ROLLOUTS, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.1)
     return Motions(sampling, ControlRange(lower, upper, spread), EVERY, strain, _elsewhere, ELSEWHERE, axes=2)
+
+
+def base_keeps_out(zones: tuple[Zone, ...]) -> KeepOut:
+    """Of `zones`, as the ways of the other skills do."""
+    return KeepOut(zones, least_gap)
 
 
 def _elsewhere(rng: np.random.Generator) -> Array:

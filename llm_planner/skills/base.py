@@ -78,11 +78,11 @@ class Base:
 
     @property
     def floor(self) -> Floor:
-        """What stands in the building as it is seen now; raises as `building`."""
-        return floor_of(self.building, self.scene)
+        """What stands in the building as it is seen now, and what rules forbid there; raises as `building`."""
+        return floor_of(self.building, self.scene, self.observation.zones)
 
     def drive(self, phase: str, goal: Point2) -> Script:
-        """Drive to `goal` [m]; raises SkillError (UNREACHABLE) when the base does not get there."""
+        """Drive to `goal` [m]; raises SkillError (UNREACHABLE, NO_FREE_SPACE) when the base does not get there."""
         self.phase = phase
         try:
             way = self.floor.way(self.position, goal)

@@ -6,15 +6,18 @@ Its skills and the forecasts of them ask here, so that a plan is judged by the w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from math import cos, dist, hypot, pi, sin
 
+from llm_planner.control.zones import Subject, Zone
 from llm_planner.simulation.rooms.base import BASE_RADIUS, GRIP_REACH
 from llm_planner.skills.contract import SkillErrorCode
-from llm_planner.skills.detours import Disc, nearest_in, way_around
+from llm_planner.skills.detours import Obstacle, nearest_in, way_around
 from llm_planner.skills.errors import SkillError
+from llm_planner.skills.ways import kept
+from llm_planner.skills.zone_distance import half_widths
 from llm_planner.world.building import Building
 from llm_planner.world.names import the
 from llm_planner.world.places import Point2, Rectangle
@@ -26,32 +29,36 @@ VISIT_GAP = 0.3  # [m] between the base and the person or furniture that it has 
 ROOM_TO_PASS = 0.12  # [m] between the base and what it drives past
 WALL_GAP = 0.12  # [m] between the base and a wall that it drives along
 SIDES = 16  # from which a thing is approached
+REST = 0.03  # [m] beyond a clearance: nearer, a controller that keeps its margin stops short of where it should be
+SPARE = 0.08  # [m] beyond that on the way: rounded corners, and a base that is not exactly on its path
 GRID = 0.2  # [m] between the places tried when the middle of a room is taken
 
 
 @dataclass(frozen=True)
 class Floor:
-    """A `building` with `things` on its floor."""
+    """A `building` with `things` on its floor, and `zones` that rules keep the base out of."""
 
     building: Building
     things: tuple[SceneObject, ...]
+    zones: tuple[Zone, ...] = ()
 
     def area(self, room: str) -> Rectangle:
         """Where the base's middle may be in a room, doors aside; raises InputError for an unknown room."""
         area, gap = self.building.find(room).area, BASE_RADIUS + WALL_GAP
         return Rectangle(area.x_min + gap, area.x_max - gap, area.y_min + gap, area.y_max - gap)
 
-    def discs(self, room: str, ignore: str = "") -> list[Disc]:
-        """What stands in the way in a room, with the room that the base needs beside it."""
+    def obstacles(self, room: str, ignore: str = "") -> list[Obstacle]:
+        """What stands in the way in a room, with the room that the base needs beside it, and what rules forbid."""
         area, reach = self.building.find(room).area, BASE_RADIUS + ROOM_TO_PASS
         here = [item for item in self.things if area.contains(*item.position[:2]) and item.name != ignore]
-        return [Disc(item.position[:2], hypot(*item.size[:2]) / 2 + reach) for item in here]
+        standing = [Obstacle(item.position[:2], hypot(*item.size[:2]) / 2 + reach) for item in here]
+        return [*standing, *map(_forbidden, self.zones)]
 
     def middle(self, room: str) -> Point2:
         """The free place nearest to the middle of a room; raises SkillError (NO_FREE_SPACE)."""
-        discs = self.discs(room)
+        obstacles = self.obstacles(room)
         for place in self.places(room, self.building.find(room).area.center):
-            if _is_free(place, discs):
+            if _is_free(place, obstacles):
                 return place
         raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space to stand in {the(room)}")
 
@@ -71,30 +78,61 @@ class Floor:
         """
         x, y, _ = item.position
         room, away = self.building.room_at(x, y), _distance_to(item)
-        discs = self.discs(room, ignore=item.name)
+        obstacles = self.obstacles(room, ignore=item.name)
         area, (cx, cy) = self.area(room), self.building.find(room).area.center
         angles = [2 * pi * k / SIDES for k in range(SIDES)]
         around = [(x + away * cos(angle), y + away * sin(angle)) for angle in angles]
-        free = [place for place in around if area.contains(*place) and _is_free(place, discs)]
+        free = [place for place in around if area.contains(*place) and _is_free(place, obstacles)]
         if not free:
-            raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no space to stand beside {the(item.name)}")
+            rules = f" that keeps {self._kept}" if self.zones else ""
+            raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no space to stand beside {the(item.name)}{rules}")
         return min(free, key=lambda place: dist(place, (cx, cy)))
 
     def way(self, start: Point2, goal: Point2) -> tuple[Point2, ...]:
         """Corners from `start` to `goal`, both included: the shortest way through the doors, around what stands in the
         rooms. Doors are passed straight, or the base would graze the frame.
 
-        Raises InputError for a point outside, or when no doors lead there.
+        Raises InputError for a point outside, or when no doors lead there, and SkillError (NO_FREE_SPACE) where rules
+        leave no way.
         """
         corners: list[Point2] = []
         for room, enter, leave in _legs(self.building, start, goal):
-            corners += [enter, *way_around(enter, leave, self.discs(room), self.area(room))]
+            obstacles = [_loosened(one, leave) for one in self.obstacles(room)]
+            way = way_around(enter, leave, obstacles, self.area(room))
+            if not way:
+                what = f"the robot finds no way there that keeps {self._kept}"
+                raise SkillError(SkillErrorCode.NO_FREE_SPACE, what)
+            corners += [enter, *way]
         return tuple(corners)
 
+    @property
+    def _kept(self) -> str:
+        """What rules ask for, for a person."""
+        return " and ".join(dict.fromkeys(map(kept, self.zones)))
 
-def floor_of(building: Building, scene: Scene) -> Floor:
-    """The floor of the scene's `building`, with all that stands there: not what is held."""
-    return Floor(building, tuple(item for item in scene.objects if item.name != scene.held))
+
+def floor_of(building: Building, scene: Scene, zones: tuple[Zone, ...] = ()) -> Floor:
+    """The floor of the scene's `building`, with all that stands there, not what is held, and the `zones` of rules."""
+    return Floor(building, tuple(item for item in scene.objects if item.name != scene.held), zones)
+
+
+def least_gap(zone: Zone) -> float:
+    """How far the base's middle stays from the zone's solid at the least [m]."""
+    return zone.clearance + (BASE_RADIUS if zone.subject is Subject.ROBOT else 0.0) + REST
+
+
+def _forbidden(zone: Zone) -> Obstacle:
+    """A zone as seen from above, with all that is to spare beside it."""
+    x, y, _ = half_widths(zone).tolist()
+    return Obstacle(zone.pose.position[:2], least_gap(zone) + SPARE, (x, y), firm=True)
+
+
+def _loosened(obstacle: Obstacle, goal: Point2) -> Obstacle:
+    """A firm one that may be passed as closely as `goal` is to it, without all that is to spare."""
+    if not obstacle.firm:
+        return obstacle
+    least = obstacle.radius - SPARE
+    return replace(obstacle, radius=min(obstacle.radius, max(least, obstacle.distance(goal) - 1e-6)))
 
 
 def _distance_to(item: SceneObject) -> float:
@@ -102,8 +140,8 @@ def _distance_to(item: SceneObject) -> float:
     return GRIP_REACH if is_portable(item) else BASE_RADIUS + hypot(*item.size[:2]) / 2 + VISIT_GAP
 
 
-def _is_free(place: Point2, discs: list[Disc]) -> bool:
-    return all(dist(place, disc.center) >= disc.radius for disc in discs)
+def _is_free(place: Point2, obstacles: list[Obstacle]) -> bool:
+    return not any(one.covers(place) for one in obstacles)
 
 
 @lru_cache(maxsize=4096)  # the same few ways are asked for again and again while a plan is sought

@@ -1,4 +1,4 @@
-"""The hand's way round what the rules of a plan forbid: in forecasts, in rehearsal, in decoding and in physics."""
+"""The robot's way round what the rules of a plan forbid: in forecasts, in rehearsal, in decoding and in physics."""
 
 from dataclasses import replace
 
@@ -18,13 +18,14 @@ from llm_planner.plan.supervision import zones_of_step
 from llm_planner.plan.trace import foresee, pass_through
 from llm_planner.plan.watch import watch_for
 from llm_planner.simulation.objects import parse_objects
+from llm_planner.simulation.rooms.base import base_pose
+from llm_planner.simulation.rooms.things import parse_things
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.library import load_skills
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
-from llm_planner.world.building import Building
 from llm_planner.world.propositions import Moment, holds, parse_proposition
 from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
 
@@ -97,10 +98,8 @@ def test_a_rule_that_is_over_binds_nothing(table, carrying):
     assert zones_for(carrying, "place_in", BOWL, until) == ()
 
 
-def test_rules_of_other_things_and_of_buildings_are_none_of_the_hand(table):
+def test_rules_of_other_things_than_places_make_no_zone(table):
     assert zones_for(table, "pick", {"object": "red block"}, "G !holding(vase)") == ()
-    house = replace(table, building=Building((), ()))
-    assert zones_of_step(watch_for(rules(AWAY), house), house, house) == ()
 
 
 # --- the forecast
@@ -248,3 +247,51 @@ def test_the_simulated_hand_puts_things_where_it_keeps_away(beside, program):
     report = run_command("do it", Workcell(world, LIBRARY), lambda scene: put(scene, program, AWAY))
     assert report.outcome is Outcome.DONE
     assert len(report.plan.steps) == 2
+
+
+# --- a mobile base
+
+
+FROM_PLANT = "G distance(robot, plant) > 0.8"
+
+
+@pytest.fixture
+def lobby():
+    """A plant between the base and a parcel, in a large room."""
+    world = open_world("rooms", 1, parse_things("plant, parcel, Anna"))
+    scene = world.scene()
+    room = max(
+        scene.building.rooms, key=lambda room: min(room.area.x_max - room.area.x_min, room.area.y_max - room.area.y_min)
+    )
+    x, y = room.area.center
+    places = {"plant": (x, y + 0.1), "parcel": (x + 1.4, y), "Anna": (x - 1.4, y + 1.4)}
+    items = tuple(replace(item, position=(*places[item.name], item.position[2])) for item in scene.objects)
+    world.lay_out(replace(scene, objects=items, robot=base_pose(x - 1.4, y, 0.0)))
+    return world
+
+
+def test_a_base_drives_round_what_a_rule_forbids_as_it_was_foreseen(lobby):
+    skills = LIBRARY.for_scene(lobby.scene()).signatures
+
+    def make_plan(scene):
+        return plan_program("do it", 'go_to("parcel")', scene, skills, constraints=rules(FROM_PLANT))
+
+    assert make_plan(lobby.scene()).rehearsal.verdict is Advice.ALLOW
+    assert run_command("do it", Workcell(lobby, LIBRARY), make_plan).outcome is Outcome.DONE
+    decoded = decode_plan(
+        lobby.scene(), skills, (Constraint(parse("F near(robot, Anna)"), "to Anna", goal=True), *rules(FROM_PLANT))
+    )
+    assert decoded.verdict is Verdict.PLAN
+
+
+def test_a_base_is_not_sent_where_a_rule_forbids_it_to_be(lobby):
+    skills = LIBRARY.for_scene(lobby.scene()).signatures
+    with pytest.raises(
+        ImpossibleError, match=r"may not start: the robot finds no way there that keeps 80 cm from the plant"
+    ):
+        plan_program("do it", 'go_to("plant")', lobby.scene(), skills, constraints=rules(FROM_PLANT))
+
+
+def test_whole_rooms_are_no_zones_to_drive_around(lobby):
+    watch = watch_for(rules("G !in(robot, lobby)", FROM_PLANT), lobby.scene()).see(lobby.scene())
+    assert [zone.name for zone in zones_of_step(watch, lobby.scene(), lobby.scene())] == ["the plant"]

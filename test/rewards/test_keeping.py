@@ -14,9 +14,10 @@ from llm_planner.rewards.hand_motions import hand_keeps_out
 from llm_planner.rewards.keeping import DEEP, ENTERED, KeepOut, PlanClock, Priced, top_speed
 from llm_planner.rewards.sampling import Plan, SamplingSettings
 from llm_planner.simulation.objects import parse_objects
+from llm_planner.simulation.rooms.things import parse_things
 from llm_planner.simulation.world import World, open_world
 from llm_planner.skills.arm import SLOWER
-from llm_planner.skills.contract import SkillErrorCode, SkillResult
+from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills
 from llm_planner.skills.ways import REST
@@ -134,3 +135,24 @@ def test_a_speed_limit_makes_a_push_slower_and_not_shorter() -> None:
     result = pushed.achieve(TOGETHER, MotionConstraints(speed=0.06))
     assert result.code is SkillErrorCode.SUCCEEDED
     assert pushed.speed <= 0.062
+
+
+def test_a_base_keeps_out_of_zones_too_and_says_which_of_them_it_would_have_to_enter() -> None:
+    world = open_world("rooms", 1, parse_things("plant, parcel, Anna"))
+    x, y, _ = world.scene().robot.position  # type: ignore[union-attr]
+    ax, ay, _ = world.scene().find("Anna").position
+    zone = Zone(
+        "the plant", Shape.SPHERE, (0.1,), Pose((ax, ay, 0.0)), math.dist((x, y), (ax, ay)) - 0.2, Subject.GRIPPER
+    )
+    shown: list[tuple[float, ...]] = []
+
+    def look(observation: Observation) -> bool:
+        shown.append(observation.T_base_gripper.position)
+        return False
+
+    rewards = {"rewards": "reach(distance('robot', 'Anna') <= 0.8)"}
+    result = Episode(world).run(LIBRARY.find("manoeuvre"), rewards, look, (zone,))
+    assert result.code is SkillErrorCode.EFFECT_MISSING
+    assert "leads where the robot has to keep" in result.message
+    assert "from the plant" in result.message
+    assert float(distances(zone, np.array(shown)).min()) > zone.clearance

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from llm_planner.simulation.rooms.base import yaw_of
-from llm_planner.skills.detours import Disc, way_around
+from llm_planner.skills.detours import Obstacle, way_around
 from llm_planner.skills.driving import DriveLimits, timed_drive
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.world.places import Rectangle
@@ -54,7 +54,7 @@ def test_a_way_without_length_keeps_place_and_yaw():
 
 
 def test_a_free_way_is_straight():
-    assert way_around((0.0, 0.0), (4.0, 0.0), [Disc((2.0, 2.0), 0.5)], ROOM) == ((4.0, 0.0),)
+    assert way_around((0.0, 0.0), (4.0, 0.0), [Obstacle((2.0, 2.0), 0.5)], ROOM) == ((4.0, 0.0),)
 
 
 def clear_of(disc, start, way):
@@ -62,7 +62,7 @@ def clear_of(disc, start, way):
 
 
 def test_an_obstacle_is_passed_on_the_shorter_side_and_not_touched():
-    disc = Disc((2.0, 2.2), 0.5)
+    disc = Obstacle((2.0, 2.2), 0.5)
     way = way_around((0.5, 2.0), (3.5, 2.0), [disc], ROOM)
     assert way[-1] == (3.5, 2.0)
     assert clear_of(disc, (0.5, 2.0), way)
@@ -70,22 +70,22 @@ def test_an_obstacle_is_passed_on_the_shorter_side_and_not_touched():
 
 
 def test_a_way_that_is_closed_on_one_side_leads_along_the_other():
-    low, high = Disc((2.0, 1.5), 0.8), Disc((2.0, 0.5), 0.6)
+    low, high = Obstacle((2.0, 1.5), 0.8), Obstacle((2.0, 0.5), 0.6)
     way = way_around((0.5, 1.0), (3.5, 1.0), [low, high], ROOM)
     assert max(y for _, y in way) > 2.2
     assert all(clear_of(disc, (0.5, 1.0), way) for disc in (low, high))
 
 
 def test_who_stands_too_close_to_something_goes_away_from_it_and_not_through_it():
-    near = Disc((1.3, 2.0), 0.5)
+    near = Obstacle((1.3, 2.0), 0.5)
     way = way_around((1.0, 2.0), (3.5, 2.0), [near], ROOM)
-    assert clear_of(Disc(near.center, 0.27), (1.0, 2.0), way)
+    assert clear_of(Obstacle(near.center, 0.27), (1.0, 2.0), way)
     assert len(way) > 1
 
 
 def test_a_narrow_way_is_taken_closely_and_a_closed_one_straight():
-    gate = [Disc((2.0, 0.9), 1.0), Disc((2.0, 3.0), 1.2)]
+    gate = [Obstacle((2.0, 0.9), 1.0), Obstacle((2.0, 3.0), 1.2)]
     way = way_around((0.3, 2.0), (3.7, 2.0), gate, ROOM)
-    assert all(clear_of(Disc(disc.center, 0.86 * disc.radius), (0.3, 2.0), way) for disc in gate)
-    closed = [Disc((2.0, 0.0), 1.5), Disc((2.0, 4.0), 1.5), Disc((2.0, 2.0), 1.5)]
+    assert all(clear_of(Obstacle(disc.center, 0.86 * disc.radius), (0.3, 2.0), way) for disc in gate)
+    closed = [Obstacle((2.0, 0.0), 1.5), Obstacle((2.0, 4.0), 1.5), Obstacle((2.0, 2.0), 1.5)]
     assert way_around((0.3, 2.0), (3.7, 2.0), closed, ROOM) == ((3.7, 2.0),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 
 from llm_planner.plan.decoding.considered import menu_for
@@ -44,6 +45,12 @@ def optimal_length(
     def letter(mask: int) -> Letter:
         return frozenset(name for k, name in enumerate(names) if mask >> k & 1)
 
+    def fatal(states: _State, mask: int, among: int) -> int:
+        """Those propositions `among` the given ones whose change in a letter some automaton does not survive."""
+        bits = [1 << k for k in range(among.bit_length()) if among >> k & 1]
+        now = _living(automata, _read(automata, states, [letter(mask)]))
+        return sum(bit for bit in bits if now - _living(automata, _read(automata, states, [letter(mask ^ bit)])))
+
     start = _read(automata, tuple((one.initial, frozenset({""})) for one in automata), [letter(graph.first_letter)])
     best = {(0, start): 0.0}
     waiting: list[tuple[float, int, int, _State]] = [(0.0, 0, 0, start)]
@@ -54,7 +61,7 @@ def optimal_length(
         if metres > best[number, states]:
             continue
         for call in graph.options(number):
-            edge = graph.edge(number, call)
+            edge = graph.edge(number, call, partial(fatal, states))
             if edge is None:
                 continue
             after = _read(automata, states, [letter(mask) for mask in edge.letters])
@@ -65,6 +72,11 @@ def optimal_length(
                 best[edge.after, after] = total
                 heapq.heappush(waiting, (total, len(best), edge.after, after))
     return inf
+
+
+def _living(automata: Sequence[Automaton], states: _State) -> set[int]:
+    """The automata, by number, that something may still satisfy."""
+    return {k for k, (one, (q, _)) in enumerate(zip(automata, states, strict=True)) if q in one.live}
 
 
 def _read(automata: Sequence[Automaton], states: _State, letters: Sequence[Letter]) -> _State:

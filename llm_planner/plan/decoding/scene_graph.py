@@ -94,9 +94,9 @@ class SceneGraph:
         return self._edges[key]
 
     def _kept(self, number: int, call: Call, barred: Barred) -> int:
-        """The propositions of places that an arm's hand must not change, before the call or after it."""
+        """The propositions of places that the robot must not change, before the call or after it."""
         place = self._places[number]
-        if not self._among or place.scene.building:
+        if not self._among:
             return 0
         kept = barred(self._sight.apart(self._moment(place.scene)), self._among)
         if kept == self._among:
@@ -109,7 +109,7 @@ class SceneGraph:
         return kept | barred(self._apart[key], self._among)
 
     def _zones(self, scene: Scene, kept: int) -> tuple[Zone, ...]:
-        """What an arm's hand keeps out of, lest one of the propositions `kept` changes from what it is far away."""
+        """What the robot keeps out of, lest one of the propositions `kept` changes from what it is far away."""
         if not kept:
             return ()
         here = set(scene.names) - {scene.held}

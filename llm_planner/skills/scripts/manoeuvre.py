@@ -8,7 +8,7 @@ import numpy as np
 
 from llm_planner.control.reference import MotionReference
 from llm_planner.errors import InputError
-from llm_planner.rewards.base_motions import BaseModel, base_motions, base_of
+from llm_planner.rewards.base_motions import BaseModel, base_keeps_out, base_motions, base_of
 from llm_planner.rewards.cost import Tally, shortfalls
 from llm_planner.rewards.keeping import PlanClock
 from llm_planner.rewards.planner import MotionPlanner, Motions
@@ -33,11 +33,12 @@ def manoeuvre(base: Base, arguments: Mapping[str, Argument]) -> Script:
     program = check_reward(str(arguments["rewards"]), base.scene)
     tally, goes_on = Tally(program, base.scene), True
     try:
-        planner = MotionPlanner(program, BaseModel(base.scene), base_motions(base.scene), np.random.default_rng(SEED))
+        motions, keep_out = base_motions(base.scene), base_keeps_out(base.observation.zones)
     except InputError as error:
         raise SkillError(SkillErrorCode.PRECONDITION_FAILED, str(error)) from error
+    planner = MotionPlanner(program, BaseModel(base.scene), motions, np.random.default_rng(SEED), keep_out)
     base.phase = "manoeuvre"
-    body, motions, time = base_of(base.observation.T_base_gripper), planner.motions, base.observation.time
+    body, time = base_of(base.observation.T_base_gripper), base.observation.time
     plan, barred = first_plan(time, body, motions.sampling), ""
     pursuit, clock = Pursuit(time, IDLE), PlanClock(time)
     while goes_on and shortfalls(program, base.scene, tally.start, INSIDE):

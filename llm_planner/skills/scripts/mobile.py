@@ -79,17 +79,17 @@ def _free_front(base: Base, item: SceneObject) -> tuple[Point2, float]:
     As near as possible, and turning as little; raises SkillError (NO_FREE_SPACE).
     """
     room = base.scene.robot_room
-    discs = base.floor.discs(room)
+    obstacles = base.floor.obstacles(room)
     area, radius = base.building.find(room).area, hypot(*item.size[:2]) / 2
     doors = [door.position for door in base.building.doors if room in door.rooms]
     for place in base.floor.places(room, base.position):
-        if place != base.position and any(dist(place, disc.center) < disc.radius for disc in discs):
+        if place != base.position and any(one.covers(place) for one in obstacles):
             continue
         for k in sorted(range(DIRECTIONS), key=lambda k: min(k, DIRECTIONS - k)):
             yaw = base.yaw + 2 * math.pi * k / DIRECTIONS
             front = place[0] + GRIP_REACH * cos(yaw), place[1] + GRIP_REACH * sin(yaw)
             off_doors = all(dist(front, door) > DOOR_GAP for door in doors)
-            apart = all(dist(front, disc.center) > disc.radius + radius for disc in discs)
+            apart = all(one.distance(front) > one.radius + radius for one in obstacles if not one.firm)
             if off_doors and apart and area.contains(*front, -radius - WALL_GAP):
                 return place, yaw
     raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space in {the(room)} to put {the(item.name)} down")

@@ -10,13 +10,17 @@ import pytest
 
 from llm_planner.plan.decoding.decode import Verdict, decode_plan
 from llm_planner.plan.decoding.optimal import optimal_length
+from llm_planner.plan.plan import goals_of
+from llm_planner.plan.prediction import predict
+from llm_planner.plan.supervision import zones_of_step
 from llm_planner.plan.trace import letter, pass_through, without_repeats
+from llm_planner.plan.watch import watch_for
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import atom as proposition
 from llm_planner.temporal.formula import conj, disj, finally_, globally, implies, neg, next_, until, weak_until
 from llm_planner.temporal.monitor import Monitor
 from llm_planner.temporal.semantics import holds
-from llm_planner.world.propositions import parse_proposition
+from llm_planner.world.propositions import Moment, parse_proposition
 
 NAMES = ("kitchen", "lab", "office", "hall", "archive", "canteen")
 
@@ -41,26 +45,26 @@ def sensible_formulas(rng, names):
     return [kinds[k] for k in rng.integers(len(kinds), size=rng.integers(1, 4))]
 
 
-def trace_of(calls, scene, skills, formula):
-    """The changes of the formula's propositions along the whole way, by full scenes."""
+def moments_of(calls, scene, skills, constraints):
+    """The whole way, by full scenes, round what the rules forbid by then."""
     table = {skill.name: skill for skill in skills}
     origins = {item.name: item.position for item in scene.objects}
-    items = [parse_proposition(name) for name in formula.propositions]
-    letters = [frozenset(str(item) for item in items if letter_holds(item, scene, origins))]
+    watch, seen = watch_for(constraints, scene).see(scene), [Moment(scene, origins)]
     for call in calls:
         skill = table[call.skill]
         lay = {item.name: item.position for item in scene.objects}
-        passage = pass_through(skill, call.values(skill), scene, lay)
-        letters += [letter(moment, items) for moment in passage.moments(origins)]
-        scene = passage.scenes[-1]
-    return without_repeats(letters)
+        goals = goals_of(skill, "", call.values(skill), scene, lay)
+        zones = zones_of_step(watch, scene, predict(scene, goals))
+        passage = pass_through(skill, call.values(skill), scene, lay, zones=zones)
+        seen += passage.moments(origins)
+        watch, scene = watch.foresee(passage.moments(origins)), passage.scenes[-1]
+    return seen
 
 
-def letter_holds(item, scene, origins):
-    from llm_planner.world.propositions import Moment
-    from llm_planner.world.propositions import holds as shows
-
-    return shows(item, Moment(scene, origins))
+def trace_of(moments, formula):
+    """The changes of the formula's propositions."""
+    items = [parse_proposition(name) for name in formula.propositions]
+    return without_repeats([letter(moment, items) for moment in moments])
 
 
 def judge(scene, skills, formulas):
@@ -68,8 +72,9 @@ def judge(scene, skills, formulas):
     decoded = decode_plan(scene, skills, constraints, caution=0.0)
     best = optimal_length(scene, skills, constraints)
     if decoded.verdict is Verdict.PLAN:
+        moments = moments_of(decoded.calls, scene, skills, constraints)
         for f in formulas:
-            trace = trace_of(decoded.calls, scene, skills, f)
+            trace = trace_of(moments, f)
             assert holds(f, trace), f"{f} is broken by {[str(c) for c in decoded.calls]}: {trace}"
             monitor = Monitor(f)
             for time, one in enumerate(trace):
