@@ -28,8 +28,8 @@ def check_contraries(constraint: Constraint, scene: Scene) -> None:
     down = _PUT_DOWN.search(text)
     if down and held and not _PICK_UP.search(text) and merely_asks(formula):
         raise InputError(f"“{constraint.words}” says {down[0]!r}, but {formula} asks for it to be held")
-    wait = _WAIT.search(text)
-    if wait and _lasts(formula) and (_THEN.search(text) or _is_nowhere(text, constraint, scene)):
+    wait, then = _WAIT.search(text), _THEN.search(text)
+    if wait and ((then and _is_due(formula)) or (_lasts(formula) and (then or _is_nowhere(text, constraint, scene)))):
         raise InputError(f"“{constraint.words}” says {wait[0]!r} of what comes first, but {formula} of what comes then")
 
 
@@ -42,3 +42,8 @@ def _lasts(f: Formula) -> bool:
     """Whether something is to hold for so long, at some time."""
     inner = f.operands[0] if f.operator == "F" else f
     return (f.operator == "F" and inner.operator == "G" and inner.window is not None) or any(map(_lasts, f.operands))
+
+
+def _is_due(f: Formula) -> bool:
+    """Whether something is to come about in so many seconds."""
+    return (f.operator == "F" and f.window is not None) or any(map(_is_due, f.operands))

@@ -10,7 +10,7 @@ from llm_planner.language.understanding.contraries import check_contraries
 from llm_planner.language.understanding.denials import check_negation
 from llm_planner.language.understanding.endings import check_ending
 from llm_planner.language.understanding.forbidden import check_task
-from llm_planner.language.understanding.limits import check_limits
+from llm_planner.language.understanding.limits import check_limits, check_pace
 from llm_planner.language.understanding.mentions import check_amounts, check_conditions, check_names, check_people
 from llm_planner.language.understanding.scope import check_scope
 from llm_planner.language.understanding.substance import check_present, check_reachable, check_substance
@@ -35,6 +35,7 @@ def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = ()) -
     if not reading.whole:
         check_conditions(reading.task, constraints)
     if not propositions:
+        check_pace(reading.task, constraints)
         for constraint in constraints:
             check_task(reading.task, constraint, scene)
     return Grounded(reading.task, constraints)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from math import isclose
 
 from llm_planner.errors import InputError, QuestionError
-from llm_planner.language.understanding.mentions import DURATION, RETRACTION, SPEED
+from llm_planner.language.understanding.mentions import DURATION, RETRACTION
 from llm_planner.language.understanding.wording import plain
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
@@ -24,8 +24,13 @@ _AMOUNT = re.compile(
     r"(?:\s*(?:/|\b(?:per|an?)\b)\s*(?P<time>s|m|h)(?:ecs?|econds?|ins?|inutes?|ours?)?\b)?"
 )
 _UNTIL = re.compile(r"\b(?:until|till?|before|up to the moment)\b")
-_PACE = re.compile(
-    r"\b(?:slow|slowly|slower|gently|gentle|easy|pace|creep|crawl|carefully|careful|speed|faster|quicker)\b"
+_PACE = re.compile(r"\b(?:slow|slowly|slower|gently|gentle|easy|pace|creep|crawl|carefully|careful|faster|quicker)\b")
+_SLOWLY = re.compile(r"\b(?:slowly|(?:go|move|drive|be) slow|slow down|take it slow)\b")
+_NOT = r"\b(?:no|not|never|dont|nothing|nobody|without|avoid|cannot|cant|mustnt|shouldnt|nor|neither)\b"
+_FASTER = re.compile(r"\b(?:faster|quicker|more|above|over) than\b|\b(?:faster|quicker)\b")
+_AT_LEAST = re.compile(
+    r"(?:at least|no less than|not less than|no slower than|not slower than|minimum(?: speed)?(?: of)?|min\.?"
+    r"|(?:never|not)(?: \w+)? (?:slower than|below|under))\s*$"
 )
 _GIVEN = re.compile(
     r"\b(?:once|whenever|as (?:long|soon) as|(?:while|when|if) (?:you|holding|carrying|near|in|the|it)|after)\b"
@@ -33,23 +38,29 @@ _GIVEN = re.compile(
 
 
 def check_limits(constraint: Constraint) -> None:
-    """Raises InputError where a speed or a distance, or when it holds, is not what the words say.
-
-    Raises QuestionError where they ask to be slow until something has happened, but not how slow.
-    """
+    """Raises InputError where a speed or a distance, its side, or when it holds, is not what the words say."""
     said = RETRACTION.split(constraint.words.lower())[-1]
     measures = [item for name in constraint.formula.propositions if (item := parse_proposition(name)).comparison]
     _check_numbers(constraint, said, measures)
+    _check_side(constraint, said, measures)
     text, formula = plain(said), constraint.formula
     if ends := _UNTIL.search(text):
-        if _PACE.search(text) and not SPEED.search(said) and not measures:
-            raise QuestionError(
-                f"How fast may the robot be at most? Please say “{constraint.words}” with a speed, such as 0.1 m/s."
-            )
         if measures and not _may_end(formula) and not DURATION.search(said):
             raise InputError(f"“{constraint.words}” sets a limit {ends[0]!r} something, but {formula} never ends it")
     elif (given := _GIVEN.search(text)) and any(map(_is_always, _parts(formula))):
         raise InputError(f"“{constraint.words}” sets a limit {given[0]!r} something is so, but {formula} always")
+
+
+def check_pace(task: str, constraints: tuple[Constraint, ...]) -> None:
+    """Raises QuestionError where the robot is to be slow, or gentle until something has happened, but not how slow."""
+    if any("speed(" in name for constraint in constraints for name in constraint.formula.propositions):
+        return
+    for words in (task, *(constraint.words for constraint in constraints)):
+        text = plain(words)
+        if _SLOWLY.search(text) or (words != task and _PACE.search(text) and _UNTIL.search(text)):
+            raise QuestionError(
+                f"How fast may the robot be at most? Please say “{words}” with a speed, such as 0.1 m/s."
+            )
 
 
 def _check_numbers(constraint: Constraint, said: str, measures: list[Proposition]) -> None:
@@ -62,6 +73,17 @@ def _check_numbers(constraint: Constraint, said: str, measures: list[Proposition
             raise InputError(
                 f"“{constraint.words}” says {found[0].strip()!r}, but {constraint.formula} has no such bound"
             )
+
+
+def _check_side(constraint: Constraint, said: str, measures: list[Proposition]) -> None:
+    """A least speed is not a limit, nor is what is allowed."""
+    speeds = [found for found in _AMOUNT.finditer(said) if found["time"]]
+    least = next((match for found in speeds if (match := _AT_LEAST.search(said[: found.start()]))), None)
+    faster = _FASTER.search(said) if speeds else None
+    allowed = faster and not re.search(_NOT, plain(said[: faster.start()]))
+    wrong = least[0].strip() if least else faster[0] if faster and allowed else ""
+    if wrong and any(item.predicate == "speed" and item.comparison == "<" for item in measures):
+        raise InputError(f"“{constraint.words}” says {wrong!r} of a speed, but {constraint.formula} is a limit of it")
 
 
 def _may_end(f: Formula) -> bool:

@@ -28,6 +28,11 @@ def test_to_wait_first_is_not_to_stay(words):
         check("F G[0,20] at(mug, left side)", words)
 
 
+def test_to_wait_first_is_no_haste():
+    with pytest.raises(InputError, match=r"says 'wait' of what comes first, but .* of what comes then"):
+        check("F[0,20] at(mug, left side)", "wait 20 s, then put the mug on the left side")
+
+
 @pytest.mark.parametrize(
     ("formula", "words"),
     [

@@ -3,7 +3,7 @@
 import pytest
 
 from llm_planner.errors import InputError, QuestionError
-from llm_planner.language.understanding.limits import check_limits
+from llm_planner.language.understanding.limits import check_limits, check_pace
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 
@@ -45,10 +45,37 @@ def test_a_limit_that_is_given_for_some_of_the_time_is_not_for_ever(words):
         check_limits(constraint(f"G ({FAR} & {SLOW})", f"{words} under 10 cm/s and 20 cm from the vase"))
 
 
-@pytest.mark.parametrize("words", ["move gently until the mug is held", "take it easy before you hold the mug"])
-def test_how_slow_is_asked_for(words):
-    with pytest.raises(QuestionError, match=f"How fast may the robot be at most.*“{words}” with a speed"):
-        check_limits(constraint("!moved(vase) W holding(mug)", words))
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("no slower than 0.1 m/s until the mug is held", "no slower than"),
+        ("go at least 0.1 m/s until the mug is held", "at least"),
+        ("never go below 10 cm/s until the mug is held", "never go below"),
+        ("faster than 0.1 m/s is fine until the mug is held", "faster than"),
+    ],
+)
+def test_a_least_speed_is_no_limit(words, said):
+    with pytest.raises(InputError, match=f"“.*” says '{said}' of a speed, but .* is a limit of it"):
+        check_limits(constraint(f"{SLOW} W holding(mug)", words))
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ("", "move gently until the mug is held"),
+        ("", "take it easy before you hold the mug"),
+        ("", "drive slowly to the lab"),
+        ("slowly put the mug down", "do not touch the vase"),
+    ],
+)
+def test_how_slow_is_asked_for(task, words):
+    with pytest.raises(QuestionError, match=r"How fast may the robot be at most\? Please say “.*” with a speed"):
+        check_pace(task, (constraint("!moved(vase) W holding(mug)", words),))
+
+
+def test_how_slow_is_known_where_any_part_says_it():
+    check_pace("slowly put the mug down", (constraint(f"G {SLOW}", "under 0.1 m/s"),))
+    check_pace("be careful with it until the end", ())
 
 
 @pytest.mark.parametrize(
