@@ -1,0 +1,59 @@
+"""From words about motion to what the controller is told, and when that ends: nothing is lost on the way."""
+
+from dataclasses import replace
+from math import inf
+
+import pytest
+
+from llm_planner.language.compact.model import load_compact_model
+from llm_planner.language.understanding.understand import understand
+from llm_planner.plan.motion_binding import bindings
+from llm_planner.plan.watch import watch_for
+from llm_planner.world.scene import Pose
+
+
+@pytest.fixture
+def seen(scene):
+    """The table with the hand above it, at rest."""
+    return replace(scene, robot=Pose((0.3, 0.0, 0.4)))
+
+
+@pytest.fixture
+def binding(seen):
+    """What the one rule of a sentence asks of the motion, now and once the red block is in the red bowl."""
+    inside = replace(seen.find("red block"), position=(*seen.find("red bowl").position[:2], 0.03))
+    after = replace(seen, time=5.0, objects=tuple(inside if o.name == inside.name else o for o in seen.objects))
+
+    def told(words):
+        watch = watch_for(understand(words, seen, load_compact_model()).constraints, seen).see(seen)
+        ((now,), (then,)) = bindings(watch, seen), bindings(watch.see(after), after)
+        return now, then
+
+    return told
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "never faster than 0.1 m/s until the red block is in the red bowl",
+        "never faster than 0.1 m/s before the red block is in the red bowl",
+        "until the red block is in the red bowl, stay below 10 cm/s",
+        "keep it under 100 mm/s until the red block is in the red bowl",
+    ],
+)
+def test_a_speed_that_is_said_until_an_event_is_a_limit_until_then(binding, words):
+    now, then = binding(words)
+    assert (now.speed, now.zones, now.beyond) == (0.1, (), ())
+    assert then.speed == inf
+
+
+def test_a_distance_that_is_said_until_an_event_is_a_zone_until_then(binding):
+    now, then = binding("stay at least 12 cm away from the blue bowl until the red block is in the red bowl")
+    ((name, clearance),) = [(zone.name, zone.clearance) for zone in now.zones]
+    assert (name, clearance) == ("the blue bowl", 0.12)
+    assert then.zones == ()
+
+
+def test_a_speed_that_is_said_for_always_does_not_end(binding):
+    now, then = binding("never faster than 20 cm per second")
+    assert (now.speed, then.speed) == (0.2, 0.2)
