@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 from dataclasses import dataclass, field
@@ -54,6 +55,15 @@ class Observer:
         """The gripper's speeds in this span of the robot's time [m/s]."""
         return [speed for time, speed in self.speeds if begin <= time < end]
 
+    def ahead(self, limit: float, begin: float, end: float) -> float:
+        """By how much the gripper went farther in any part of this span than at `limit` [m/s] all the time [m]."""
+        most = lead = 0.0
+        looks = [(time, speed) for time, speed in self.speeds if begin <= time < end]
+        for (before, _), (time, speed) in itertools.pairwise(looks):
+            lead = max(0.0, lead + (speed - limit) * (time - before))
+            most = max(most, lead)
+        return most
+
     @property
     def is_held(self) -> bool:
         return self.status is not None and self.status.state == MotionStatus.STOPPED
@@ -100,9 +110,9 @@ def test_a_speed_that_is_tightened_in_motion_is_kept(fresh, observer, publisher)
     in_force = seconds(observer.constraints.header.stamp)
     assert list(observer.constraints.sources) == ["the test"]
     fresh.wait(lambda: fresh.time > in_force + 2.0)
-    slow = observer.between(in_force + 0.15, in_force + 2.0)
-    assert np.median(slow) <= 0.1
-    assert max(slow) < 0.2  # late ticks of a busy machine replay plans of before
+    assert np.median(observer.between(in_force + 0.15, in_force + 2.0)) <= 0.1
+    # What is commanded keeps the limit; a command that comes late on a busy machine is caught up with, a little faster.
+    assert observer.ahead(0.1, in_force + 0.15, in_force + 2.0) < 0.01
 
     patches.publish(patch_to_msg(Patch("the test", fresh.time, fresh.time + 1.0)))
     fresh.wait(lambda: observer.constraints.speed == np.inf)
