@@ -10,7 +10,6 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
-from llm_planner.control.carried import Carried
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.control.safety_filter.guard import Guard
@@ -71,11 +70,6 @@ class FilteredArm:
         """Raises InputError."""
         self._guard.measured(state)
         self._state = state
-
-    def carry(self, carried: Carried | None) -> None:
-        """What the hand holds keeps out of zones as well."""
-        self._safety = SafetyFilter(panda_body(carried), self._arm.limits)
-        self._guard.judged_by(self._safety)
 
     def forget(self) -> None:
         """The robot was restarted."""
@@ -138,9 +132,6 @@ class FilteredBase:
 
     def measured(self, state: JointState) -> None:
         self._state = state
-
-    def carry(self, carried: Carried | None) -> None:
-        """What it carries lies on it, and makes it no wider."""
 
     def forget(self) -> None:
         """The robot was restarted."""

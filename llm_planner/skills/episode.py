@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from llm_planner.control.base import BaseController
+from llm_planner.control.carried import Grip
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
@@ -15,6 +16,7 @@ from llm_planner.skills.contract import Argument, Observation, Skill, SkillError
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.guarded import GUARDED
 from llm_planner.skills.origins import OriginTracker
+from llm_planner.world.scene import Scene
 
 InForce = Callable[[float, float], MotionConstraints]  # at a time [s], of a robot that moves at a speed [m/s]
 
@@ -61,7 +63,8 @@ class Episode:
         kind = world.observation().scene.robot_kind
         self.controller = controller or make_controller(kind)
         self.settings = settings or EpisodeSettings()
-        self._robot = GUARDED[kind]()
+        self._robot, self._grip = GUARDED[kind](), Grip()
+        self._planner = self.controller if kind == "arm" and isinstance(self.controller, MpcController) else None
         self._origins = OriginTracker()
         self._kept = FREE
 
@@ -93,6 +96,7 @@ class Episode:
             if cancelled(observation):
                 result = SkillResult(SkillErrorCode.CANCELED, f"{skill.name} was stopped")
                 break
+            self._look_at_hand(observation.scene)
             keep = self._kept = in_force(observation.time, observation.scene.speed)
             outcome = run.step(replace(observation, speed_limit=keep.speed))
             if isinstance(outcome, SkillResult):
@@ -103,6 +107,13 @@ class Episode:
                 self._robot.follow(self.world, trajectory, self.settings.control_period, keep)
         self.settle()
         return result
+
+    def _look_at_hand(self, scene: Scene) -> None:
+        """What is held keeps out of zones like the robot: the controller plans so, the safety filter sees to it."""
+        if self._grip.see(scene):
+            self._robot.carry(self._grip.carried)
+            if self._planner is not None:
+                self._planner.carry(self._grip.carried)
 
     def settle(self) -> None:
         """Brakes to rest and waits `settle_time` [s]."""

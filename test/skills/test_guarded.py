@@ -8,8 +8,10 @@ import pytest
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
 from llm_planner.control.zones import Shape, Zone
+from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.rooms.base import BASE_RADIUS
 from llm_planner.simulation.rooms.world import RoomsWorld
+from llm_planner.simulation.world import World
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills
 from llm_planner.world.scene import Pose
@@ -72,3 +74,35 @@ def test_what_is_safe_is_driven_as_it_is_wanted() -> None:
     _, way = drive(FREE, 0.0)
 
     assert way[-1][2] == pytest.approx(1.0, abs=0.01)
+
+
+def carry_over(zone: Zone) -> tuple[float, float]:
+    """A vase is taken to the other side; how near it comes to `zone`, ignored and then kept [m]."""
+    nearest = []
+    for kept in (FREE, MotionConstraints(zones=(zone,))):
+        world, library, away = World(1, parse_objects("red block, vase")), load_skills(), []
+        episode = Episode(world)
+        episode.run(library.find("pick"), {"object": "vase"})
+
+        def see(observation, away=away):
+            if observation.scene.held:
+                vase = observation.scene.find("vase")
+                (x, y, z), (width, _, height) = np.subtract(vase.position, zone.pose.position), vase.size
+                beside, above = math.hypot(x, y) - width / 2, abs(z) - height / 2
+                away.append(math.hypot(max(beside, 0.0), max(above, 0.0)) - zone.size[0])
+            return False
+
+        episode.run(
+            library.find("place_at"), {"place": "top right corner"}, see, in_force=lambda now, speed, keep=kept: keep
+        )
+        nearest.append(min(away))
+    return nearest[0], nearest[1]
+
+
+def test_what_an_arm_holds_keeps_out_of_zones_as_well() -> None:
+    below_the_way = Zone("the candle", Shape.SPHERE, (0.02,), Pose((0.58, -0.05, 0.09)), clearance=CLEARANCE)
+
+    ignored, kept = carry_over(below_the_way)
+
+    assert ignored < 0.5 * CLEARANCE
+    assert kept > CLEARANCE - 2e-3

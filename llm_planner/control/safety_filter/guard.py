@@ -50,6 +50,7 @@ class Guard:
         self._wanted: JointTrajectory | None = None
         self._under: MotionConstraints | None = None  # that which the motion was passed on under, if it was
         self._motion: JointTrajectory | None = None
+        self._is_doubted = False  # whether the motion was passed on by another filter than today's
 
     @property
     def is_stepping(self) -> bool:
@@ -81,7 +82,7 @@ class Guard:
 
     def judged_by(self, safety: SafetyFilter) -> None:
         """Another filter from now on, as when the robot has taken hold of something; it proves anew what goes on."""
-        self._safety, self._under = safety, None
+        self._safety, self._is_doubted = safety, True
 
     def forget(self) -> None:
         """The robot was restarted: nothing of before counts."""
@@ -160,7 +161,9 @@ class Guard:
         """Whether the plan that was passed on is still wanted and safe; at rest nothing has to be."""
         if self._wanted is None or self._is_stale(now):
             return self.rests(now)
-        if self._motion is not None and self._under is not None and self._under != constraints:
+        is_new = self._is_doubted or self._under != constraints
+        if self._motion is not None and self._under is not None and is_new:
+            self._is_doubted = False
             self._under = constraints if self._safety.prove(self._motion, now, constraints).safe else None
         return self._under is not None
 

@@ -83,3 +83,14 @@ def test_from_the_grasp_on_a_motion_that_had_passed_is_followed_only_as_far_as_i
     away = np.linalg.norm(points - np.array(zones.zones[0].pose.position)[:, None, None], axis=0) - body.radii[hand:]
     assert away.min() > 0.04 - 1e-3
     assert np.abs(motion.qpos - HOME).max() > 0.005, "it goes as far as it may"
+
+
+def test_what_is_taken_hold_of_far_from_every_zone_changes_nothing_of_a_motion() -> None:
+    guard = Guard(SafetyFilter(panda_body(), PANDA_LIMITS))
+    guard.measured(JointState(0.0, HOME, 0.0 * HOME))
+    guard.hear(lower(0.0), 0.0, MotionConstraints())
+
+    guard.judged_by(SafetyFilter(panda_body(LONG), PANDA_LIMITS))
+
+    assert guard.step(0.1, MotionConstraints()) is None
+    assert not guard.is_stepping
