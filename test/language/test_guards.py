@@ -10,6 +10,7 @@ from llm_planner.language.compact.words import split_words
 PUT = ("program", "last", "put", "the", "any_color", "in", "the", "any_color")
 TAKE = ("program", "last", "each", "take", "n2", "objects", "any_color", "last", "put", "item", "at", "left_side")
 EXCEPT = ("program", "last", "each", "except", "objects", "any_color", "the", "any_color", "last", "put", "item")
+DOWN = ("program", "last", "put", "the", "any_color", "offset", "bottom", "near")
 TOWER = ("program", "last", "tower", "pair", "the", "any_color", "the", "any_color")
 
 
@@ -34,6 +35,7 @@ TOWER = ("program", "last", "tower", "pair", "the", "any_color", "the", "any_col
         ("put half of the blocks in the bowl", PUT, "half"),
         ("stack all blocks, the red one at the bottom, blue on top", TOWER, "all"),
         ("put the block in the bowl and everything else on the plate", PUT, "everything else"),
+        ("put the block down", DOWN, "down"),
     ],
 )
 def test_a_word_that_the_reading_ignores_is_named(said: str, steps: tuple[str, ...], word: str) -> None:
@@ -54,6 +56,8 @@ def test_a_word_that_the_reading_ignores_is_named(said: str, steps: tuple[str, .
         ("put two blocks on the left side", TAKE),
         ("put the block in the bowl and nothing else", PUT),
         ("stack the red block on the blue one", TOWER),
+        ("put the block down 5 cm", DOWN),
+        ("move the block down a bit", DOWN),
     ],
 )
 def test_what_the_reading_heeds_is_no_reason_to_ask(said: str, steps: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llm_planner.language.compact.grammar import Step
-from llm_planner.language.compact.words import Word
+from llm_planner.language.compact.words import QUANTITY, Word
 
 _NEGATIONS = frozenset([
     "don't", "dont", "doesn't", "didn't", "won't", "wouldn't", "shouldn't", "mustn't", "can't", "cannot", "never",
@@ -47,7 +47,7 @@ def overlooked(words: Sequence[Word], steps: Sequence[Step]) -> str:
     """The first word or phrase that `steps` pay no heed to, or "" where there is none."""
     texts = [word.text for word in words]
     taken = frozenset(step for step in steps if isinstance(step, str))
-    checks = (_negation, _talk, _inexpressible, _sorted_choice, _partial_tower, _everything_else)
+    checks = (_negation, _talk, _inexpressible, _sorted_choice, _partial_tower, _everything_else, _laid_down)
     return next((found for check in checks if (found := check(texts, taken))), "")
 
 
@@ -109,3 +109,9 @@ def _everything_else(texts: list[str], taken: frozenset[str]) -> str:
     said = "else" in texts and texts[max(0, texts.index("else") - 1)] in ("everything", "anything", "all")
     nothing_more = "nothing" in texts or "leave" in texts
     return "everything else" if said and "except" not in taken and not nothing_more else ""
+
+
+def _laid_down(texts: list[str], taken: frozenset[str]) -> str:
+    """ "Put the mug down" is not to move it a little towards oneself."""
+    said = "down" in texts and set(texts[: texts.index("down")]) & {"put", "set", "lay", "place"}
+    return "down" if said and taken >= {"offset", "bottom"} and QUANTITY not in texts else ""
