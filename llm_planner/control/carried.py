@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
 from llm_planner.control.zones import LARGEST, SIZES, Shape
 from llm_planner.errors import InputError
 from llm_planner.world.scene import Pose, Scene
@@ -32,12 +36,16 @@ class Carried:
 
 def carried_at(robot: Pose, thing: Pose, size: tuple[float, float, float]) -> Carried:
     """The box of full extents `size` [m] at `thing`, carried by a gripper at `robot`; both poses in one frame."""
-    from scipy.spatial.transform import Rotation
-
-    turned = Rotation.from_quat(robot.orientation).inv()
-    x, y, z = turned.apply([b - a for a, b in zip(robot.position, thing.position, strict=True)]).tolist()
-    qx, qy, qz, qw = (turned * Rotation.from_quat(thing.orientation)).as_quat().tolist()
+    inverse, relative = (np.zeros(3), np.zeros(4)), (np.zeros(3), np.zeros(4))
+    mujoco.mju_negPose(*inverse, np.array(robot.position), _w_first(robot))
+    mujoco.mju_mulPose(*relative, *inverse, np.array(thing.position), _w_first(thing))
+    (x, y, z), (qw, qx, qy, qz) = relative[0].tolist(), relative[1].tolist()
     return Carried(Shape.BOX, (0.5 * size[0], 0.5 * size[1], 0.5 * size[2]), Pose((x, y, z), (qx, qy, qz, qw)))
+
+
+def _w_first(pose: Pose) -> NDArray[np.float64]:
+    x, y, z, w = pose.orientation
+    return np.array([w, x, y, z])
 
 
 MOVED = 0.003  # [m] in the grip that is a change

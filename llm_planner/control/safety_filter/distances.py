@@ -26,7 +26,7 @@ class ZoneSet:
 
     def __init__(self, zones: Sequence[Zone], radii: Array) -> None:
         self.zones = tuple(zones)
-        self._rotations = np.array([_rotation(zone.pose.orientation) for zone in zones]).reshape(-1, 3, 3)
+        self._rotations = np.array([rotation(zone.pose.orientation) for zone in zones]).reshape(-1, 3, 3)
         centers = np.array([zone.pose.position for zone in zones]).reshape(-1, 3, 1)
         self._to_local = np.ascontiguousarray(self._rotations.transpose(0, 2, 1))
         self._offsets = self._to_local @ centers
@@ -125,7 +125,7 @@ def _kept(zone: Zone, radii: Array) -> Array:
     return np.where(bound if zone.subject is Subject.GRIPPER else ~bound, kept, -UNLIMITED)
 
 
-def _rotation(quaternion: tuple[float, float, float, float]) -> Array:
+def rotation(quaternion: tuple[float, float, float, float]) -> Array:
     """The matrix of a quaternion x, y, z, w that is about a unit."""
     x, y, z, w = np.array(quaternion) / np.linalg.norm(quaternion)
     return np.array(
