@@ -30,9 +30,10 @@ def end_time(plan: JointTrajectory) -> float:
 
 def integrate(start: StartState, qacc: Array, start_time: float, dt: float, gripper_width: float) -> JointTrajectory:
     """The trajectory from `start` under accelerations `qacc` (n, nq), constant in each stage of `dt` [s]."""
-    qvel = np.vstack([start.qvel, start.qvel + dt * np.cumsum(qacc, axis=0)])
-    steps = dt * qvel[:-1] + (0.5 * dt * dt) * qacc
-    qpos = np.vstack([start.qpos, start.qpos + np.cumsum(steps, axis=0)])
+    qpos, qvel = np.empty((2, len(qacc) + 1, len(start.qpos)))
+    qpos[0], qvel[0] = start.qpos, start.qvel
+    qvel[1:] = start.qvel + dt * qacc.cumsum(axis=0)
+    qpos[1:] = start.qpos + (dt * qvel[:-1] + (0.5 * dt * dt) * qacc).cumsum(axis=0)
     return JointTrajectory(start_time, dt, qpos, qvel, qacc, gripper_width)
 
 
@@ -44,11 +45,15 @@ def hold(qpos: Array, time: float, dt: float, gripper_width: float) -> JointTraj
 
 def brake(start: StartState, limits: JointLimits, time: float, dt: float, gripper_width: float) -> JointTrajectory:
     """Bring every joint to rest as fast as `limits.acceleration` allows, in whole stages of `dt` [s]."""
-    stages = np.ceil(np.abs(start.qvel) / (limits.acceleration * dt) - 1e-9)
+    return integrate(start, braking(start.qvel, limits.acceleration, dt), time, dt, gripper_width)
+
+
+def braking(qvel: Array, most: Array, dt: float) -> Array:
+    """The accelerations (n, nq) that bring joints from `qvel` (nq,) to rest, at most `most`, in stages of `dt` [s]."""
+    stages = np.ceil(np.abs(qvel) / (most * dt) - 1e-9)
     count = max(1, int(stages.max()))
-    per_stage = np.divide(-start.qvel, stages * dt, out=np.zeros_like(start.qvel), where=stages > 0)
-    qacc = np.where(np.arange(count)[:, None] < stages, per_stage, 0.0)
-    return integrate(start, qacc, time, dt, gripper_width)
+    per_stage = -qvel / (dt * np.maximum(stages, 1.0))
+    return np.where(np.arange(count)[:, None] < stages, per_stage, 0.0)
 
 
 def brake_together(start: StartState, stages: int, time: float, dt: float, gripper_width: float) -> JointTrajectory:

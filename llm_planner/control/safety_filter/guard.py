@@ -187,17 +187,8 @@ def _held(
     start: StartState, qacc: Array, safety: SafetyFilter, now: float, hold: float, width: float
 ) -> JointTrajectory:
     """One hold of `qacc` (nq,), then braking to rest."""
-    velocity = start.qvel + hold * qacc
-    after = StartState(start.qpos + (0.5 * hold) * (start.qvel + velocity), velocity, qacc)
-    brake = fallback.brake(after, safety.stopping, now, hold, width)
-    return JointTrajectory(
-        now,
-        hold,
-        np.concatenate([start.qpos[None], brake.qpos]),
-        np.concatenate([start.qvel[None], brake.qvel]),
-        np.concatenate([qacc[None], brake.qacc]),
-        width,
-    )
+    brake = fallback.braking(start.qvel + hold * qacc, safety.stopping.acceleration, hold)
+    return fallback.integrate(start, np.concatenate([qacc[None], brake]), now, hold, width)
 
 
 def joined(present: StartState, plan: JointTrajectory, now: float, within: float) -> JointTrajectory:
