@@ -26,6 +26,7 @@ from llm_planner.control.zones import Shape, Zone
 from llm_planner.errors import InputError
 from llm_planner.nodes.arm_settings import arm_of
 from llm_planner.nodes.base_messages import MAP_FRAME, in_base_frame, odometry_as_told, velocity_to_msg
+from llm_planner.nodes.hand_feed import HandFeed
 from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.message_conversions import joint_state_from_msg, trajectory_to_msg
 from llm_planner.nodes.settings import ADAPTATION, ROBOT_FILE
@@ -47,6 +48,7 @@ class ControlledArm:
         robot = replace(arm(self._kinematics), limits=self._arm.limits)
         self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), robot)
         self._warm_up()
+        HandFeed(node, self.controller.carry)
         self._adaptation = Adaptation() if adapts(node) else None
         self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
 

@@ -10,6 +10,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
+from llm_planner.control.carried import Carried
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.control.safety_filter.guard import Guard
@@ -27,6 +28,7 @@ from llm_planner.nodes.base_messages import (
     velocity_from_msg,
     velocity_to_msg,
 )
+from llm_planner.nodes.hand_feed import HandFeed
 from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.message_conversions import joint_state_from_msg, trajectory_from_msg
 from llm_planner.nodes.shell import NEWEST_ONLY, ShellNode
@@ -46,6 +48,8 @@ class FilteredArm:
         self._guard = Guard(self._safety)
         self._state: JointState | None = None
         self._output = ArmOutput(node, self._arm)
+        self.holds = False
+        HandFeed(node, self._carry)
         node.create_subscription(JointTrajectoryMsg, "joint_command_wanted", on_wanted, NEWEST_ONLY)
 
     @property
@@ -93,6 +97,12 @@ class FilteredArm:
         """The next command, if there is a new one."""
         self._send(self._guard.step(now, constraints), now)
 
+    def _carry(self, carried: Carried | None) -> None:
+        """What the hand holds keeps out of zones as well."""
+        self.holds = carried is not None
+        self._safety = SafetyFilter(panda_body(carried), self._arm.limits)
+        self._guard.judged_by(self._safety)
+
     def _send(self, command: JointTrajectory | None, now: float) -> bool:
         """Whether there was anything to send."""
         if command is None or self._state is None:
@@ -105,6 +115,7 @@ class FilteredBase:
     """Velocities, wanted and filtered."""
 
     topic, message_type, frame = "odom", Odometry, MAP_FRAME
+    holds = False  # what lies on it makes it no wider
 
     def __init__(self, node: ShellNode, on_wanted: Wanted) -> None:
         self._guard = base_guard()

@@ -132,6 +132,7 @@ class SafetyFilterNode(ShellNode):
             ("infeasible", self._infeasible),
             ("slack_mm", f"{1e3 * self._slack:.2f}"),
             ("binding", what),
+            ("holds", "something" if self._robot.holds else "nothing"),
             ("patches", ", ".join(self._patches.board.sources)),
         ]
         if self._times:

@@ -43,6 +43,22 @@ def can_draw() -> bool:
     return True
 
 
+def test_the_safety_filter_knows_what_the_hand_holds(fresh, listen):
+    messages = listen(DiagnosticArray, "/diagnostics")
+
+    def told() -> list[str]:
+        filters = [status for message in messages for status in message.status if status.name == "/safety_filter"]
+        return [value.value for status in filters for value in status.values if value.key == "holds"]
+
+    submission = fresh.client.submit("put the red block in the green bowl")
+    fresh.wait(lambda: "something" in told() or submission.is_done)
+    assert fresh.finish(submission).succeeded
+    before = len(told())
+    fresh.wait(lambda: len(told()) > before + 1)
+    assert "something" in told()
+    assert told()[-1] == "nothing"
+
+
 def test_every_node_is_active(system):
     for entry in NODES:
         client = system.client.node.create_client(GetState, f"{entry.name}/get_state")
