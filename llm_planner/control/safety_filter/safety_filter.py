@@ -47,7 +47,7 @@ UNTOUCHED = 1e-6  # of the acceleration limits: a smaller change is none
 SLOW = 0.9  # of a speed limit: below, it needs no rows
 COARSE, FINE = 2, 12  # pieces of a braking: enough to be proved far from zones, and near them
 EXTRA = (0.0, 0.001, 0.003)  # [m] that barriers ask beyond what they should, where linear rows were not enough
-SKIN = 0.02  # [rad, m] that each joint may move before it is looked anew which zones are near
+SKIN = 0.05  # [rad, m] that each joint may move before it is looked anew which zones are near
 
 
 @dataclass(frozen=True)
