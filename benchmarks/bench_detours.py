@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from itertools import count, islice
 
 import numpy as np
+from rooms_judge import Recorder
 
-from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
 from llm_planner.plan.in_process import Workcell, run_command
@@ -30,8 +30,7 @@ from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import Planned, plan_command
 from llm_planner.simulation.layout import Placement, draw_layout
 from llm_planner.simulation.objects import KINDS, ObjectSpec, parse_objects
-from llm_planner.simulation.world import World, open_world
-from llm_planner.skills.contract import Observation
+from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.scripts.basic import HOME
 from llm_planner.world.predicates import in_
@@ -48,29 +47,6 @@ RULES = {  # what is said: what must never be seen
 }
 LOOK = 0.02  # [s] between the scenes that are judged
 PASSING = 0.18  # [m] above the table: how high a hand swings over all that stands there
-
-
-class Watched:
-    """A world that keeps every scene on its way."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self.scenes: list[Scene] = [world.scene()]
-
-    @property
-    def time(self) -> float:
-        return self._world.time
-
-    def observation(self) -> Observation:
-        return self._world.observation()
-
-    def joint_state(self) -> JointState:
-        return self._world.joint_state()
-
-    def follow(self, trajectory: JointTrajectory, duration: float) -> None:
-        for _ in range(round(duration / LOOK)):
-            self._world.follow(trajectory, LOOK)
-            self.scenes.append(self._world.scene())
 
 
 @dataclass(frozen=True)
@@ -137,7 +113,7 @@ def timed(plan: Callable[[], Planned], spent: list[float]) -> Planned:
 
 def run_layout(seed: int, words: str, rule: str, model: LanguageModel, library: SkillLibrary) -> Run:
     """One sentence in the layout of `seed`."""
-    world = Watched(open_world(seed=seed, objects=parse_objects(THINGS)))
+    world = Recorder(open_world(seed=seed, objects=parse_objects(THINGS)), LOOK)
     before, command, spent = world.scenes[0], f"{TASK} and {words}", list[float]()
 
     def make_plan(scene: Scene) -> Planned:

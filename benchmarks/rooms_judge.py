@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import dist
+from math import dist, inf
 
 from rooms_tasks import Clause, RoomsTask
 
@@ -23,10 +23,10 @@ from llm_planner.world.scene import Scene
 
 
 class Recorder:
-    """A world that keeps every scene it was seen in, from the first on."""
+    """A world that keeps every scene it was seen in, from the first on, and one every `look` [s]."""
 
-    def __init__(self, world: EpisodeWorld) -> None:
-        self._world = world
+    def __init__(self, world: EpisodeWorld, look: float = inf) -> None:
+        self._world, self._look = world, look
         self.scenes: list[Scene] = [world.observation().scene]
 
     @property
@@ -40,8 +40,10 @@ class Recorder:
         return self._world.joint_state()
 
     def follow(self, trajectory: JointTrajectory, duration: float) -> None:
-        self._world.follow(trajectory, duration)
-        self.scenes.append(self._world.observation().scene)
+        steps = max(1, round(duration / self._look))
+        for _ in range(steps):
+            self._world.follow(trajectory, duration / steps)
+            self.scenes.append(self._world.observation().scene)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.control.joint_reference import DirectTranslator, ReferenceTranslator, Translator
 from llm_planner.control.limits import JointLimits
-from llm_planner.simulation.panda import FINGER_JOINTS, PANDA_LIMITS, ArmKinematics, RobotLimits, panda_spec
+from llm_planner.simulation.panda import PANDA_LIMITS, ArmKinematics, RobotLimits, fixed_fingers_spec
 from llm_planner.simulation.rooms.base import BASE_HEIGHT, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG, yaw_of
 
 if TYPE_CHECKING:
@@ -75,12 +75,7 @@ def arm_spec() -> mujoco.MjSpec:
     """The Panda's seven joints; capsules around its links, its hand, and its fingers however wide they are open."""
     import mujoco
 
-    spec = panda_spec()
-    spec.delete(spec.actuator("gripper"))
-    spec.delete(spec.equality("fingers"))
-    spec.delete(spec.tendon("gripper_width"))
-    for name in FINGER_JOINTS:
-        spec.delete(spec.joint(name))
+    spec = fixed_fingers_spec()
     for geom in list(spec.geoms):
         if geom.type != mujoco.mjtGeom.mjGEOM_CAPSULE:
             spec.delete(geom)

@@ -21,7 +21,8 @@ from llm_planner.rewards.keeping import KeepOut
 from llm_planner.rewards.planner import Motions
 from llm_planner.rewards.rollouts import Rolled, Rollouts, full_state
 from llm_planner.rewards.sampling import ControlRange, SamplingSettings
-from llm_planner.simulation.rooms.base import BASE_JOINTS, BASE_LIMITS, BASE_MASS, BASE_RADIUS, yaw_of
+from llm_planner.simulation.rooms.base import yaw_of
+from llm_planner.simulation.rooms.model import add_base_body
 from llm_planner.skills.floor import floor_of, least_gap
 from llm_planner.world.propositions import ROBOT
 from llm_planner.world.scene import Pose, Scene
@@ -131,14 +132,5 @@ def _spec() -> mujoco.MjSpec:
     spec = mujoco.MjSpec()
     spec.option.timestep, spec.option.integrator = TIMESTEP, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.gravity = [0.0, 0.0, 0.0]
-    body = spec.worldbody.add_body(name=ROBOT)
-    inertia = BASE_MASS * BASE_RADIUS**2 / 2
-    slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
-    axes = ((slide, [1, 0, 0], BASE_MASS), (slide, [0, 1, 0], BASE_MASS), (hinge, [0, 0, 1], inertia))
-    for name, (kind, axis, mass), acceleration in zip(BASE_JOINTS, axes, BASE_LIMITS.qacc_max, strict=True):
-        body.add_joint(name=name, type=kind, axis=axis)
-        motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        motor.set_to_position(kp=mass * SERVO**2, kv=2 * mass * SERVO)
-        motor.forcelimited, motor.forcerange = 1, [-mass * acceleration, mass * acceleration]
-    body.mass, body.inertia, body.explicitinertial = BASE_MASS, [inertia, inertia, inertia], True
+    add_base_body(spec, ROBOT, lambda motor, mass: motor.set_to_position(kp=mass * SERVO**2, kv=2 * mass * SERVO))
     return spec

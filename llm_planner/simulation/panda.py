@@ -53,15 +53,20 @@ def panda_spec() -> mujoco.MjSpec:
     return mujoco.MjSpec.from_file(str(share_folder("sim") / "robots" / "panda.xml"))
 
 
-def load_arm_model() -> mujoco.MjModel:
-    """The arm alone (nq = nv = 7, fixed fingers) for kinematics and dynamics; its site `gripper` is the grasp point."""
+def fixed_fingers_spec() -> mujoco.MjSpec:
+    """The arm alone (nq = nv = 7) with fingers that do not move; its site `gripper` is the grasp point."""
     spec = panda_spec()
     spec.delete(spec.actuator("gripper"))
     spec.delete(spec.equality("fingers"))
     spec.delete(spec.tendon("gripper_width"))
     for name in FINGER_JOINTS:
         spec.delete(spec.joint(name))
-    return spec.compile()
+    return spec
+
+
+def load_arm_model() -> mujoco.MjModel:
+    """Of `fixed_fingers_spec`, for kinematics and dynamics."""
+    return fixed_fingers_spec().compile()
 
 
 class ArmKinematics:

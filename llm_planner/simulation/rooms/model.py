@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from llm_planner.simulation.objects import ObjectSpec
@@ -60,20 +60,30 @@ def _add_wall(spec: mujoco.MjSpec, wall: Wall) -> None:
     )
 
 
-def _add_base(spec: mujoco.MjSpec) -> None:
-    """Two slides and a hinge; motors that track a velocity with a limited force: a damped double integrator."""
+def add_base_body(
+    spec: mujoco.MjSpec, name: str, drive: Callable[[mujoco.MjsActuator, float], object]
+) -> mujoco.MjsBody:
+    """Its mass on two slides and a hinge; each has a motor of limited force, which `drive` sets up for its mass."""
     import mujoco
 
-    body = spec.worldbody.add_body(name=BASE)
+    body = spec.worldbody.add_body(name=name)
     inertia = BASE_MASS * BASE_RADIUS**2 / 2
     slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
     axes = ((slide, [1, 0, 0], BASE_MASS), (slide, [0, 1, 0], BASE_MASS), (hinge, [0, 0, 1], inertia))
-    for name, (kind, axis, mass), acceleration in zip(BASE_JOINTS, axes, BASE_LIMITS.qacc_max, strict=True):
-        body.add_joint(name=name, type=kind, axis=axis)
-        motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        motor.set_to_velocity(kv=mass / MOTOR_LAG)
+    for joint, (kind, axis, mass), acceleration in zip(BASE_JOINTS, axes, BASE_LIMITS.qacc_max, strict=True):
+        body.add_joint(name=joint, type=kind, axis=axis)
+        motor = spec.add_actuator(name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        drive(motor, mass)
         motor.forcelimited, motor.forcerange = 1, [-mass * acceleration, mass * acceleration]
     body.mass, body.inertia, body.explicitinertial = BASE_MASS, [inertia, inertia, inertia], True
+    return body
+
+
+def _add_base(spec: mujoco.MjSpec) -> None:
+    """Its motors track a velocity: a damped double integrator."""
+    import mujoco
+
+    body = add_base_body(spec, BASE, lambda motor, mass: motor.set_to_velocity(kv=mass / MOTOR_LAG))
     body.ipos = [0.0, 0.0, BASE_HEIGHT / 2]
     body.add_geom(
         name=BASE,
