@@ -28,14 +28,13 @@ from llm_planner.control.vigilance import Expected, Vigilance
 from llm_planner.control.zones import Shape, Subject, Zone
 from llm_planner.simulation.command_queue import CommandQueue
 from llm_planner.simulation.panda import PANDA_LIMITS, panda_spec
-from llm_planner.simulation.rate_limiter import RateLimiter
+from llm_planner.simulation.rate_limiter import DISTANCE_MAX, RateLimiter
 from llm_planner.simulation.world import NQ, World
 from llm_planner.world.scene import Pose
 
 Array = np.ndarray
 PERIOD, FILTER_PERIOD = 0.01, 0.005  # [s] of controller and filter; the simulation is looked at every FILTER_PERIOD
 LEAD, LATER = 0.02, 0.05  # [s] as the nodes have them: commands begin that much later, the filter's limits change later
-DISTANCE_MAX = 0.3  # [rad] as the simulated driver has it
 WIDTH = 0.08
 _GEOMS = {Shape.SPHERE: 2, Shape.CAPSULE: 3, Shape.CYLINDER: 5, Shape.BOX: 6}
 _FIXED = ("link0", "link1")  # they stand or turn about their own axis
@@ -199,7 +198,7 @@ class GuardedArm:
         if command is not None:
             now = self.world.time
             command = replace(command, start_time=command.start_time - self.offset, gripper_width=WIDTH)
-            if self._driver.distance(command, now) <= DISTANCE_MAX:
+            if self._driver.distance(command, now, self.world.joint_state().qpos) <= DISTANCE_MAX:
                 self._commands.add(command, now)
 
     def _guarded(self, guard: Guard, plan: JointTrajectory | None) -> JointTrajectory | None:

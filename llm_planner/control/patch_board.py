@@ -15,7 +15,7 @@ from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.patches import Patch
 from llm_planner.control.ramp import Ramp
 
-AHEAD = 0.5  # [s] that a patch may begin after now: clocks differ, but not by more
+AHEAD = 0.5  # [s] that a patch may begin after now; one of a clock that is ahead by more begins by then
 MOST_SOURCES = 32  # with a patch of their own; those of all others are put together
 MOST_REMEMBERED = 256  # sources, those without a patch included
 LOOK_AGAIN = 1.0  # [s] whether a conflict is over, for the robot has moved
@@ -57,6 +57,7 @@ class PatchBoard:
     def offered(self, patch: Patch, now: float) -> Answer:
         """Put `patch` in force in place of the source's earlier one, or say why not, or which part of it not."""
         self._expire(now)
+        patch = _begun(patch, now)
         reason = self._objection(patch, now)
         if reason:
             return Answer(False, reason)
@@ -100,8 +101,6 @@ class PatchBoard:
             return f"it is of the earlier run {patch.epoch}; {patch.source!r} is at {epoch}"
         if patch.epoch == epoch and patch.stamp < stamp:
             return f"it is older than the last one, by {stamp - patch.stamp:.3f} s"
-        if patch.stamp > now + AHEAD:
-            return f"its stamp lies {patch.stamp - now:.2f} s in the future; at most {AHEAD:g} s is allowed"
         if patch.expires <= now and not patch.says_nothing:  # to withdraw it is never too late
             return f"it expired {now - patch.expires:.2f} s ago"
         return ""
@@ -169,3 +168,9 @@ class PatchBoard:
         names = " and ".join(repr(self._patches[source].source) for source in guilty or self._patches)
         verb = "contradict each other" if len(guilty or self._patches) > 1 else "leaves no room"
         self.conflict = f"{names} {verb}: no motion keeps everything; the robot stays as close to it as it can"
+
+
+def _begun(patch: Patch, now: float) -> Patch:
+    """It is in force for as long as it says, however far ahead the clock is that it comes from."""
+    ahead = max(0.0, patch.stamp - now - AHEAD)
+    return replace(patch, stamp=patch.stamp - ahead, expires=patch.expires - ahead) if ahead else patch

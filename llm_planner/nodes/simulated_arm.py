@@ -12,11 +12,9 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.message_conversions import BASE_FRAME, joint_state_to_msg, trajectory_from_msg
 from llm_planner.nodes.shell import NEWEST_ONLY, SENSOR_DATA, ShellNode
 from llm_planner.simulation.command_queue import CommandQueue
-from llm_planner.simulation.rate_limiter import RateLimiter
+from llm_planner.simulation.rate_limiter import DISTANCE_MAX, RateLimiter
 from llm_planner.simulation.world import World
 from llm_planner.world.scene import Pose
-
-DISTANCE_MAX = 0.3  # [rad] from the present command at which a new one may begin
 
 
 class SimulatedArm:
@@ -61,10 +59,10 @@ class SimulatedArm:
         if trajectory.gripper_width != trajectory.gripper_width:  # not a number: the fingers stay
             trajectory = replace(trajectory, gripper_width=self._commands.at(now).gripper_width)
         trajectory = replace(trajectory, start_time=trajectory.start_time - self._epoch)
-        distance = self._limiter.distance(trajectory, now)
+        distance = self._limiter.distance(trajectory, now, self._world.joint_state().qpos)
         if distance > DISTANCE_MAX:
             self._node.get_logger().error(
-                f"joint_command refused: it begins {distance:.2f} rad from where the joints are commanded now; "
+                f"joint_command refused: it begins {distance:.2f} rad from the joints; "
                 f"at most {DISTANCE_MAX} rad are followed",
                 throttle_duration_sec=5.0,
             )

@@ -16,6 +16,7 @@ FREQUENCY = 10.0  # [rad/s] of the spring
 # Of the robot's limits that a command may use; above what the controller plans with (`LimitShare`). Servos overshoot
 # where the acceleration leaps, most of all while a thing is lifted off the table: up to a third was measured.
 SHARE = 0.8
+DISTANCE_MAX = 0.3  # [rad] from the present command at which a new one may begin
 STAGE = 0.005  # [s] of constant acceleration
 
 
@@ -26,10 +27,14 @@ class RateLimiter:
         self._qvel_max, self._qacc_max = SHARE * limits.qvel_max, SHARE * limits.qacc_max
         self.qpos, self.qvel = qpos.copy(), np.zeros_like(qpos)
 
-    def distance(self, trajectory: JointTrajectory, time: float) -> float:
-        """How far from the commanded joints `trajectory` begins, or is by `time` [s]: the largest difference [rad]."""
-        wanted = sample(trajectory, max(time, trajectory.start_time))
-        return float(np.abs(wanted.qpos - self.qpos).max())
+    def distance(self, trajectory: JointTrajectory, time: float, measured: Array) -> float:
+        """How far from the joints `trajectory` begins, or is by `time` [s]: the largest difference [rad].
+
+        From where they are commanded, or from where they are `measured` (nq,), if that is nearer: something may hold
+        them, and a command from there has to free them.
+        """
+        wanted = sample(trajectory, max(time, trajectory.start_time)).qpos
+        return float(min(np.abs(wanted - self.qpos).max(), np.abs(wanted - measured).max()))
 
     def advance(self, trajectory: JointTrajectory, time: float, duration: float) -> JointTrajectory:
         """The motion from `time` on for `duration` [s], a whole number of stages, towards `trajectory`."""

@@ -72,7 +72,10 @@ def test_a_command_that_comes_late_is_caught_up_with():
 
 def test_how_far_a_command_begins_from_the_joints_is_told():
     limiter = RateLimiter(PANDA_LIMITS, HOME)
-    assert limiter.distance(resting(0.0, offset=0.4), time=0.0) == pytest.approx(0.4)
+    assert limiter.distance(resting(0.0, offset=0.4), 0.0, HOME) == pytest.approx(0.4)
+    assert limiter.distance(resting(0.0, offset=0.4), 0.0, HOME + 0.5) == pytest.approx(0.1), (
+        "something holds them there"
+    )
 
 
 @settings(max_examples=30)
