@@ -167,7 +167,7 @@ class PatchBoard:
         guilty = [source for source in self._patches if self._feasible(self._wanted(without=source))]
         names = " and ".join(repr(self._patches[source].source) for source in guilty or self._patches)
         verb = "contradict each other" if len(guilty or self._patches) > 1 else "leaves no room"
-        self.conflict = f"{names} {verb}: no motion keeps everything; the robot stays as close to it as it can"
+        self.conflict = f"{names} {verb}: no motion keeps everything; the robot keeps as much of it as it can"
 
 
 def _begun(patch: Patch, now: float) -> Patch:
