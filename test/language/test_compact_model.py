@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -62,6 +63,8 @@ def test_things_never_seen_in_training_are_copied_from_the_scene() -> None:
         ("xqzv bnmt wopl", "I did not understand"),
         ("make coffee", "I cannot do all of"),
         ("put the red block in the green bowl but never touch the mug", "sets a condition on how I move"),
+        ("knock over the vase", "I see no vase here"),
+        ("knock over the bowl", "I cannot do all of"),
         ("... 7 !", "I heard no words"),
         ("", "I heard no words"),
         ("put it " * MAX_WORDS, "words; I can follow at most 64"),
@@ -72,6 +75,12 @@ def test_what_cannot_be_carried_out_is_asked_about(command: str, question: str) 
     assert reply.program == ""
 
     assert re.search(question, reply.question)
+
+
+def test_what_is_in_the_hand_is_only_put_down() -> None:
+    holding = replace(scene(TABLE), held="red block")
+    reply = load_compact_model().write_program(ProgramRequest("put the red block in the green bowl", holding))
+    assert reply.program == 'place_in("green bowl")\n'
 
 
 def test_a_program_that_was_refused_is_not_offered_again() -> None:

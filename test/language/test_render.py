@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from llm_planner.errors import QuestionError
@@ -35,6 +37,17 @@ BLOCK, BOWL, RED, BLUE = Pointer("kind", 0), Pointer("kind", 1), Pointer("color"
 def test_a_description_becomes_the_name_of_the_one_thing_it_fits() -> None:
     program = rendered(node("put", node("the", BLOCK, BLUE), node("in", node("the", BOWL, "any_color"))), TABLE)
     assert program == 'pick("blue block")\nplace_in("red bowl")\n'
+
+
+def test_what_is_held_is_not_picked_up_again_before_it_is_put_somewhere() -> None:
+    held = replace(TABLE, held="red block")
+    red, blue = node("the", BLOCK, RED), node("the", BLOCK, BLUE)
+    assert rendered(node("put", red, node("in", node("the", BOWL, "any_color"))), held) == 'place_in("red bowl")\n'
+    assert rendered(node("tower", node("pair", blue, red)), held) == 'place_on("blue block")\n'
+    assert rendered(node("put", blue, node("on", red)), held) == 'pick("blue block")\nplace_on("red block")\n'
+    again = node("program", node("more", node("home"), node("last", node("put", red, node("on", blue)))))
+    program = render_program(again, [], held, scene_entries(held))
+    assert program == 'go_home()\npick("red block")\nplace_on("blue block")\n'
 
 
 def test_a_description_that_fits_several_things_asks_which() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -32,12 +33,17 @@ from llm_planner.language.model import (
     ReadingRequest,
 )
 from llm_planner.language.model import Reading as Read
+from llm_planner.language.understanding.absent import check_here
+from llm_planner.language.understanding.wording import plain
 
 WEIGHTS = Path(__file__).parent / "weights"
 MIN_CONFIDENCE = 0.5  # below this it asks; see docs/decisions for how it was chosen
 PROGRAMS = 8  # sampled to choose the next call
 
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
+_UPSETS = re.compile(  # as an order, not as what is to be avoided
+    r"(?:^|\b(?:please|and|then|you) )(?:knock|tip|topple|kick|throw|smash|break|crush|spill|bump)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -121,12 +127,12 @@ def _reply_of(rewards: str, request: ProgramRequest) -> ProgramReply:
 
 def _answer(reading: Reading, words: list[Word], request: ProgramRequest, entries: Entries) -> Answer:
     tree = PROGRAM.build_tree(list(reading.steps))
-    if tree.step != "program":
-        return Answer("", _refusal(tree, request))
-    ignored = overlooked(words, reading.steps)
-    if ignored:
+    if tree.step == "program" and (ignored := overlooked(words, reading.steps)):
         return Answer("", _overlooked_question(ignored, request))
     try:
+        if tree.step != "program":
+            check_here(request.command, request.scene)
+            return Answer("", _refusal(tree, request))
         return Answer(render_program(tree, words, request.scene, entries), "")
     except QuestionError as question:
         return Answer("", str(question))
@@ -134,7 +140,7 @@ def _answer(reading: Reading, words: list[Word], request: ProgramRequest, entrie
 
 def _refusal(tree: Node, request: ProgramRequest) -> str:
     said = request.command.strip()
-    if tree.step == "cannot":
+    if tree.step == "cannot" or (tree.step == "constraint" and _UPSETS.search(plain(said))):
         return f'I cannot do all of "{said}": I can pick, place, push and arrange what is on the table. {EXAMPLES}'
     if tree.step == "constraint":
         return (

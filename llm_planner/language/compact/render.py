@@ -22,7 +22,7 @@ def render_program(tree: Node, words: list[Word], scene: Scene, entries: Entries
 
     Raises `QuestionError` where the words name something that is not in the scene, or more than one thing.
     """
-    writer = _Writer(Grounding(words, scene, entries))
+    writer = _Writer(Grounding(words, scene, entries), scene.held)
     writer.statements(tree.children[0])
     return "\n".join(writer.lines) + "\n"
 
@@ -35,6 +35,7 @@ def is_simple(node: Node) -> bool:
 @dataclass
 class _Writer:
     ground: Grounding
+    held: str  # what the hand has before the first line
     lines: list[str] = field(default_factory=list)
     loops: list[str] = field(default_factory=list)  # loop variables, outermost first
     depth: int = 0
@@ -71,8 +72,13 @@ class _Writer:
     def _put(self, item: Node, target: Node) -> None:
         thing = self.object(item)
         call = self._call_of_target(target)  # settles where before the object leaves its place
-        self._line(f"pick({thing})")
+        self._take(thing)
         self._line(call)
+
+    def _take(self, thing: str) -> None:
+        """Picks it up before it is put somewhere, unless it is in the hand and nothing has been done yet."""
+        if thing != _quoted(self.held) or any(" = " not in line for line in self.lines):
+            self._line(f"pick({thing})")
 
     def _place(self, target: Node) -> None:
         self._line(self._call_of_target(target))
@@ -134,7 +140,7 @@ class _Writer:
         if items.step in ("pair", "triple", "four"):  # a list of names reads best as the steps it stands for
             named = [self.object(child) for child in items.children]
             for below, above in itertools.pairwise(named):
-                self._line(f"pick({above})")
+                self._take(above)
                 self._line(f"place_on({below})")
             return
         below, above = self._fresh("below"), self._fresh(self._noun(items))

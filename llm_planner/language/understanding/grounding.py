@@ -8,6 +8,7 @@ from llm_planner.language.understanding.absent import check_here
 from llm_planner.language.understanding.anything import in_general
 from llm_planner.language.understanding.contraries import check_contraries
 from llm_planner.language.understanding.denials import check_negation
+from llm_planner.language.understanding.distances import check_distances
 from llm_planner.language.understanding.endings import check_ending
 from llm_planner.language.understanding.forbidden import check_task
 from llm_planner.language.understanding.limits import check_limits, check_pace
@@ -62,6 +63,7 @@ def _check_in_scene(constraint: Constraint, scene: Scene) -> None:
     check_people(constraint, scene)
     check_amounts(constraint)
     check_limits(constraint)
+    check_distances(constraint, scene)
     check_contraries(constraint, scene)
     check_reachable(constraint)
     check_present(constraint, scene)

@@ -19,14 +19,17 @@ from llm_planner.world.propositions import Proposition, parse_proposition
 
 _METRES = {"m": 1.0, "met": 1.0, "cm": 0.01, "centimet": 0.01, "mm": 0.001, "millimet": 0.001, "km": 1000.0}
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-_AMOUNT = re.compile(
+AMOUNT = re.compile(
     r"(?P<number>\d+(?:[.,]\d+)?)\s*(?P<unit>(?:cm|mm|km|m)\b|(?:centi|milli)?met(?=(?:er|re)s?\b))(?:(?:er|re)s?)?"
     r"(?:\s*(?:/|\b(?:per|an?)\b)\s*(?P<time>s|m|h)(?:ecs?|econds?|ins?|inutes?|ours?)?\b)?"
 )
 _UNTIL = re.compile(r"\b(?:until|till?|before|up to the moment)\b")
 _PACE = re.compile(r"\b(?:slow|slowly|slower|gently|gentle|easy|pace|creep|crawl|carefully|careful|faster|quicker)\b")
-_SLOWLY = re.compile(r"\b(?:slowly|(?:go|move|drive|be) slow|slow down|take it slow)\b")
-_NOT = r"\b(?:no|not|never|dont|nothing|nobody|without|avoid|cannot|cant|mustnt|shouldnt|nor|neither)\b"
+_SLOWLY = re.compile(
+    r"\b(?:slowly|(?:go|move|drive|be) slow|slow down|take it slow"
+    r"|(?:not|dont|never)(?: \w+){0,4} (?:too|so|very|that) (?:fast|quick|quickly))\b"
+)
+NOT = r"\b(?:no|not|never|dont|nothing|nobody|without|avoid|cannot|cant|mustnt|shouldnt|nor|neither)\b"
 _FASTER = re.compile(r"\b(?:faster|quicker|more|above|over) than\b|\b(?:faster|quicker)\b")
 _AT_LEAST = re.compile(
     r"(?:at least|no less than|not less than|no slower than|not slower than|minimum(?: speed)?(?: of)?|min\.?"
@@ -63,11 +66,15 @@ def check_pace(task: str, constraints: tuple[Constraint, ...]) -> None:
             )
 
 
+def amount_of(found: re.Match[str]) -> float:
+    """What a match of AMOUNT comes to, in [m] or [m/s]."""
+    value = float(found["number"].replace(",", ".")) * _METRES[found["unit"]]
+    return value / (_SECONDS[found["time"]] if found["time"] else 1.0)
+
+
 def _check_numbers(constraint: Constraint, said: str, measures: list[Proposition]) -> None:
-    for found in _AMOUNT.finditer(said):
-        value = float(found["number"].replace(",", ".")) * _METRES[found["unit"]]
-        value /= _SECONDS[found["time"]] if found["time"] else 1.0
-        of_speed = found["time"] is not None
+    for found in AMOUNT.finditer(said):
+        value, of_speed = amount_of(found), found["time"] is not None
         bounds = [item.bound for item in measures if (item.predicate == "speed") == of_speed]
         if measures and not any(isclose(value, bound, rel_tol=1e-3) for bound in bounds):
             raise InputError(
@@ -77,10 +84,10 @@ def _check_numbers(constraint: Constraint, said: str, measures: list[Proposition
 
 def _check_side(constraint: Constraint, said: str, measures: list[Proposition]) -> None:
     """A least speed is not a limit, nor is what is allowed."""
-    speeds = [found for found in _AMOUNT.finditer(said) if found["time"]]
+    speeds = [found for found in AMOUNT.finditer(said) if found["time"]]
     least = next((match for found in speeds if (match := _AT_LEAST.search(said[: found.start()]))), None)
     faster = _FASTER.search(said) if speeds else None
-    allowed = faster and not re.search(_NOT, plain(said[: faster.start()]))
+    allowed = faster and not re.search(NOT, plain(said[: faster.start()]))
     wrong = least[0].strip() if least else faster[0] if faster and allowed else ""
     if wrong and any(item.predicate == "speed" and item.comparison == "<" for item in measures):
         raise InputError(f"“{constraint.words}” says {wrong!r} of a speed, but {constraint.formula} is a limit of it")

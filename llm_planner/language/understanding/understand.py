@@ -11,6 +11,7 @@ from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import LanguageModel, Reading, ReadingRequest, Usage
 from llm_planner.language.understanding import questions
 from llm_planner.language.understanding.absent import check_here
+from llm_planner.language.understanding.amounts import check_amounts_said
 from llm_planner.language.understanding.clauses import clauses
 from llm_planner.language.understanding.grounding import as_attempt, ground
 from llm_planner.language.understanding.harm import check_harmless
@@ -54,6 +55,8 @@ def understand(
     """
     command = clean_command(command)
     check_harmless(command, scene)
+    if not propositions:
+        check_amounts_said(command)
     meanings = Meanings(scene, bool(propositions))
     request = ReadingRequest(command, scene, propositions, temperature=temperature, seed=seed)
     counted = CountedModel(model)

@@ -65,6 +65,8 @@ def test_a_least_speed_is_no_limit(words, said):
         ("", "move gently until the mug is held"),
         ("", "take it easy before you hold the mug"),
         ("", "drive slowly to the lab"),
+        ("", "not too fast"),
+        ("lift the mug but do not move so quickly", "do not touch the vase"),
         ("slowly put the mug down", "do not touch the vase"),
     ],
 )
