@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from llm_planner.control.carried import Carried
 from llm_planner.control.reference import Array
-from llm_planner.control.zones import Shape, Subject, Zone
+from llm_planner.control.zones import Shape, Subject, Zone, half_sides
 
 if TYPE_CHECKING:
     import mujoco
@@ -134,7 +134,7 @@ class RobotModel:
         geoms = self._zone_geoms[: len(zones)]
         self._zone_middle = self.model.geom_pos[geoms].copy()
         self._zone_axes = np.array([_matrix(self._mujoco, q) for q in self.model.geom_quat[geoms]]).reshape(-1, 3, 3)
-        self._zone_half = np.array([_half_edges(zone) for zone in zones]).reshape(-1, 3)
+        self._zone_half = np.array([half_sides(zone.shape, zone.size) for zone in zones]).reshape(-1, 3)
         self._concerned = np.zeros((self.model.ngeom, len(zones)), dtype=bool)
         for index, zone in enumerate(zones):
             solids = [self.point] if zone.subject is Subject.GRIPPER else self.links
@@ -163,7 +163,7 @@ class RobotModel:
         self.model.geom_size[geom] = size
         self.model.geom_pos[geom] = solid.pose.position
         self.model.geom_quat[geom] = _wxyz(solid)
-        self.model.geom_rbound[geom] = np.linalg.norm(_half_edges(solid))
+        self.model.geom_rbound[geom] = np.linalg.norm(half_sides(solid.shape, solid.size))
         self._reach[geom] = self.model.geom_rbound[geom]
 
     def postures(self, qpos: Array) -> Postures:
@@ -224,14 +224,6 @@ def _point_jacobian(points: Array, anchors: Array, axes: Array, slides: NDArray[
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         turned[..., i] = axes[..., j] * arm[..., k] - axes[..., k] * arm[..., j]
     return np.where(slides[:, None], axes, turned) if slides.any() else turned
-
-
-def _half_edges(solid: Zone | Carried) -> tuple[float, float, float]:
-    size = solid.size
-    if solid.shape is Shape.BOX:
-        return (size[0], size[1], size[2])
-    along = {Shape.SPHERE: size[0], Shape.CAPSULE: size[0] + size[-1], Shape.CYLINDER: size[-1]}[solid.shape]
-    return (size[0], size[0], along)
 
 
 def _wxyz(solid: Zone | Carried) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -56,3 +57,11 @@ class Zone:
         norm = math.hypot(*self.pose.orientation)
         if not all(map(math.isfinite, self.pose.position)) or not abs(norm - 1.0) <= 0.01:
             raise InputError(f"the pose of the zone {self.name!r} is no finite position and rotation: {self.pose}")
+
+
+def half_sides(shape: Shape, size: Sequence[float]) -> tuple[float, float, float]:
+    """Half the sides of the box around a solid, in its own frame [m]; `size` is as of a zone."""
+    if shape is Shape.BOX:
+        return size[0], size[1], size[2]
+    along = {Shape.SPHERE: size[0], Shape.CAPSULE: size[0] + size[-1], Shape.CYLINDER: size[-1]}[shape]
+    return size[0], size[0], along

@@ -10,7 +10,7 @@ from llm_planner.plan.plan import Goal
 from llm_planner.plan.shoving import pushed
 from llm_planner.simulation.rooms.base import GRIP_REACH
 from llm_planner.skills.errors import SkillError
-from llm_planner.skills.floor import floor_of
+from llm_planner.skills.floor import Floor, floor_of
 from llm_planner.skills.ways import keeps_out
 from llm_planner.world import predicates
 from llm_planner.world.atoms import HELD, HERE
@@ -84,22 +84,21 @@ def _robot_beside(scene: Scene, item: SceneObject, zones: Zones) -> Scene:
 
 def middle_of(building: Building, scene: Scene, room: str, zones: Zones = ()) -> Point2:
     """Where a mobile robot stands when it has gone to a room [m]; in a zone only where it must."""
-    for kept in dict.fromkeys((zones, ())):
-        try:
-            return floor_of(building, scene, kept).middle(room)
-        except SkillError:  # the skill will say so, or what is in the way will be gone
-            continue
-    return building.find(room).area.center
+    return _standing(building, scene, zones, room, lambda floor: floor.middle(room))
 
 
 def place_beside(building: Building, scene: Scene, item: SceneObject, zones: Zones = ()) -> Point2:
     """Where a mobile robot stands when it has gone to a thing in a room, or takes it [m]; likewise."""
+    return _standing(building, scene, zones, building.room_at(*item.position[:2]), lambda floor: floor.beside(item))
+
+
+def _standing(building: Building, scene: Scene, zones: Zones, room: str, spot: Callable[[Floor], Point2]) -> Point2:
     for kept in dict.fromkeys((zones, ())):
         try:
-            return floor_of(building, scene, kept).beside(item)
-        except SkillError:  # as above
+            return spot(floor_of(building, scene, kept))
+        except SkillError:  # the skill will say so, or what is in the way will be gone
             continue
-    return building.find(building.room_at(*item.position[:2])).area.center
+    return building.find(room).area.center
 
 
 def _robot_at(scene: Scene, point: Point2) -> Scene:

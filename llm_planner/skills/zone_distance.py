@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.control.zones import Shape, Zone
+from llm_planner.control.zones import Shape, Zone, half_sides
 from llm_planner.world.geometry import rotation_matrix
 
 Array = NDArray[np.float64]
@@ -28,14 +28,7 @@ def distances(zone: Zone, points: Array) -> Array:
 
 def half_widths(zone: Zone) -> Array:
     """Half the sides of the upright box around the solid (3,) [m]."""
-    radius, *along = zone.size
-    own = {
-        Shape.SPHERE: (radius, radius, radius),
-        Shape.CAPSULE: (radius, radius, radius + sum(along)),
-        Shape.CYLINDER: (radius, radius, sum(along)),
-        Shape.BOX: zone.size,
-    }[zone.shape]
-    widths: Array = np.abs(rotation_matrix(zone.pose.orientation)) @ np.array(own)
+    widths: Array = np.abs(rotation_matrix(zone.pose.orientation)) @ np.array(half_sides(zone.shape, zone.size))
     return widths
 
 

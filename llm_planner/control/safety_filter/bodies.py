@@ -210,8 +210,7 @@ def _reach(links: Sequence[tuple[float, float, float]], link: Indices, local: Ar
     """How far points at `local` (S, 3) in the frames of links `link` (S,) can be from the axis of each joint [m]."""
     lengths = np.cumsum([math.hypot(a, d) for a, d, _ in links])
     reach: Array = np.linalg.norm(local, axis=1)[:, None] + lengths[link][:, None] - lengths
-    reach[np.arange(len(link)), link] = np.hypot(
-        local[:, 0], local[:, 1]
-    )  # each turns about the z axis of its own link
+    # Each turns about the z axis of its own link.
+    reach[np.arange(len(link)), link] = np.hypot(local[:, 0], local[:, 1])
     reach[link[:, None] < np.arange(len(links))] = 0.0
     return reach

@@ -8,21 +8,10 @@ from llm_planner.control.carried import Carried
 from llm_planner.control.reference import Array
 from llm_planner.control.safety_filter.bodies import Rod
 from llm_planner.control.safety_filter.distances import rotation
-from llm_planner.control.zones import Shape
+from llm_planner.control.zones import half_sides
 
 CELL = 0.015  # [m] half the edge of the cells that a solid is cut into; a sphere sticks out by three quarters of it
 MOST_CELLS = 6  # along each edge; what is larger is covered by larger spheres
-
-
-def half_extents(carried: Carried) -> tuple[float, float, float]:
-    """Of the box around a solid, in its own frame [m]; sizes are as of a zone."""
-    size = carried.size
-    if carried.shape is Shape.BOX:
-        return size[0], size[1], size[2]
-    if carried.shape is Shape.SPHERE:
-        return size[0], size[0], size[0]
-    beyond = size[0] if carried.shape is Shape.CAPSULE else 0.0
-    return size[0], size[0], size[1] + beyond
 
 
 def rods_of(carried: Carried, link: int, hand: Array) -> tuple[Rod, ...]:
@@ -30,7 +19,7 @@ def rods_of(carried: Carried, link: int, hand: Array) -> tuple[Rod, ...]:
 
     Only cells at the surface are covered: what lies deeper touches nothing that these do not.
     """
-    half = np.array(half_extents(carried))
+    half = np.array(half_sides(carried.shape, carried.size))
     counts = np.clip(np.ceil(half / CELL - 1e-9), 1, MOST_CELLS).astype(int)
     cell, index = half / counts, np.array(list(np.ndindex(*counts.tolist())))
     index = index[((index == 0) | (index == counts - 1)).any(axis=1)]

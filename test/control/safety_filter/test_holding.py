@@ -12,10 +12,9 @@ from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.control.safety_filter.guard import Guard
-from llm_planner.control.safety_filter.holding import half_extents
 from llm_planner.control.safety_filter.robots import panda_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
-from llm_planner.control.zones import Shape, Zone
+from llm_planner.control.zones import Shape, Zone, half_sides
 from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 from llm_planner.world.scene import Pose
 
@@ -34,7 +33,7 @@ LONG = Carried(Shape.BOX, (0.02, 0.02, 0.1), Pose((0.0, 0.0, 0.09)))  # reaches 
 
 @pytest.mark.parametrize("carried", THINGS, ids=lambda carried: carried.shape.value)
 def test_spheres_cover_what_is_held_where_the_simulation_has_the_hand(carried: Carried) -> None:
-    arm, rng, half = ArmKinematics(), np.random.default_rng(2), np.array(half_extents(carried))
+    arm, rng, half = ArmKinematics(), np.random.default_rng(2), np.array(half_sides(carried.shape, carried.size))
     body, hand = panda_body(carried), len(panda_body().radii)
     qpos = rng.uniform(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max)
     position, rotation = arm.forward(qpos)
