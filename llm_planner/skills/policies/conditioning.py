@@ -12,7 +12,7 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Conditioning:
-    """`observations` (n_obs_steps, observation_dim), the oldest first; `goal` (goal_dim,), or None for whatever comes."""
+    """`observations` (n_obs_steps, observation_dim), the oldest first; `goal` (goal_dim,), or None for none."""
 
     observations: Array
     goal: Array | None = None

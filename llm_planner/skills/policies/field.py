@@ -1,7 +1,7 @@
 """The velocity network run in numpy: torch takes seconds to import and is only needed to train.
 
-A residual MLP guesses the chunk that the demonstrator would have given from a noisy one, x = (1 - t) noise + t chunk; the
-velocity is the way from x to that guess in the time that is left. Small matrices are multiplied faster by one thread.
+A residual MLP guesses the chunk that the demonstrator would have given from a noisy one, x = (1 - t) noise + t chunk;
+the velocity is the way from x to that guess in the time that is left.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def check_weights(spec: PolicySpec, weights: Mapping[str, Array]) -> None:
 def time_features(time: float) -> Array:
     """Sines and cosines of the flow's time (2 * TIME_FREQUENCIES,)."""
     angles = time * np.pi * 2.0 ** np.arange(TIME_FREQUENCIES, dtype=np.float32) / 2
-    return np.concatenate([np.sin(angles), np.cos(angles)]).astype(np.float32)
+    features: Array = np.concatenate([np.sin(angles), np.cos(angles)]).astype(np.float32)
+    return features
 
 
 def _silu(values: Array) -> Array:

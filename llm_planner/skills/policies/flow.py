@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from llm_planner.errors import InputError
 from llm_planner.skills.policies.conditioning import Array, Conditioning
 from llm_planner.skills.policies.seams import VelocityField
@@ -27,5 +29,5 @@ class FlowSampler:
         """See `ChunkSampler`."""
         chunks = noise
         for step in range(self.steps):
-            chunks = chunks + self.field.velocity(chunks, step / self.steps, conditioning) / self.steps
+            chunks = chunks + np.float32(1 / self.steps) * self.field.velocity(chunks, step / self.steps, conditioning)
         return self.field.actions.denormalise(chunks)

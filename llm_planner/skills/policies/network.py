@@ -34,7 +34,7 @@ class VelocityNetwork(nn.Module):
         self.leave = nn.Linear(spec.width, spec.chunk_dim)
 
     def forward(self, chunks: Tensor, times: Tensor, condition: Tensor) -> Tensor:
-        """Of `chunks` (B, chunk_dim) at `times` (B,), told `condition` (B, condition_dim): the chunks (B, chunk_dim)."""
+        """Of `chunks` (B, chunk_dim) at `times` (B,), told `condition` (B, condition_dim): (B, chunk_dim)."""
         hidden = self.enter(torch.cat([chunks, time_features(times), condition], dim=1))
         for block in self.blocks:
             hidden = block(hidden)

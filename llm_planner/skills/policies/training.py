@@ -28,7 +28,7 @@ Report = Callable[[int, float], None]  # steps done, loss
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a policy is trained; `drop_goal` is the share of windows whose goal is hidden, `checkpoint_every` in steps."""
+    """How a policy is trained; `drop_goal` is the share of windows whose goal is hidden."""
 
     steps: int = 12_000
     batch: int = 512

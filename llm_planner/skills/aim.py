@@ -1,0 +1,21 @@
+"""What a script has decided before it moves: where the hand is to go, and the numbers with which it will act there.
+
+A learned skill asks its demonstrator for this alone: where is geometry, how is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from llm_planner.skills.gripper_shape import Grip
+
+
+@dataclass(frozen=True)
+class Aim:
+    """`grip` is where the hand does what it is for. `heading` [rad] is the direction that counts there, in the base
+    frame; that from the base to the grip where it is None. `numbers` are named: openings, heights over the grip [m]."""
+
+    grip: Grip
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    heading: float | None = None
