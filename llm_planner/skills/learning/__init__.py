@@ -1,0 +1,1 @@
+"""How skills are learned: demonstrations and how they are kept, training, evaluation, and work over many cores."""
