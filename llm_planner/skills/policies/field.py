@@ -17,6 +17,7 @@ from llm_planner.skills.policies.normaliser import Normaliser
 from llm_planner.skills.policies.spec import TIME_FREQUENCIES, PolicySpec
 
 LEAST_TIME_LEFT = 1e-3  # of the flow
+LEAST_EXPONENT = np.float32(-80.0)  # e to the 80 still is a number in single precision
 
 
 def weight_shapes(spec: PolicySpec) -> dict[str, tuple[int, ...]]:
@@ -80,12 +81,14 @@ class NetworkField:
 
 
 def check_weights(spec: PolicySpec, weights: Mapping[str, Array]) -> None:
-    """Raises InputError naming the first tensor that a network of that size has not, or has in another shape."""
+    """Raises InputError naming the first tensor that is missing, of another shape, or not finite."""
     for name, shape in weight_shapes(spec).items():
         if name not in weights:
             raise InputError(f"the weights lack {name!r}, of shape {shape}")
         if weights[name].shape != shape:
             raise InputError(f"{name!r} has the shape {weights[name].shape}, but the policy's sizes ask for {shape}")
+        if not np.isfinite(weights[name]).all():
+            raise InputError(f"{name!r} holds numbers that are not finite")
 
 
 @lru_cache(maxsize=256)
@@ -97,5 +100,5 @@ def time_features(time: float) -> Array:
 
 
 def _silu(values: Array) -> Array:
-    activated: Array = values / (1.0 + np.exp(-values))
+    activated: Array = values / (np.float32(1.0) + np.exp(-np.maximum(values, LEAST_EXPONENT)))
     return activated

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +32,7 @@ class Normaliser:
 
 def fitted(values: Array) -> Normaliser:
     """To the rows of `values` (N, n): mean 0, deviation 1; a number that never varied keeps its scale."""
-    flat = values.reshape(-1, values.shape[-1])
+    flat = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     if not len(flat):
         return Normaliser(np.zeros(values.shape[-1], np.float32), np.ones(values.shape[-1], np.float32))
     deviation = flat.std(axis=0)

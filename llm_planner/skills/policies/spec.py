@@ -64,7 +64,7 @@ class PolicySpec:
 def spec_from_table(table: Mapping[str, Any]) -> PolicySpec:
     """The inverse of `to_table`; raises InputError for keys that a spec has not, or that are missing."""
     names = {field.name for field in fields(PolicySpec)}
-    wrong = sorted(names ^ set(table))
+    wrong = sorted(names ^ set(table), key=str)
     if wrong:
         raise InputError(f"a policy's sizes must be {', '.join(sorted(names))}; {wrong[0]!r} is missing or unknown")
     return PolicySpec(**table)

@@ -6,16 +6,18 @@ the running average has to be kept. The average of the weights (arXiv:1907.08610
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from llm_planner.errors import InputError
+from llm_planner.skills.policies.conditioning import Array
 from llm_planner.skills.policies.field import NetworkField
 from llm_planner.skills.policies.network import VelocityNetwork
 from llm_planner.skills.policies.normaliser import Normaliser, fitted
@@ -65,38 +67,41 @@ def train_policy(
     Raises InputError as `Windows.check`, and for a checkpoint of another training.
     """
     windows.check(spec)
+    windows = windows.drawn()
     seen = start.observations if start else fitted(windows.observations)
     wanted = start.goals if start else fitted(windows.goals)
-    data = _Batches(spec, windows, seen, wanted, actions, settings, seed)
     torch.manual_seed(seed)
     network = VelocityNetwork(spec)
     if start:
         network.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in start.weights.items()})
+    batches = Batches(spec, windows, seen, wanted, actions, settings, seed)
+    return NetworkField(spec, fit(network, batches, settings, checkpoint, report), seen, wanted, actions)
+
+
+def fit(
+    network: nn.Module, batches: Batches, settings: TrainingSettings, checkpoint: Path | None, report: Report
+) -> dict[str, Array]:
+    """The averaged weights of `network` after all steps, under the names that it gives them.
+
+    It is called like a `VelocityNetwork`; what it has that needs no gradient stays as it is. See `train_policy`.
+    """
     state = TrainingState.begin(network, settings.learning_rate)
-    print_of = f"{seed} {settings} {spec} {data.fingerprint}"
+    print_of = f"{settings} {batches.fingerprint} {_digest(network.state_dict().values())}"
     if checkpoint is not None and checkpoint.exists():
         read_state(checkpoint, state, print_of)
-    _run(state, data, settings, checkpoint, print_of, report)
-    weights = {name: value.numpy() for name, value in state.average.items()}
-    return NetworkField(spec, weights, seen, wanted, actions)
-
-
-def _run(
-    state: TrainingState, data: _Batches, settings: TrainingSettings, checkpoint: Path | None, print_of: str,
-    report: Report,
-) -> None:  # fmt: skip
     while state.step < settings.steps:
-        loss = _step(state, data, settings)
+        loss = _step(state, batches, settings)
         if state.step % settings.checkpoint_every == 0 or state.step == settings.steps:
             if checkpoint is not None:
                 write_state(checkpoint, state, print_of)
             report(state.step, loss)
+    return {name: value.numpy() for name, value in state.average.items()}
 
 
-def _step(state: TrainingState, data: _Batches, settings: TrainingSettings) -> float:
+def _step(state: TrainingState, batches: Batches, settings: TrainingSettings) -> float:
     for group in state.optimiser.param_groups:
         group["lr"] = settings.rate(state.step)
-    noisy, times, condition, chunks = data.draw(state.step)
+    noisy, times, condition, chunks = batches.draw(state.step)
     loss = (state.network(noisy, times, condition) - chunks).square().mean()
     state.optimiser.zero_grad(set_to_none=True)
     loss.backward()
@@ -111,7 +116,7 @@ def _step(state: TrainingState, data: _Batches, settings: TrainingSettings) -> f
     return float(loss.detach())
 
 
-class _Batches:
+class Batches:
     """The windows, normalised, and the batch of each step."""
 
     def __init__(
@@ -122,19 +127,20 @@ class _Batches:
         self._observations = torch.from_numpy(seen.normalise(windows.observations).reshape(len(windows), -1))
         self._goals = torch.from_numpy(wanted.normalise(windows.goals))
         self._chunks = torch.from_numpy(actions.normalise(windows.chunks).reshape(len(windows), -1))
-        self._upto = np.cumsum(windows.weights / windows.weights.sum(), dtype=np.float64)
+        upto = np.cumsum(windows.weights, dtype=np.float64)
+        self._upto = upto / upto[-1]
 
     @property
     def fingerprint(self) -> str:
         """Tells data apart: a checkpoint belongs to its own."""
-        sums = [float(part.double().sum()) for part in (self._observations, self._goals, self._chunks)]
-        return f"{len(self._chunks)} {sums} {self._upto[len(self._upto) // 2]}"
+        data = _digest((self._observations, self._goals, self._chunks, torch.from_numpy(self._upto)))
+        return f"{self._seed} {self._spec} {data}"
 
     def draw(self, step: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Noisy chunks, their times, what the network is told, and the chunks behind them."""
         rng = np.random.default_rng((self._seed, step))
         settings, count = self._settings, self._settings.batch
-        rows = torch.from_numpy(np.minimum(np.searchsorted(self._upto, rng.random(count)), len(self._upto) - 1))
+        rows = torch.from_numpy(np.searchsorted(self._upto, rng.random(count), side="right"))
         chunks = self._chunks[rows]
         kept = torch.from_numpy((rng.random((count, 1)) >= settings.drop_goal).astype(np.float32))
         condition = torch.cat([self._observations[rows], self._goals[rows] * kept, kept], dim=1)
@@ -143,3 +149,10 @@ class _Batches:
         times = torch.from_numpy(rng.random(count, dtype=np.float32))
         noise = torch.from_numpy(rng.standard_normal(chunks.shape, dtype=np.float32))
         return noise + times[:, None] * (chunks - noise), times, condition, chunks
+
+
+def _digest(tensors: Iterable[Tensor]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for tensor in tensors:
+        digest.update(tensor.contiguous().numpy().tobytes())
+    return digest.hexdigest()

@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from llm_planner.errors import InputError
-from llm_planner.skills.policies.network import VelocityNetwork
 from llm_planner.skills.policies.weights_file import write_whole
 
 
 @dataclass
 class TrainingState:
-    """The network, Adam with what it remembers, the running average of the weights, and how many steps are done."""
+    """The network, Adam's memory of what is trained in it, the running average of the weights, and the steps done."""
 
-    network: VelocityNetwork
+    network: nn.Module
     optimiser: torch.optim.Optimizer
     average: dict[str, Tensor]
     step: int = 0
 
     @classmethod
-    def begin(cls, network: VelocityNetwork, rate: float) -> TrainingState:
-        optimiser = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=1e-4)
+    def begin(cls, network: nn.Module, rate: float) -> TrainingState:
+        trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+        optimiser = torch.optim.AdamW(trained, lr=rate, weight_decay=1e-4)
         return cls(network, optimiser, {name: value.clone() for name, value in network.state_dict().items()})
 
 

@@ -25,6 +25,11 @@ class Windows:
     def __len__(self) -> int:
         return len(self.chunks)
 
+    def drawn(self) -> Windows:
+        """Those that are ever drawn."""
+        used = self.weights > 0
+        return Windows(self.observations[used], self.goals[used], self.chunks[used], self.weights[used])
+
     def check(self, spec: PolicySpec) -> None:
         """Raises InputError where they do not fit the sizes of a policy, or there is nothing to learn from."""
         expected = {
