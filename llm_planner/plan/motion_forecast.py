@@ -1,7 +1,8 @@
 """Where a skill call will take the robot: corners of the way of a hand or of a mobile base, as the shipped skills move.
 
 Which motion a skill makes is read off what it promises: it goes to what is in the gripper afterwards, or to where what
-was held will lie; what it names and moves without holding it, it pushes.
+was held will lie; what it names and moves without holding it, it pushes. A hand that is above its goal already may come
+straight down (`skills.descent`): that only cuts the corner of the way up, over and down that is foreseen.
 """
 
 from __future__ import annotations

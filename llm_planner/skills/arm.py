@@ -7,6 +7,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
 from llm_planner.control.reference import MotionReference
+from llm_planner.skills.aim import Aim
 from llm_planner.skills.contract import Observation, SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import OPENING_MAX, TIP, Grip, grip_of
@@ -22,6 +23,7 @@ SQUEEZE = 0.012  # [m] the fingers are told to close this much tighter than what
 SLOWER = 0.95  # share of a speed limit at which a path is planned: what lags behind it has to catch up
 CLOSER = 0.001  # [m] from one look to the next that a hand comes nearer which is not stuck
 DESCENT_BLEND = 0.4
+ALIGNED = 0.003  # [m] off the axis of its goal a hand comes down straight, without stopping to get onto it
 
 Script = Generator[MotionReference, None, None]
 
@@ -46,10 +48,12 @@ class ArmSettings:
 class Arm:
     """What a script sees and commands. The run puts each new `observation` here before it resumes the script."""
 
-    def __init__(self, observation: Observation, settings: ArmSettings) -> None:
+    def __init__(self, observation: Observation, settings: ArmSettings, began: Observation | None = None) -> None:
         self.observation = observation
         self.settings = settings
+        self.began = began or observation  # what was seen when the skill began, of which this is a part or all
         self.phase = "start"
+        self.aim: Aim | None = None  # said by a script before it moves
         # Told to hold the width that it measures, the hand would let go of what it holds.
         squeeze = SQUEEZE if observation.scene.held else 0.0
         self.width = max(0.0, observation.gripper_width - squeeze)
@@ -86,6 +90,14 @@ class Arm:
             # Hardly rounded: beside something tall, the hand comes down on it if it is still on its way over.
             legs.append(Leg(into_reach(above), blend=DESCENT_BLEND))
         return [*legs, Leg(goal, settings.descent_speed)]
+
+    def descent(self, goal: Grip, apex: float) -> list[Leg]:
+        """Legs from inside the funnel above `goal` (see `descent`) onto its axis, at `apex` [m] or higher, and down."""
+        above = goal.z + self.settings.approach
+        entry = above if self.grip.z > above + 0.01 else apex
+        aligned = math.dist((self.grip.x, self.grip.y), (goal.x, goal.y)) < ALIGNED
+        onto = [] if self.grip.z <= entry or (aligned and entry == apex) else [Leg(goal.raised(entry))]
+        return [*onto, Leg(goal, self.settings.descent_speed)]
 
     def rise(self, height: float) -> Leg:
         """Straight up from here to `height` [m], or as steeply as the arm can."""

@@ -52,6 +52,11 @@ def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
     return max(rated, key=lambda rating: rating[0])[1]
 
 
+def thickness(item: SceneObject) -> float:
+    """Between the fingers that hold it [m]; the widest that they get around for what is too wide."""
+    return min((width for _, width in _candidates(item)), default=WIDEST)
+
+
 def _rate(scene: Scene, item: SceneObject, grip: Grip, width: float) -> tuple[float, Grasp] | None:
     for extra in OPENING_ROOMS:
         opening = min(width + extra, OPENING_MAX)

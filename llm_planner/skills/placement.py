@@ -61,6 +61,13 @@ class Held:
         """What the object covers when the hand is turned to `yaw`."""
         return self.shape.at(center, yaw + self.turn)
 
+    def parts(self, grip: Grip) -> tuple[Slice, ...]:
+        """The hand at `grip` as it lets go, and the object in it."""
+        c, s = math.cos(grip.yaw), math.sin(grip.yaw)
+        center = grip.x + c * self.offset[0] - s * self.offset[1], grip.y + s * self.offset[0] + c * self.offset[1]
+        hand = hand_slices(grip, min(self.width + RELEASE, OPENING_MAX))
+        return (*hand, Slice(self.shape_at(center, grip.yaw), grip.z - self.below))
+
     def aligned(self, center: Point2, direction: float) -> float:
         """The hand's yaw that has the object's first axis along `direction` [rad], either way round."""
         return comfortable_yaw(*center, direction - self.turn)

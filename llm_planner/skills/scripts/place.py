@@ -1,101 +1,155 @@
-"""Put down what the fingers hold: on, in or beside something, at a place, or at an offset."""
+"""Put down what the fingers hold: on, in or beside something, at a place, or at an offset.
+
+Begun again when the fingers have let go, each only leaves what lies where it should.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
+from llm_planner.skills.aim import Aim
 from llm_planner.skills.arm import Arm, Script, hanging
 from llm_planner.skills.contract import Argument, SkillErrorCode
+from llm_planner.skills.descent import in_funnel, is_clear
 from llm_planner.skills.errors import SkillError
-from llm_planner.skills.gripper_shape import grip_of
+from llm_planner.skills.grasps import thickness
+from llm_planner.skills.gripper_shape import OPENING_MAX, grip_of
 from llm_planner.skills.motion import Leg
-from llm_planner.skills.placement import Held, Release, held_in, inside, on_top
+from llm_planner.skills.placement import RELEASE, Held, Release, held_in, inside, on_top
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
+from llm_planner.world.geometry import top
 from llm_planner.world.names import the
 from llm_planner.world.places import direction_vector
 from llm_planner.world.predicates import at, beside, contents, displaced, in_, is_container, on
-from llm_planner.world.scene import Scene
+from llm_planner.world.scene import Scene, SceneObject
+
+NEAR = 0.1  # [m] from the fingers to the middle of what they have let go
+OPEN_ENOUGH = 0.003  # [m] short of their full opening, fingers have let go
+LEFT = 0.06  # [m] of the grip point over what it has left
 
 
 def place_on(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """On top of `object`, or in it where it is a container."""
     target = arm.find(str(arguments["object"]))
-    held = _held(arm)
-    if is_container(target):
-        release = inside(arm.scene, held, target)
-    else:
-        standing = contents(arm.scene, target.name)
-        if standing:
-            raise SkillError(
-                SkillErrorCode.PRECONDITION_FAILED,
-                f"{the(standing[0])} already stands on {the(target.name)}; put it on that, or move that away first",
-            )
-        release = on_top(arm.scene, held, target)
-    yield from _put_down(arm, held, release, lambda scene: on(scene, held.item.name, target.name))
+    yield from _placed(arm, lambda held: _onto(arm.scene, held, target), lambda s, name: on(s, name, target.name))
 
 
 def place_in(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Into the container `object`."""
-    held = _held(arm)
     container = arm.find(str(arguments["object"]))
-    release = inside(arm.scene, held, container)
-    yield from _put_down(arm, held, release, lambda scene: in_(scene, held.item.name, container.name))
+    yield from _placed(
+        arm, lambda held: inside(arm.scene, held, container), lambda scene, name: in_(scene, name, container.name)
+    )
 
 
 def place_beside(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """With `distance` [m] of free table between it and `object`, on the side `direction`, or on any that has room."""
-    other = str(arguments["object"])
+    other = arm.find(str(arguments["object"]))
     direction, distance = str(arguments["direction"]), _number(arguments["distance"])
-    held = _held(arm)
-    name = held.item.name
-    x, y, _ = arm.observation.origins.get(name, held.item.position)
-    release = spot_beside(arm.scene, held, arm.find(other), direction, distance, (x, y), _way(arm, held))
-    yield from _put_down(arm, held, release, lambda scene: beside(scene, name, other, direction, distance))
+
+    def spot(held: Held) -> Release:
+        x, y, _ = arm.observation.origins.get(held.item.name, held.item.position)
+        return spot_beside(arm.scene, held, other, direction, distance, (x, y), _way(arm, held))
+
+    yield from _placed(arm, spot, lambda scene, name: beside(scene, name, other.name, direction, distance))
 
 
 def place_at(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """At `place`: the free spot of a region nearest to its middle, or a point."""
     place = arguments["place"]
-    held = _held(arm)
-    if isinstance(place, tuple):
-        point = place[0], place[1]
-        release = spot_at(arm.scene, held, point, _way(arm, held))
-        yield from _put_down(arm, held, release, lambda scene: at(scene, held.item.name, point))
-        return
-    name = str(place)
-    release = spot_in(arm.scene, held, name, _way(arm, held))
-    yield from _put_down(arm, held, release, lambda scene: at(scene, held.item.name, name))
+
+    def spot(held: Held) -> Release:
+        if isinstance(place, tuple):
+            return spot_at(arm.scene, held, (place[0], place[1]), _way(arm, held))
+        return spot_in(arm.scene, held, str(place), _way(arm, held))
+
+    yield from _placed(arm, spot, lambda scene, name: at(scene, name, place))  # type: ignore[arg-type]  # no number
 
 
 def place_offset(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Exactly `distance` [m] in `direction` from where it was picked up."""
-    held = _held(arm)
-    origin = arm.observation.origins.get(held.item.name)
-    if origin is None:
+    origins = arm.observation.origins
+    direction, distance = str(arguments["direction"]), _number(arguments["distance"])
+
+    def spot(held: Held) -> Release:
+        origin = origins.get(held.item.name)
+        if origin is None:
+            raise SkillError(
+                SkillErrorCode.PRECONDITION_FAILED,
+                f"nobody saw where {the(held.item.name)} was picked up; put it at a place instead",
+            )
+        ux, uy = direction_vector(direction)
+        return spot_offset(arm.scene, held, (origin[0] + ux * distance, origin[1] + uy * distance))
+
+    def lies(scene: Scene, name: str) -> bool:
+        return name in origins and displaced(origins[name], scene, name, direction, distance)
+
+    yield from _placed(arm, spot, lies)
+
+
+def _onto(scene: Scene, held: Held, target: SceneObject) -> Release:
+    if is_container(target):
+        return inside(scene, held, target)
+    standing = contents(scene, target.name)
+    if standing:
         raise SkillError(
             SkillErrorCode.PRECONDITION_FAILED,
-            f"nobody saw where {the(held.item.name)} was picked up; put it at a place instead",
+            f"{the(standing[0])} already stands on {the(target.name)}; put it on that, or move that away first",
         )
-    name, direction, distance = held.item.name, str(arguments["direction"]), _number(arguments["distance"])
-    ux, uy = direction_vector(direction)
-    release = spot_offset(arm.scene, held, (origin[0] + ux * distance, origin[1] + uy * distance))
-    yield from _put_down(arm, held, release, lambda scene: displaced(origin, scene, name, direction, distance))
+    return on_top(scene, held, target)
+
+
+def _placed(arm: Arm, spot: Callable[[Held], Release], lies: Callable[[Scene, str], bool]) -> Script:
+    """Puts what is held down at its `spot`, where the thing of that name then `lies` in the scene."""
+    hand = arm.grip.x, arm.grip.y
+    near = [item for item in arm.scene.objects if math.dist(item.position[:2], hand) < NEAR]
+    left = [item for item in near if not arm.scene.held and lies(arm.scene, item.name)]
+    if left:
+        yield from leave(arm, min(left, key=lambda item: math.dist(item.position[:2], hand)))
+        return
+    held = _held(arm)
+    yield from _put_down(arm, held, spot(held), lambda scene: lies(scene, held.item.name))
+
+
+def leave(arm: Arm, item: SceneObject) -> Script:
+    """Lets go of what lies where it should and rises above it, as far as that is still to be done."""
+    opening = min(thickness(item) + RELEASE, OPENING_MAX)
+    if arm.observation.gripper_width < opening - OPEN_ENOUGH:
+        yield from arm.fingers("release", opening)
+    height = min(top(item) + LEFT, arm.settings.cruise_max)
+    if arm.grip.z < height - arm.settings.arrived:
+        yield from arm.move("retreat", [arm.rise(height)])
 
 
 def _way(arm: Arm, held: Held) -> Callable[[Release], list[Leg]]:
     """How what is held is carried to a place; raises SkillError (NO_FREE_SPACE) where rules leave no way."""
-    cruise = arm.cruise_height(hanging(arm, held.item.name), ignore=held.item.name)
-    return lambda release: arm.travel(release.grip, cruise)
+    name, zones = held.item.name, arm.observation.zones
+    cruise = arm.cruise_height(hanging(arm, name), ignore=name)
+
+    def way(release: Release) -> list[Leg]:
+        goal = release.grip
+        if in_funnel(arm.grip, goal, goal.z):
+            legs = arm.descent(goal, goal.z)
+            if is_clear([arm.grip, *(leg.to for leg in legs)], held.parts, arm.scene, {name}, zones):
+                return legs
+        return arm.travel(goal, cruise)
+
+    return way
 
 
 def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene], bool]) -> Script:
     """Carry it there, let go, move away; raises SkillError when it slips on the way or does not stay there."""
-    name = held.item.name
+    name, down = held.item.name, release.grip.z
+    clear_of = min(max(down + 0.08, down - held.below + held.item.size[2] + 0.03), arm.settings.cruise_max)
+    cruise = arm.cruise_height(hanging(arm, name), ignore=name)
+    arm.aim = Aim(
+        release.grip, {"opening": release.opening, "cruise": cruise - down, "retreat": clear_of - down}
+    )  # fmt: skip
     yield from arm.move("carry", _way(arm, held)(release), stop_early=True)
     arm.require_held(name)
     yield from arm.fingers("release", release.opening)
-    clear_of = max(arm.grip.z + 0.08, arm.grip.z - held.below + held.item.size[2] + 0.03)
-    yield from arm.move("retreat", [arm.rise(min(clear_of, arm.settings.cruise_max))])
+    yield from arm.move("retreat", [arm.rise(clear_of)])
     if arm.scene.held == name:
         raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} did not leave the fingers")
     if not achieved(arm.scene):
