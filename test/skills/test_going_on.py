@@ -20,7 +20,8 @@ GOAL = Grip(0.5, 0.1, 0.02, 0.0)
 
 def begun(library: SkillLibrary, hand: Any, name: str, **arguments: Any) -> SkillResult:
     """The script itself: a fresh start of the skill would ask for its preconditions."""
-    return hand.run(library.find(name).implementation.start(arguments, hand.observation()))
+    result: SkillResult = hand.run(library.find(name).implementation.start(arguments, hand.observation()))
+    return result
 
 
 def heights(hand: Any) -> list[float]:
@@ -115,30 +116,22 @@ def test_what_is_held_above_its_place_goes_straight_down(
 
 
 PLACES = [
-    ("place_on", {"object": "blue block"}),
-    ("place_in", {"object": "green bowl"}),
-    ("place_at", {"place": "left side"}),
-    ("place_at", {"place": (0.5, 0.2, 0.0)}),
-    ("place_beside", {"object": "blue block", "direction": "bottom", "distance": 0.04}),
-    ("place_offset", {"direction": "left", "distance": 0.1}),
+    ("place_on", {"object": "blue block"}, (0.5, 0.2, 0.06)),
+    ("place_in", {"object": "green bowl"}, (0.5, 0.2, 0.03)),
+    ("place_at", {"place": "left side"}, (0.5, 0.2, 0.02)),
+    ("place_at", {"place": (0.5, 0.2, 0.0)}, (0.5, 0.2, 0.02)),
+    ("place_beside", {"object": "blue block", "direction": "bottom", "distance": 0.04}, (0.42, 0.2, 0.02)),
+    ("place_offset", {"direction": "left", "distance": 0.1}, (0.5, 0.2, 0.02)),
 ]
-LYING = {
-    "blue block": (0.5, 0.2, 0.06), "green bowl": (0.5, 0.2, 0.03), "left side": (0.5, 0.2, 0.02),
-    (0.5, 0.2, 0.0): (0.5, 0.2, 0.02),
-}  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "arguments"), PLACES)
+@pytest.mark.parametrize(("name", "arguments", "where"), PLACES)
 @pytest.mark.parametrize("width", [0.041, 0.08])
 def test_what_was_let_go_where_it_should_is_only_left(
-    library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any, name: str, arguments: dict[str, Any], width: float
-) -> None:
-    where = LYING.get(arguments.get("object", arguments.get("place")), (0.5, 0.2, 0.02))
-    if name == "place_beside":
-        where = (0.42, 0.2, 0.02)
-    others = {
-        "blue block": thing("blue block", 0.5, 0.2), "green bowl": thing("green bowl", 0.5, 0.2),
-    }  # fmt: skip
+    library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any, name: str, arguments: dict[str, Any],
+    where: tuple[float, float, float], width: float,
+) -> None:  # fmt: skip
+    others = {"blue block": thing("blue block", 0.5, 0.2), "green bowl": thing("green bowl", 0.5, 0.2)}
     standing = [others[word] for word in (arguments.get("object"),) if word in others]
     scene = scene_of(thing("red block", *where[:2], z=where[2]), *standing)
     x, y, z = where
