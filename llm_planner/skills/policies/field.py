@@ -14,10 +14,10 @@ import numpy as np
 from llm_planner.errors import InputError
 from llm_planner.skills.policies.conditioning import Array, Conditioning
 from llm_planner.skills.policies.normaliser import Normaliser
+from llm_planner.skills.policies.perceptron import silu
 from llm_planner.skills.policies.spec import TIME_FREQUENCIES, PolicySpec
 
 LEAST_TIME_LEFT = 1e-3  # of the flow
-LEAST_EXPONENT = np.float32(-80.0)  # e to the 80 still is a number in single precision
 
 
 def weight_shapes(spec: PolicySpec) -> dict[str, tuple[int, ...]]:
@@ -52,6 +52,11 @@ class NetworkField:
         self.weights = {name: np.ascontiguousarray(weights[name], np.float32) for name in weight_shapes(spec)}
         self._transposed = {name: np.ascontiguousarray(self.weights[name].T) for name in self.weights}
 
+    @property
+    def normalisers(self) -> dict[str, Normaliser]:
+        """By the names of the parameters that take them."""
+        return {"observations": self.observations, "goals": self.goals, "actions": self.actions}
+
     def velocity(self, chunks: Array, time: float, conditioning: Conditioning) -> Array:
         """See `VelocityField`."""
         guess = self.guess(chunks, time, conditioning)
@@ -61,23 +66,25 @@ class NetworkField:
     def guess(self, chunks: Array, time: float, conditioning: Conditioning) -> Array:
         """The normalised chunk (K, horizon, action_dim) that the noisy one is taken for."""
         count, spec = len(chunks), self.spec
-        known = np.concatenate([time_features(time), self._condition(conditioning)])
+        known = np.concatenate([time_features(time), condition_vector(conditioning, self.observations, self.goals)])
         inputs = np.concatenate([chunks.reshape(count, -1), np.broadcast_to(known, (count, len(known)))], axis=1)
         hidden = self._linear("enter", inputs)
         for block in range(spec.depth):
-            inner = _silu(self._linear(f"blocks.{block}.first", _silu(hidden)))
+            inner = silu(self._linear(f"blocks.{block}.first", silu(hidden)))
             hidden = hidden + self._linear(f"blocks.{block}.second", inner)
-        return self._linear("leave", _silu(hidden)).reshape(count, spec.horizon, spec.action_dim)
-
-    def _condition(self, conditioning: Conditioning) -> Array:
-        seen = self.observations.normalise(conditioning.observations.astype(np.float32)).ravel()
-        goal = conditioning.goal
-        wanted = np.zeros(self.spec.goal_dim, np.float32) if goal is None else self.goals.normalise(goal)
-        return np.concatenate([seen, wanted, [np.float32(goal is not None)]]).astype(np.float32)
+        return self._linear("leave", silu(hidden)).reshape(count, spec.horizon, spec.action_dim)
 
     def _linear(self, layer: str, inputs: Array) -> Array:
         outputs: Array = inputs @ self._transposed[f"{layer}.weight"] + self.weights[f"{layer}.bias"]
         return outputs
+
+
+def condition_vector(conditioning: Conditioning, observations: Normaliser, goals: Normaliser) -> Array:
+    """What a network is told, normalised (condition_dim,): what is seen, the goal or zeros, whether there is one."""
+    seen = observations.normalise(conditioning.observations.astype(np.float32)).ravel()
+    goal = conditioning.goal
+    wanted = np.zeros(len(goals.mean), np.float32) if goal is None else goals.normalise(goal)
+    return np.concatenate([seen, wanted, [np.float32(goal is not None)]]).astype(np.float32)
 
 
 def check_weights(spec: PolicySpec, weights: Mapping[str, Array]) -> None:
@@ -97,8 +104,3 @@ def time_features(time: float) -> Array:
     angles = time * np.pi * 2.0 ** np.arange(TIME_FREQUENCIES, dtype=np.float32) / 2
     features: Array = np.concatenate([np.sin(angles), np.cos(angles)]).astype(np.float32)
     return features
-
-
-def _silu(values: Array) -> Array:
-    activated: Array = values / (np.float32(1.0) + np.exp(-np.maximum(values, LEAST_EXPONENT)))
-    return activated

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from llm_planner.errors import InputError
-from llm_planner.skills.policies.weights_file import write_whole
+from llm_planner.skills.policies.weights_file import under, write_whole
 
 
 @dataclass
@@ -53,15 +53,11 @@ def read_state(path: Path, state: TrainingState, print_of: str) -> None:
         raise InputError(
             f"{path}: a checkpoint of another training (other data, seed or settings); delete it to begin anew"
         )
-    state.network.load_state_dict(_under("network.", tensors))
-    state.average = _under("average.", tensors)
+    state.network.load_state_dict(under("network.", tensors))
+    state.average = under("average.", tensors)
     memory = state.optimiser.state_dict()
     memory["state"] = {
-        index: _under(f"adam.{index}.", tensors) for index in range(len(memory["param_groups"][0]["params"]))
+        index: under(f"adam.{index}.", tensors) for index in range(len(memory["param_groups"][0]["params"]))
     }
     state.optimiser.load_state_dict(memory)
     state.step = int(metadata["step"])
-
-
-def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

@@ -6,45 +6,44 @@ import json
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.skills.policies.conditioning import Array
-from llm_planner.skills.policies.field import NetworkField, weight_shapes
+from llm_planner.skills.policies.field import NetworkField
 from llm_planner.skills.policies.normaliser import Normaliser
-from llm_planner.skills.policies.spec import spec_from_table
+from llm_planner.skills.policies.spec import PolicySpec, spec_from_table
 
-_NORMALISERS = ("observations", "goals", "actions")
 _PARTS = ("mean", "scale")
+Tensor = TypeVar("Tensor")  # numpy's or torch's
 
 
 def save_policy(path: Path, field: NetworkField, notes: Mapping[str, object] | None = None) -> None:
     """Write it to `path`, whole or not at all; `notes` are kept beside the sizes."""
-    from safetensors.numpy import save
-
     tensors: dict[str, Any] = {name: value.astype(np.float16) for name, value in field.weights.items()}
-    for name in _NORMALISERS:
-        tensors |= normaliser_tensors(name, getattr(field, name))
     metadata = {"spec": json.dumps(field.spec.to_table()), "notes": json.dumps(dict(notes or {}), sort_keys=True)}
-    write_whole(path, save(tensors, metadata))
+    write_tensors(path, tensors | normaliser_tensors(field.normalisers), metadata)
 
 
 def load_policy(path: Path) -> NetworkField:
     """The policy in `path`; raises InputError that says what is wrong with the file."""
     tensors, metadata = read_tensors(path)
     try:
-        spec = spec_from_table(json.loads(metadata["spec"]))
-    except (KeyError, TypeError, ValueError, InputError) as error:
-        raise InputError(f"{path}: its metadata has no sizes of a policy: {error}") from error
-    sizes = dict(zip(_NORMALISERS, (spec.observation_dim, spec.goal_dim, spec.action_dim), strict=True))
-    try:
-        normalisers = {name: read_normaliser(tensors, name, size) for name, size in sizes.items()}
-        refuse_unknown(tensors, {*weight_shapes(spec), *(f"{name}.{part}" for name in sizes for part in _PARTS)})
-        return NetworkField(spec, tensors, **normalisers)
+        spec = read_spec(metadata, "spec")
+        field = NetworkField(spec, tensors, **read_normalisers(tensors, spec))
+        refuse_unknown(tensors, (*field.weights, *normaliser_tensors(field.normalisers)))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
+    return field
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
+    """A safetensors file, written whole or not at all."""
+    from safetensors.numpy import save
+
+    write_whole(path, save(dict(tensors), dict(metadata)))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
@@ -77,19 +76,35 @@ def write_whole(path: Path, content: bytes) -> None:
     unfinished.replace(path)
 
 
-def normaliser_tensors(name: str, normaliser: Normaliser) -> dict[str, Array]:
-    """As they are kept in a file; `read_normaliser` is the inverse."""
-    return {f"{name}.mean": normaliser.mean, f"{name}.scale": normaliser.scale}
+def read_spec(metadata: Mapping[str, str], key: str) -> PolicySpec:
+    """The sizes of a policy under `key`; raises InputError where there are none."""
+    try:
+        return spec_from_table(json.loads(metadata[key]))
+    except (KeyError, TypeError, ValueError, InputError) as error:
+        raise InputError(f"its metadata has no sizes of a policy under {key!r}: {error}") from error
 
 
-def read_normaliser(tensors: Mapping[str, Array], name: str, size: int) -> Normaliser:
-    """Raises InputError where it is missing, of another size than `size`, or cannot normalise."""
-    values = []
+def normaliser_tensors(normalisers: Mapping[str, Normaliser]) -> dict[str, Array]:
+    """As they are kept in a file; `read_normalisers` is the inverse."""
+    return {f"{name}.{part}": getattr(normaliser, part) for name, normaliser in normalisers.items() for part in _PARTS}
+
+
+def read_normalisers(tensors: Mapping[str, Array], spec: PolicySpec) -> dict[str, Normaliser]:
+    """Of observations, goals and actions; raises InputError where one is missing or does not fit the sizes."""
+    sizes = {"observations": spec.observation_dim, "goals": spec.goal_dim, "actions": spec.action_dim}
+    return {name: _normaliser(under(f"{name}.", tensors), name, size) for name, size in sizes.items()}
+
+
+def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Those whose names begin so, without that beginning."""
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def _normaliser(parts: Mapping[str, Array], name: str, size: int) -> Normaliser:
     for part in _PARTS:
-        value = tensors.get(f"{name}.{part}")
+        value = parts.get(part)
         if value is None or value.shape != (size,) or not np.isfinite(value).all():
             raise InputError(f"{name}.{part} must be {size} finite numbers")
-        values.append(value)
-    if not (values[1] > 0).all():
+    if not (parts["scale"] > 0).all():
         raise InputError(f"{name}.scale must be above 0 throughout")
-    return Normaliser(values[0], values[1])
+    return Normaliser(parts["mean"], parts["scale"])

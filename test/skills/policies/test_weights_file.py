@@ -60,7 +60,7 @@ def test_a_file_that_is_missing_cut_or_something_else_is_refused(path):
 
 @pytest.mark.parametrize("metadata", [{}, {"spec": "{"}, {"spec": "{}"}, {"notes": "{}"}, {"spec": "[1, 2]"}])
 def test_without_sizes_it_is_refused(rewritten, metadata):
-    assert "its metadata has no sizes of a policy: " in rewritten(metadata)
+    assert "its metadata has no sizes of a policy under 'spec': " in rewritten(metadata)
 
 
 def test_tensors_of_another_shape_are_refused(rewritten):
