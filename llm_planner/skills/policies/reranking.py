@@ -1,4 +1,4 @@
-"""Several chunks are drawn and a critic picks one: re-ranking by value (arXiv:2410.13816). The policy stays the same."""
+"""Several chunks are drawn and a critic picks one: re-ranking by value (arXiv:2410.13816)."""
 
 from __future__ import annotations
 
