@@ -12,7 +12,7 @@ from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
 from llm_planner.control.zones import Zone
-from llm_planner.skills.contract import Argument, Observation, Skill, SkillErrorCode, SkillResult
+from llm_planner.skills.contract import Argument, Observation, Skill, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.guarded import GUARDED
 from llm_planner.skills.origins import OriginTracker
@@ -96,17 +96,21 @@ class Episode:
             if cancelled(observation):
                 result = SkillResult(SkillErrorCode.CANCELED, f"{skill.name} was stopped")
                 break
-            self._look_at_hand(observation.scene)
-            keep = self._kept = in_force(observation.time, observation.scene.speed)
-            outcome = run.step(replace(observation, speed_limit=keep.speed))
-            if isinstance(outcome, SkillResult):
-                result = outcome
-                break
-            for _ in range(round(self.settings.skill_period / self.settings.control_period)):
-                trajectory = self.controller.step(self.world.joint_state(), outcome, self.world.time, keep)
-                self._robot.follow(self.world, trajectory, self.settings.control_period, keep)
+            result = self.advance(run, observation, in_force(observation.time, observation.scene.speed))
         self.settle()
         return result
+
+    def advance(self, run: SkillRun, observation: Observation, keep: MotionConstraints = FREE) -> SkillResult | None:
+        """One skill period of `run`, which sees `observation`; its result when it has ended, and then nothing moved."""
+        self._look_at_hand(observation.scene)
+        self._kept = keep
+        outcome = run.step(replace(observation, speed_limit=keep.speed))
+        if isinstance(outcome, SkillResult):
+            return outcome
+        for _ in range(round(self.settings.skill_period / self.settings.control_period)):
+            trajectory = self.controller.step(self.world.joint_state(), outcome, self.world.time, keep)
+            self._robot.follow(self.world, trajectory, self.settings.control_period, keep)
+        return None
 
     def _look_at_hand(self, scene: Scene) -> None:
         """What is held keeps out of zones like the robot: the controller plans so, the safety filter sees to it."""

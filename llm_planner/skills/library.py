@@ -15,6 +15,7 @@ from llm_planner.skills.arm import Arm, ArmSettings
 from llm_planner.skills.base import Base, BaseSettings
 from llm_planner.skills.contract import Observation, Skill, SkillErrorCode, SkillRun
 from llm_planner.skills.errors import SkillError
+from llm_planner.skills.learned.loading import POLICY_FILE, LearnedOrScripted, learned_skill, load_sampler
 from llm_planner.skills.manifest import Manifest, read_manifest
 from llm_planner.skills.scripted import Body, ScriptedSkill
 from llm_planner.skills.scripts import SCRIPTS
@@ -72,24 +73,34 @@ class SkillLibrary:
 
 
 def load_skills(
-    folder: Path | None = None, settings: ArmSettings | None = None, base_settings: BaseSettings | None = None
+    folder: Path | None = None,
+    settings: ArmSettings | None = None,
+    base_settings: BaseSettings | None = None,
+    learned: bool = True,
 ) -> SkillLibrary:
     """The library in `folder`, or the one that ships with the package, with the skills of every robot.
 
-    `settings` are how the scripted skills of an arm move, `base_settings` those of a mobile robot. Raises InputError
-    that names the wrong file.
+    `settings` are how the scripted skills of an arm move, `base_settings` those of a mobile robot. Skills that have
+    learned a policy use it unless `learned` is false. Raises InputError that names the wrong file.
     """
     folder = folder or share_folder("skills")
     paths = sorted(folder.glob("*/skill.yaml"))
     if not paths:
         raise InputError(f"{folder} holds no skill; a skill is a folder with a skill.yaml")
-    manifests = [read_manifest(path) for path in paths]
+    arm_settings = settings or ArmSettings()
     bodies: dict[str, Callable[[Observation], Body]] = {
-        "arm": lambda observation: Arm(observation, settings or ArmSettings()),
+        "arm": lambda observation: Arm(observation, arm_settings),
         "mobile": lambda observation: Base(observation, base_settings or BaseSettings()),
     }
-    skills = [CheckedSkill(manifest, _scripted(manifest, bodies[manifest.robot])) for manifest in manifests]
-    return SkillLibrary({skill.name: skill for skill in skills})
+    skills: dict[str, CheckedSkill] = {}
+    for path in paths:
+        manifest = read_manifest(path)
+        skill: Skill = _scripted(manifest, bodies[manifest.robot])
+        weights = path.with_name(POLICY_FILE)
+        if learned and manifest.policy is not None and weights.exists():
+            skill = LearnedOrScripted(learned_skill(manifest, load_sampler(manifest, weights), arm_settings), skill)
+        skills[manifest.name] = CheckedSkill(manifest, skill)
+    return SkillLibrary(skills)
 
 
 def _scripted(manifest: Manifest, make_body: Callable[[Observation], Body]) -> Skill:

@@ -12,33 +12,55 @@ preconditions:                      # atoms (see llm_planner.world.atoms) and wh
   - {atom: holding(), otherwise: the gripper holds nothing; pick something up first}
 effects:
   - on(held, object)                # atoms that are true after it has succeeded
+policy:                             # left out where the script itself moves the robot
+  world: place_on                   # in which the script demonstrates it (see skills.learning.cases)
+  observe: [hand, fingers, holding] # what the policy sees (see skills.learned.features)
+  goal: [opening, cruise]           # numbers of the script's aim that it is told
+  episodes: 300                     # of demonstration
+  steps: 12000                      # of training
 """
 
 from __future__ import annotations
 
 import string
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from llm_planner.errors import InputError
 from llm_planner.program.signatures import REQUIRED, Parameter, Precondition, Signature
+from llm_planner.skills.learned.features import feature_names
 from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.world.atoms import HELD, Atom, parse_atom
 from llm_planner.world.places import DIRECTIONS, REGIONS, SIDES
 
 TYPES = ("object", "point", "region", "place", "direction", "side", "number", "destination", "rewards")
 ROBOTS = tuple(SCRIPTS)
-_KEYS = ("name", "description", "robot", "script", "timeout", "parameters", "preconditions", "effects")
+_KEYS = ("name", "description", "robot", "script", "timeout", "parameters", "preconditions", "effects", "policy")
+_POLICY_KEYS = ("world", "observe", "goal", "episodes", "steps")
 _PARAMETER_KEYS = ("name", "type", "description", "unit", "minimum", "maximum", "default")
 _PRECONDITION_KEYS = ("atom", "otherwise")
 _WORDS: Mapping[str, Collection[str]] = {"direction": DIRECTIONS, "side": SIDES, "region": REGIONS, "place": REGIONS}
 
 
 @dataclass(frozen=True)
+class PolicyContract:
+    """What a skill's policy sees and is told, and the training world, episodes and steps that it is learned from."""
+
+    world: str
+    observe: tuple[str, ...]
+    goal: tuple[str, ...]
+    episodes: int
+    steps: int
+
+
+@dataclass(frozen=True)
 class Manifest:
-    """One skill's declaration. `script` names its implementation for the `robot`; `timeout` is in s."""
+    """One skill's declaration. `script` names its implementation for the `robot`; `timeout` is in s.
+
+    Where there is a `policy`, the script decides where to act and demonstrates how.
+    """
 
     name: str
     description: str
@@ -49,6 +71,7 @@ class Manifest:
     preconditions: tuple[Precondition, ...]
     effects: tuple[Atom, ...]
     robot: str = "arm"
+    policy: PolicyContract | None = None
 
     @property
     def signature(self) -> Signature:
@@ -100,7 +123,21 @@ def parse_manifest(document: object, path: Path) -> Manifest:
         preconditions=tuple(_precondition(path, entry, names) for entry in table.list("preconditions")),
         effects=tuple(_atom(path, "effects", text, names) for text in table.list("effects")),
         robot=robot,
+        policy=_policy(path, table.values["policy"], names) if "policy" in table.values else None,
     )
+
+
+def _policy(path: Path, entry: object, parameters: Sequence[str]) -> PolicyContract:
+    table = _Table(path, "the policy", entry, _POLICY_KEYS)
+    observe = tuple(map(str, table.list("observe")))
+    try:
+        names = feature_names(observe, parameters)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    if not names:
+        raise InputError(f"{path}: observe of the policy is empty; a policy sees at least the hand: [hand, fingers]")
+    goal = tuple(map(str, table.list("goal")))
+    return PolicyContract(table.text("world"), observe, goal, table.count("episodes"), table.count("steps"))
 
 
 def _parameter(table: _Table) -> Parameter:
@@ -182,6 +219,12 @@ class _Table:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise InputError(f"{self.path}: {key} of {self._what} must be a number, not {value!r}")
         return float(value)
+
+    def count(self, key: str) -> int:
+        value = self.values.get(key)
+        if type(value) is not int or value < 1:
+            raise InputError(f"{self.path}: {key} of {self._what} must be a whole number above 0, not {value!r}")
+        return value
 
     def positive(self, key: str) -> float:
         value = self.number(key)

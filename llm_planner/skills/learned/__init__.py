@@ -1,0 +1,1 @@
+"""Skills whose motion was learned: what they see, how they act, and how one is run."""

@@ -1,0 +1,126 @@
+"""What a learned skill may be shown, by the names that manifests use, and how it becomes numbers.
+
+Places are in the frame of the aim. Each is given twice, plain and squeezed, so that a millimetre counts where the hand
+is near and half a metre does not drown it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.skills.aim import Aim
+from llm_planner.skills.contract import Argument, Observation
+from llm_planner.skills.gripper_shape import grip_of
+from llm_planner.skills.learned.frame import Frame, frame_of
+from llm_planner.skills.policies.conditioning import Array
+from llm_planner.world.geometry import rotation_matrix
+from llm_planner.world.scene import SceneObject
+
+NEAR, NEAR_TURN = 0.02, 0.1  # [m], [rad] around the aim where small differences count
+THING = "thing:"  # with the name of a parameter: the object that it names
+
+
+@dataclass(frozen=True)
+class View:
+    """What features are made of: what is seen, in which frame, and with which arguments the skill was called."""
+
+    observation: Observation
+    frame: Frame
+    arguments: Mapping[str, Argument]
+
+    def thing(self, parameter: str) -> SceneObject:
+        """The object that the parameter names; raises KeyError when it has left the scene."""
+        return self.observation.scene.find(str(self.arguments[parameter]))
+
+
+def _hand(view: View) -> list[float]:
+    x, y, z, turn = view.frame.place_of(grip_of(view.observation.T_base_gripper))
+    return [x, y, z, turn, *_near((x, y, z)), math.tanh(turn / NEAR_TURN)]
+
+
+def _fingers(view: View) -> list[float]:
+    return [view.observation.gripper_width]
+
+
+def _holding(view: View) -> list[float]:
+    return [float(bool(view.observation.scene.held))]
+
+
+def _reach(view: View) -> list[float]:
+    x, y, z = view.frame.origin
+    swing = view.frame.heading - math.atan2(y, x)
+    return [math.hypot(x, y), z, math.cos(swing), math.sin(swing)]
+
+
+def _thing(view: View, parameter: str) -> list[float]:
+    item = view.thing(parameter)
+    place = view.frame.to_frame(item.position)
+    rows = rotation_matrix(item.orientation)
+    yaw = math.atan2(rows[1][0], rows[0][0]) - view.frame.heading
+    return [
+        *place,
+        *_near(place),
+        rows[2][2],
+        math.cos(yaw),
+        math.sin(yaw),
+        max(item.size[:2]),
+        item.size[2],
+        getattr(item, "state", 0.0),
+    ]
+
+
+def _near(place: Sequence[float]) -> list[float]:
+    return [math.tanh(value / NEAR) for value in place]
+
+
+_FEATURES: dict[str, tuple[tuple[str, ...], Callable[[View], list[float]]]] = {
+    "hand": (("x", "y", "z", "turn", "near_x", "near_y", "near_z", "near_turn"), _hand),
+    "fingers": (("width",), _fingers),
+    "holding": (("holding",), _holding),
+    "reach": (("radius", "height", "cos_heading", "sin_heading"), _reach),
+}
+_THING = ("x", "y", "z", "near_x", "near_y", "near_z", "upright", "cos_yaw", "sin_yaw", "breadth", "height", "state")
+
+
+def feature_names(observe: Sequence[str], parameters: Sequence[str]) -> tuple[str, ...]:
+    """Of every number that the features give; raises InputError for an unknown one, listing what there is."""
+    names: list[str] = []
+    for feature in observe:
+        parameter = feature.removeprefix(THING)
+        if feature in _FEATURES:
+            names += [f"{feature}.{part}" for part in _FEATURES[feature][0]]
+        elif feature.startswith(THING) and parameter in parameters:
+            names += [f"{parameter}.{part}" for part in _THING]
+        else:
+            choices = [*_FEATURES, *(f"{THING}{name}" for name in parameters)]
+            raise InputError(f"a policy cannot observe {feature!r}; it can: {', '.join(choices)}")
+    return tuple(names)
+
+
+def observed(observe: Sequence[str], view: View) -> Array:
+    """The numbers of the features, in their order; raises KeyError when a thing has left the scene."""
+    numbers: list[float] = []
+    for feature in observe:
+        if feature in _FEATURES:
+            numbers += _FEATURES[feature][1](view)
+        else:
+            numbers += _thing(view, feature.removeprefix(THING))
+    return np.array(numbers, np.float32)
+
+
+def goal_numbers(wanted: Sequence[str], aim: Aim) -> Array:
+    """The numbers of the aim with these names; raises InputError for one that it has not."""
+    missing = [name for name in wanted if name not in aim.numbers]
+    if missing:
+        raise InputError(f"the demonstrator's aim has no {missing[0]!r}; it has: {', '.join(aim.numbers) or 'none'}")
+    return np.array([aim.numbers[name] for name in wanted], np.float32)
+
+
+def view_of(observation: Observation, aim: Aim, arguments: Mapping[str, Argument]) -> View:
+    """In the frame of that aim."""
+    return View(observation, frame_of(aim), arguments)

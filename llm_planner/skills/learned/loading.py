@@ -1,0 +1,103 @@
+"""From a manifest and a file of weights to a skill that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.skills.arm import ArmSettings
+from llm_planner.skills.contract import Argument, Observation, Skill, SkillRun
+from llm_planner.skills.learned.actions import HORIZON, N_ACTION_STEPS, NAMES, same_actions
+from llm_planner.skills.learned.decision import Decision
+from llm_planner.skills.learned.features import feature_names
+from llm_planner.skills.learned.skill import Achieved, LearnedMotion, LearnedSkill
+from llm_planner.skills.manifest import Manifest, PolicyContract
+from llm_planner.skills.policies.conditioning import Array
+from llm_planner.skills.policies.flow import FlowSampler
+from llm_planner.skills.policies.seams import ChunkSampler
+from llm_planner.skills.policies.spec import PolicySpec
+from llm_planner.skills.policies.weights_file import load_policy
+from llm_planner.skills.scripts import SCRIPTS
+from llm_planner.world.atoms import Moment, holds
+
+POLICY_FILE = "policy.safetensors"
+
+
+@dataclass(frozen=True)
+class LearnedOrScripted:
+    """Learned where nothing is forbidden. Where rules bar a part of the room, the script moves: plans were judged by
+    the way that it takes around them."""
+
+    learned: LearnedSkill
+    scripted: Skill
+
+    @property
+    def name(self) -> str:
+        return self.learned.name
+
+    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
+        """See `Skill`."""
+        return (self.scripted if observation.zones else self.learned).start(arguments, observation)
+
+
+def contract_of(manifest: Manifest) -> PolicyContract:
+    """What the skill's policy sees and is told; raises InputError for a skill that has none."""
+    if manifest.policy is None:
+        raise InputError(
+            f"{manifest.name} has no policy to learn: its skill.yaml has no section 'policy' with world, observe, goal"
+        )
+    return manifest.policy
+
+
+def spec_of(manifest: Manifest) -> PolicySpec:
+    """The sizes that the manifest asks of a policy."""
+    contract = contract_of(manifest)
+    seen = feature_names(contract.observe, [parameter.name for parameter in manifest.parameters])
+    return PolicySpec(len(seen), len(contract.goal), len(NAMES), horizon=HORIZON, n_action_steps=N_ACTION_STEPS)
+
+
+def load_sampler(manifest: Manifest, path: Path) -> FlowSampler:
+    """The policy in `path`; raises InputError where it is not what the manifest declares."""
+    field, asked = load_policy(path), spec_of(manifest)
+    for name in ("observation_dim", "goal_dim", "action_dim", "horizon"):
+        found, wanted = getattr(field.spec, name), getattr(asked, name)
+        if found != wanted:
+            raise InputError(
+                f"{path}: {name} is {found}, but skill.yaml declares {wanted}; train it anew: llm-planner train "
+                f"{manifest.name}"
+            )
+    if not same_actions(field.actions):
+        raise InputError(f"{path}: its actions have other units than the library's; train it anew")
+    return FlowSampler(field)
+
+
+def learned_skill(manifest: Manifest, sampler: ChunkSampler, settings: ArmSettings) -> LearnedSkill:
+    """The skill that moves as `sampler` says, from no noise: what it is most sure of."""
+    contract, script = contract_of(manifest), SCRIPTS[manifest.robot][manifest.script]
+
+    def achieved(arguments: Mapping[str, Argument], began: Observation) -> Achieved:
+        return lambda observation: shows_effects(manifest, arguments, began, observation)
+
+    return LearnedSkill(
+        manifest.name,
+        LearnedMotion(sampler, contract.observe, contract.goal),
+        lambda arguments, observation: Decision(script, settings, arguments, observation),
+        achieved,
+        manifest.timeout,
+        no_noise,
+    )
+
+
+def no_noise(shape: tuple[int, ...]) -> Array:
+    return np.zeros(shape, np.float32)
+
+
+def shows_effects(manifest: Manifest, arguments: Mapping[str, Argument], began: Observation, now: Observation) -> bool:
+    """Whether the scene shows all that the manifest promises of a skill that `began` there."""
+    origins = {item.name: item.position for item in began.scene.objects} | dict(began.origins)
+    moment = Moment(now.scene, arguments, began.scene.held, origins)
+    return all(holds(effect, moment) for effect in manifest.effects)

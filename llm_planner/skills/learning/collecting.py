@@ -1,0 +1,58 @@
+"""Collects demonstrations of a skill over many processes, a file a session: a kill costs what was not finished."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llm_planner.skills.arm import ArmSettings
+from llm_planner.skills.learning.cases import draw_case
+from llm_planner.skills.learning.dataset import sessions_in, write_session
+from llm_planner.skills.learning.demonstrating import demonstrate
+from llm_planner.skills.learning.lesson import Lesson, demonstrators
+from llm_planner.skills.learning.pool import Pool
+from llm_planner.skills.learning.recording import Recording
+
+SESSION = 10  # episodes
+SEEDS = 1_000_000  # between one seed's episodes and the next one's
+
+
+@dataclass(frozen=True)
+class _Job:
+    lesson: Lesson
+    session: int
+    seeds: Sequence[int]
+
+    @property
+    def seed(self) -> int:
+        """Of its first episode: what an error names."""
+        return self.seeds[0]
+
+
+def collect(lesson: Lesson, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]) -> None:
+    """Until there are demonstrations of that many episodes; those that are there already are not made again.
+
+    `report` hears how many episodes were finished.
+    """
+    there = sessions_in(lesson.demonstrations)
+    jobs = []
+    for session, first in enumerate(range(0, episodes, SESSION)):
+        seeds = range(seed * SEEDS + first, seed * SEEDS + min(first + SESSION, episodes))
+        if session in there:
+            report(len(seeds))
+        else:
+            jobs.append(_Job(lesson, session, seeds))
+    for position, recordings in pool.results(_demonstrated, jobs):
+        if recordings:
+            write_session(lesson.demonstrations, lesson.format, recordings, jobs[position].session)
+        report(len(jobs[position].seeds))
+
+
+def _demonstrated(job: _Job) -> list[Recording]:
+    lesson, library = job.lesson, demonstrators(job.lesson.skills)
+    show = lesson.show(ArmSettings())
+    return [
+        recording
+        for seed in job.seeds
+        for recording in demonstrate(show, draw_case(lesson.contract.world, seed), library, seed)
+    ]

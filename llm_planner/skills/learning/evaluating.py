@@ -1,0 +1,106 @@
+"""How often a skill succeeds, left alone or shoved in the middle: by what the simulator's scene shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from llm_planner.simulation.world import World
+from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult
+from llm_planner.skills.episode import Episode
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.learned.loading import shows_effects
+from llm_planner.skills.learning.cases import Case
+from llm_planner.skills.learning.demonstrating import begin_anywhere
+from llm_planner.skills.learning.shoves import FORCE_TIME, shove_hand, shove_thing
+from llm_planner.skills.library import CheckedSkill, SkillLibrary
+
+SHOVED_AFTER = (0.3, 3.0)  # [s]
+NO_FORCE = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How one episode went. `done` is what the scene shows, `result` what the skill said, `seconds` simulated;
+    `valid` is false where the episode never got as far as the skill."""
+
+    seed: int
+    done: bool
+    result: SkillResult
+    seconds: float
+    shoved: str = ""
+    valid: bool = True
+
+
+def evaluate(skill: CheckedSkill, case: Case, library: SkillLibrary, seed: int, perturbed: bool) -> Trial:
+    """One episode of `skill` in the world of `case`; `library` does what is to be done before."""
+    rng = np.random.default_rng((seed, 3))
+    world = World(seed, case.objects)
+    episode = Episode(world)
+    for name, arguments in case.before:
+        result = episode.run(library.find(name), arguments)
+        if result.code is not SkillErrorCode.SUCCEEDED:
+            return Trial(seed, False, result, world.time, valid=False)
+    if not case.before:
+        begin_anywhere(world, rng)
+    began = episode.observe()
+    shove = _Shove(world, case.arguments, rng, began.time) if perturbed else None
+    result = _ran(episode, skill, case.arguments, began, shove)
+    done = shows_effects(skill.manifest, case.arguments, began, episode.observe())
+    return Trial(seed, done, result, world.time - began.time, shove.told if shove else "")
+
+
+def _ran(
+    episode: Episode, skill: CheckedSkill, arguments: Mapping[str, Argument], began: Observation, shove: _Shove | None
+) -> SkillResult:
+    try:
+        run = skill.start(arguments, began)
+    except SkillError as refusal:
+        return SkillResult(refusal.code, str(refusal))
+    result = None
+    while result is None:
+        if shove:
+            shove.at(episode.world.time)
+        result = episode.advance(run, episode.observe())
+    if shove:
+        shove.over()
+    episode.settle()
+    return result
+
+
+class _Shove:
+    """Once in an episode the hand is shoved, or a thing that the skill is about is moved."""
+
+    def __init__(self, world: World, arguments: Mapping[str, Argument], rng: np.random.Generator, began: float) -> None:
+        self._world, self._rng = world, rng
+        self._names = [item.name for item in world.scene().objects if item.name in arguments.values()]
+        self._time = began + rng.uniform(*SHOVED_AFTER)
+        self._until = math.inf
+        self.told = ""
+
+    def at(self, time: float) -> None:
+        """Begin or end it as the time [s] has come."""
+        if not self.told and time >= self._time:
+            if self._rng.random() < 0.5 and shove_thing(self._world, self._names, self._rng):
+                self.told = "thing"
+            else:
+                self.told, self._until = "hand", time + FORCE_TIME
+                shove_hand(self._world, self._rng)
+        elif time >= self._until:
+            self.over()
+
+    def over(self) -> None:
+        self._world.push_hand(NO_FORCE)
+        self._until = math.inf
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """The 95 % interval of a success rate (Wilson, 1927)."""
+    z, n = 1.959964, max(trials, 1)
+    rate, z2 = successes / n, 1.959964**2 / n
+    middle = (rate + z2 / 2) / (1 + z2)
+    half = z / (1 + z2) * math.sqrt(rate * (1 - rate) / n + z2 / (4 * n))
+    return max(0.0, middle - half), min(1.0, middle + half)

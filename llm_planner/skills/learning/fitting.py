@@ -1,0 +1,43 @@
+"""Trains a skill's policy on what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.skills.learned.actions import ACTIONS, relative
+from llm_planner.skills.learning.lesson import ACTION, GOAL, HAND, STATE, Lesson
+from llm_planner.skills.learning.recording import Recording
+from llm_planner.skills.policies.field import NetworkField
+from llm_planner.skills.policies.spec import PolicySpec
+from llm_planner.skills.policies.training import Report, TrainingSettings, train_policy
+from llm_planner.skills.policies.windows import Windows, episode_windows, joined
+
+
+def windows_of(spec: PolicySpec, recordings: Sequence[Recording]) -> Windows:
+    """Of all moments recorded; raises InputError where there are none."""
+    if not recordings:
+        raise InputError("there are no demonstrations to learn from: every one of them failed, or none was made")
+    return joined([_windows(spec, recording) for recording in recordings])
+
+
+def _windows(spec: PolicySpec, recording: Recording) -> Windows:
+    columns = recording.columns
+    goals = columns.get(GOAL, np.zeros((len(recording), 0), np.float32))
+    windows = episode_windows(spec, columns[STATE], goals, columns[ACTION])
+    return replace(windows, chunks=relative(windows.chunks, columns[HAND]))
+
+
+def fit(
+    lesson: Lesson, spec: PolicySpec, recordings: Sequence[Recording], seed: int, settings: TrainingSettings,
+    checkpoint: Path, report: Report,
+) -> NetworkField:  # fmt: skip
+    """The policy; goes on from the checkpoint where there is one. One thread: two slow a small network down."""
+    import torch
+
+    torch.set_num_threads(1)
+    return train_policy(spec, windows_of(spec, recordings), ACTIONS, seed, settings, checkpoint, report)

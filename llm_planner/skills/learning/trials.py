@@ -1,0 +1,77 @@
+"""Many trials of a skill, and what they say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llm_planner.skills.arm import ArmSettings
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.learned.loading import learned_skill, load_sampler
+from llm_planner.skills.learning.cases import draw_case
+from llm_planner.skills.learning.evaluating import Trial, evaluate, wilson
+from llm_planner.skills.learning.lesson import Lesson, demonstrators
+from llm_planner.skills.learning.pool import Pool
+from llm_planner.skills.library import CheckedSkill
+
+FIRST_SEED = 900_000_000  # of trials: no demonstration has such a seed
+
+
+@dataclass(frozen=True)
+class _Job:
+    lesson: Lesson
+    seed: int
+    perturbed: bool
+    scripted: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of trials under one condition: `trials` in the order of their seeds, those that never began left out."""
+
+    perturbed: bool
+    trials: tuple[Trial, ...]
+
+    @property
+    def successes(self) -> int:
+        """The scene shows the effects, and the skill said that it had succeeded."""
+        return sum(trial.done and trial.result.code is SkillErrorCode.SUCCEEDED for trial in self.trials)
+
+    @property
+    def rate(self) -> float:
+        return self.successes / max(1, len(self.trials))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 %."""
+        return wilson(self.successes, len(self.trials))
+
+
+def try_out(
+    lesson: Lesson, episodes: int, seed: int, pool: Pool, report: Callable[[int], None], scripted: bool = False
+) -> tuple[Outcome, Outcome]:
+    """So many trials left alone, and as many perturbed; `scripted` tries the demonstrator instead."""
+    first = FIRST_SEED + 10_000 * seed
+    jobs = [_Job(lesson, first + k, perturbed, scripted) for perturbed in (False, True) for k in range(episodes)]
+    trials: dict[int, Trial] = {}
+    for position, trial in pool.results(_tried, jobs):
+        trials[position] = trial
+        report(1)
+    plain, shoved = (
+        Outcome(perturbed, _valid([trials[k] for k in range(len(jobs)) if jobs[k].perturbed is perturbed]))
+        for perturbed in (False, True)
+    )
+    return plain, shoved
+
+
+def _valid(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    return tuple(trial for trial in trials if trial.valid)
+
+
+def _tried(job: _Job) -> Trial:
+    lesson, library = job.lesson, demonstrators(job.lesson.skills)
+    skill = library.find(lesson.name)
+    if not job.scripted:
+        sampler = load_sampler(lesson.manifest, lesson.policy)
+        skill = CheckedSkill(lesson.manifest, learned_skill(lesson.manifest, sampler, ArmSettings()))
+    return evaluate(skill, draw_case(lesson.contract.world, job.seed), library, job.seed, job.perturbed)
