@@ -53,7 +53,7 @@ def test_merged_it_has_the_biases_and_the_units_of_the_policy(toward_field, away
 
 def test_a_rank_that_fits_keeps_it_within_a_tenth_of_the_policy():
     spec = PolicySpec(20, 3, 5)
-    assert largest_rank(spec) > 1
+    assert largest_rank(spec) == 8
     assert adapter_size(spec, largest_rank(spec)) <= 0.1 < adapter_size(spec, largest_rank(spec) + 1)
 
 
@@ -67,9 +67,9 @@ def test_a_policy_too_small_for_an_adapter_is_refused():
         largest_rank(PolicySpec(2, 0, 1, width=4, depth=1))
 
 
-def test_an_adapter_of_no_rank_is_refused(toward_field, toward):
+def test_an_adapter_of_no_rank_is_refused(toward_field, toward, settings):
     with pytest.raises(InputError, match="the rank of an adapter is 1 or more, not 0"):
-        train_adapter(toward_field, toward, 0, rank=0)
+        train_adapter(toward_field, toward, 0, settings, rank=0)
 
 
 def test_shares_lead_from_the_policy_to_the_adapter(toward_field, away, ask):
