@@ -22,7 +22,7 @@ from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.gripper_shape import TIP, Grip
 from llm_planner.skills.reach import into_reach
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.skills.scripts.push import RUN_UP, pushing_grips
+from llm_planner.skills.sliding import RUN_UP, pushing_grips
 from llm_planner.skills.ways import check_line, way_to
 from llm_planner.world.geometry import half_extents, top
 from llm_planner.world.routes import distance

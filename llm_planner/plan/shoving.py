@@ -13,7 +13,7 @@ from math import ceil, hypot, inf
 from llm_planner.plan.plan import Goal
 from llm_planner.skills.footprints import footprint
 from llm_planner.skills.gripper_shape import Slice, hand_slices, wall_gap
-from llm_planner.skills.scripts.push import RUN_UP, pushing_grips
+from llm_planner.skills.sliding import RUN_UP, pushing_grips
 from llm_planner.world.atoms import HELD, Atom
 from llm_planner.world.geometry import top
 from llm_planner.world.places import Point2
