@@ -94,13 +94,13 @@ def scene_from_msg(message: SceneMsg) -> Scene:
 def _object_to_msg(item: SceneObject) -> SceneObjectMsg:
     size = Vector3Msg(x=item.size[0], y=item.size[1], z=item.size[2])
     pose = pose_to_msg(Pose(item.position, item.orientation))
-    return SceneObjectMsg(name=item.name, kind=item.kind, color=item.color, pose=pose, size=size)
+    return SceneObjectMsg(name=item.name, kind=item.kind, color=item.color, pose=pose, size=size, state=item.state)
 
 
 def _object_from_msg(message: SceneObjectMsg) -> SceneObject:
     pose = pose_from_msg(message.pose)
     size = (message.size.x, message.size.y, message.size.z)
-    return SceneObject(message.name, message.kind, message.color, pose.position, pose.orientation, size)
+    return SceneObject(message.name, message.kind, message.color, pose.position, pose.orientation, size, message.state)
 
 
 def joint_state_to_msg(state: JointState, gripper_width: float) -> JointStateMsg:

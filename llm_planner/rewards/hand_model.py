@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from llm_planner.rewards.futures import Course, Futures, Start, course_of, outlines_of
 from llm_planner.rewards.rollouts import Rolled, Rollouts, full_state
-from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.objects import spec_of
 from llm_planner.simulation.panda import FINGER_JOINTS, panda_spec
 from llm_planner.simulation.tabletop import add_parts
 from llm_planner.world.geometry import rotation_matrix
+from llm_planner.world.predicates import is_portable
 from llm_planner.world.propositions import ROBOT
 from llm_planner.world.scene import Pose, Scene, SceneObject
 
@@ -54,7 +55,9 @@ class HandModel:
 
     def __init__(self, scene: Scene, movers: Collection[str], opening: float) -> None:
         self.scene = scene
-        self.movers = tuple(name for name in scene.names if name in movers and name != scene.held)
+        self.movers = tuple(
+            item.name for item in scene.objects if item.name in movers and item.name != scene.held and is_portable(item)
+        )
         model = _spec(scene, self.movers, opening).compile()
         self.rollouts = Rollouts(model)
         self._addresses = {name: int(model.joint(name).qposadr[0]) for name in self.movers}
@@ -207,7 +210,7 @@ def _add_carried(hand: mujoco.MjsBody, scene: Scene) -> None:
     quaternion = np.zeros(4)
     mujoco.mju_mat2Quat(quaternion, turn.ravel())
     body = hand.add_body(name=item.name, pos=offset, quat=quaternion, gravcomp=1.0)
-    add_parts(body, _spec_of(item))
+    add_parts(body, spec_of(item))
 
 
 def _add_thing(spec: mujoco.MjSpec, item: SceneObject, free: bool) -> None:
@@ -215,11 +218,7 @@ def _add_thing(spec: mujoco.MjSpec, item: SceneObject, free: bool) -> None:
     body = spec.worldbody.add_body(name=item.name, pos=item.position, quat=[w, x, y, z])
     if free:
         body.add_freejoint(name=item.name)
-    add_parts(body, _spec_of(item))
-
-
-def _spec_of(item: SceneObject) -> ObjectSpec:
-    return ObjectSpec(item.name, item.kind, item.color)
+    add_parts(body, spec_of(item), item.state)
 
 
 @lru_cache(maxsize=8)

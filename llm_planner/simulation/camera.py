@@ -7,15 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.simulation.fixtures import Fixture
+from llm_planner.simulation.furniture_looks import dress_furniture, show_state
 from llm_planner.simulation.looks import dress_objects, dress_panda
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.offscreen import Image, OffscreenRenderer
 from llm_planner.simulation.panda import ARM_JOINTS
 from llm_planner.simulation.tabletop import tabletop_spec
-from llm_planner.world.scene import Scene, Vector3
+from llm_planner.world.scene import IDENTITY, Pose, Scene, Vector3
 
 NQ = len(ARM_JOINTS)
 CAMERA = "overview"
+HIDDEN = Pose((100.0, 100.0, 100.0))  # far behind the camera, until the scene says where
 
 
 class SceneRenderer(OffscreenRenderer):
@@ -24,9 +27,13 @@ class SceneRenderer(OffscreenRenderer):
     def __init__(self, objects: Sequence[ObjectSpec], width: int = 640, height: int = 480) -> None:
         spec = tabletop_spec(objects)
         dress_objects(spec, objects)
+        dress_furniture(spec, objects)
         self.has_robot_meshes = dress_panda(spec)
         super().__init__(spec, CAMERA, width, height)
         self._dress_bare_links()
+        self._fixtures = {item.name: Fixture(self._model, item) for item in objects if item.shape.fixed}
+        free = [item.name for item in objects if not item.shape.fixed]
+        self._free = {name: int(self._model.joint(name).qposadr[0]) for name in free}
 
     def render(
         self,
@@ -50,13 +57,16 @@ class SceneRenderer(OffscreenRenderer):
 
     def _pose(self, qpos: Sequence[float] | NDArray[np.float64], gripper_width: float, scene: Scene) -> None:
         data = self._data
-        data.qpos[:] = self._model.qpos0
-        data.qpos[NQ + 2 :: 7] = 100.0  # far behind the camera until the scene says where
         data.qpos[:NQ] = qpos
         data.qpos[NQ : NQ + 2] = gripper_width / 2
-        known = {self._model.joint(index).name: index for index in range(NQ + 2, self._model.njnt)}
-        for item in scene.objects:
-            if item.name in known:
-                start = self._model.jnt_qposadr[known[item.name]]
-                x, y, z, w = item.orientation
-                data.qpos[start : start + 7] = [*item.position, w, x, y, z]
+        seen = {item.name: item for item in scene.objects}
+        for name, fixture in self._fixtures.items():
+            if name in seen:
+                fixture.place(data, Pose(seen[name].position, seen[name].orientation), seen[name].state)
+                show_state(self._model, name, seen[name].kind, seen[name].state)
+            else:
+                fixture.place(data, HIDDEN, 0.0)
+        for name, start in self._free.items():
+            item = seen.get(name)
+            (x, y, z), (qx, qy, qz, qw) = (item.position, item.orientation) if item else (HIDDEN.position, IDENTITY)
+            data.qpos[start : start + 7] = x, y, z, qw, qx, qy, qz

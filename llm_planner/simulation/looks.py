@@ -34,6 +34,10 @@ PLAIN_COLORS: dict[str, Vector3] = {  # of things asked for without a colour
     "mug": (0.95, 0.94, 0.91),
     "vase": (0.22, 0.47, 0.51),
     "plate": (0.96, 0.96, 0.95),
+    "sponge": (0.98, 0.85, 0.35),
+    "drawer": (0.80, 0.78, 0.74),
+    "button": (0.80, 0.15, 0.13),
+    "stain": (0.42, 0.24, 0.12),
 }
 
 # Profiles with the foot at height 0; they enclose the collision boxes to about a millimetre.
@@ -107,7 +111,7 @@ def dress_objects(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:
     for item in objects:
         meshes = object_meshes(item.kind)
         for index, (vertices, faces) in enumerate(meshes):
-            _add_mesh(spec, item.name, f"{item.name} look {index}", vertices, faces, object_color(item))
+            _add_mesh(spec, item.name, f"{item.name} look {index}", item.scale * vertices, faces, object_color(item))
         if meshes:
             for geom in spec.body(item.name).geoms:
                 if not geom.meshname:

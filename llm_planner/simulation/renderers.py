@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.simulation.camera import SceneRenderer
-from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.objects import ObjectSpec, spec_of
 from llm_planner.simulation.offscreen import Image
 from llm_planner.simulation.rooms.camera import RoomsRenderer
 from llm_planner.world.building import Building
@@ -44,6 +44,8 @@ class Renderer(Protocol):
 
 def drawn(scene: Scene) -> Drawn:
     """What a renderer for this scene is made for: another one is needed when it changes."""
+    if scene.building is None:
+        return None, tuple(map(spec_of, scene.objects))
     return scene.building, tuple(ObjectSpec(item.name, item.kind, item.color) for item in scene.objects)
 
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.errors import InputError
-from llm_planner.simulation.layout import Placement, default_objects, draw_layout
+from llm_planner.simulation.fixtures import LOOK, Fixture
+from llm_planner.simulation.layout import default_objects, draw_layout, standing
 from llm_planner.simulation.limits import LimitWatch
-from llm_planner.simulation.objects import KINDS, ObjectSpec, object_kind, parse_objects
+from llm_planner.simulation.objects import ObjectSpec, object_kind, parse_objects, spec_of
 from llm_planner.simulation.panda import (
     ARM_JOINTS,
     GRIPPER_FORCE,
@@ -42,6 +43,7 @@ WORLDS = ("tabletop", "rooms")
 SETTLE_TIME = 0.5  # [s] stepped before a world is handed out
 HOLDING_FORCE = 2.0  # [N] of closing force below which nothing counts as held
 NQ = len(ARM_JOINTS)
+WAKING = 1e-3  # [m/s], [rad/s] that wakes a body that sleeps
 
 
 @overload
@@ -90,6 +92,7 @@ class WorldSnapshot:
 
     data: mujoco.MjData
     gripper_command: float
+    done: tuple[NDArray[np.bool_], ...]  # to furniture, see `Fixture`
 
 
 class World:
@@ -109,7 +112,7 @@ class World:
         placements = draw_layout(wanted, rng)
         if not self.objects or wanted != self.objects:
             self._build(wanted)
-        self._place([_standing(item, place) for item, place in zip(wanted, placements, strict=True)])
+        self._place([standing(item, place) for item, place in zip(wanted, placements, strict=True)])
         self._settle()
 
     def lay_out(self, scene: Scene) -> None:
@@ -121,10 +124,12 @@ class World:
             raise InputError(
                 f"{the(scene.held)} is in the hand, and how it is held cannot be copied; put it down first"
             )
-        wanted = tuple(ObjectSpec(item.name, object_kind(item.kind).name, item.color) for item in scene.objects)
+        for item in scene.objects:
+            object_kind(item.kind)
+        wanted = tuple(map(spec_of, scene.objects))
         if wanted != self.objects:
             self._build(wanted)
-        self._place([(*item.position, item.orientation[3], *item.orientation[:3]) for item in scene.objects])
+        self._place(scene.objects)
         self._settle()
 
     @property
@@ -134,18 +139,7 @@ class World:
 
     def scene(self) -> Scene:
         """Where every object is now, which one is between the fingers, and where these are and how fast they move."""
-        poses = self.data.qpos[self._object_qpos].tolist()  # (n, 7): x y z, w x y z
-        items = tuple(
-            SceneObject(
-                name=item.name,
-                kind=item.kind,
-                color=item.color,
-                position=(pose[0], pose[1], pose[2]),
-                orientation=(pose[4], pose[5], pose[6], pose[3]),
-                size=KINDS[item.kind].size,
-            )
-            for item, pose in zip(self.objects, poses, strict=True)
-        )
+        items = tuple(map(self._scene_object, self.objects))
         return Scene(self.time, items, self._held(), *self._gripper_motion())
 
     def joint_state(self) -> JointState:
@@ -177,10 +171,13 @@ class World:
         ctrl = self.controls(trajectory, steps)
         step, model, data = self._mujoco.mj_step, self.model, self.data
         target, measured = data.ctrl, self._arm_qvel
-        for row, qvel in zip(ctrl, self.limit_watch.rows(steps), strict=True):
+        for index, (row, qvel) in enumerate(zip(ctrl, self.limit_watch.rows(steps), strict=True)):
             target[:] = row
             step(model, data)
             qvel[:] = measured
+            if index % LOOK == 0:
+                for fixture in self._fixtures.values():
+                    fixture.see(model, data, self._wiping)
         self._gripper_command = float(ctrl[-1, NQ])
 
     def controls(self, trajectory: JointTrajectory, steps: int) -> Array:
@@ -221,13 +218,45 @@ class World:
         """The state of the world, to come back to with `restore`."""
         data = self._mujoco.MjData(self.model)
         self._mujoco.mj_copyData(data, self.model, self.data)
-        return WorldSnapshot(data, self._gripper_command)
+        return WorldSnapshot(data, self._gripper_command, tuple(one.done for one in self._fixtures.values()))
 
     def restore(self, snapshot: WorldSnapshot) -> None:
         """Makes the world as it was when `snapshot` was taken."""
         self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
         self._gripper_command = snapshot.gripper_command
+        for fixture, done in zip(self._fixtures.values(), snapshot.done, strict=True):
+            fixture.done = done
         self.limit_watch.restart(self._arm_qvel)
+
+    def push_hand(self, force: tuple[float, float, float]) -> None:
+        """Something pushes the hand with `force` [N] in the base frame, until it is told otherwise."""
+        self.data.xfrc_applied[self.model.body("panda_hand").id, :3] = force
+
+    def shift(self, name: str, place: tuple[float, float], turn: float) -> None:
+        """Somebody moves the object to `place` [m] on its height, turned by `turn` [rad] about the vertical."""
+        pose = self.data.joint(name).qpos
+        turned = np.zeros(4)
+        self._mujoco.mju_mulQuat(turned, np.array([math.cos(turn / 2), 0.0, 0.0, math.sin(turn / 2)]), pose[3:])
+        pose[:2], pose[3:] = place, turned
+        self.data.joint(name).qvel[:] = WAKING
+        self._mujoco.mj_forward(self.model, self.data)
+
+    def pose_arm(self, qpos: Array, width: float) -> None:
+        """Puts the arm at `qpos` (nq,) [rad], at rest, with the fingers `width` [m] apart; whatever is there."""
+        self.data.qpos[:NQ], self.data.qvel[: NQ + 2] = qpos, 0.0
+        self.data.qpos[NQ : NQ + 2] = width / 2
+        self.data.ctrl[:NQ] = qpos
+        self._gripper_command = width
+        self._mujoco.mj_forward(self.model, self.data)
+        self.limit_watch.restart(self._arm_qvel)
+
+    def _scene_object(self, item: ObjectSpec) -> SceneObject:
+        if item.name in self._fixtures:
+            fixture = self._fixtures[item.name]
+            pose, size, state = fixture.pose(self.data), fixture.size(self.data), fixture.state(self.data)
+            return SceneObject(item.name, item.kind, item.color, pose.position, pose.orientation, size, state)
+        x, y, z, qw, qx, qy, qz = self.data.qpos[self._object_qpos[item.name]].tolist()
+        return SceneObject(item.name, item.kind, item.color, (x, y, z), (qx, qy, qz, qw), item.shape.size)
 
     def _gripper_motion(self) -> tuple[Pose, float]:
         """As `gripper_pose`, and its speed [m/s], both as the last physics step began: a millisecond ago."""
@@ -269,9 +298,12 @@ class World:
         self._kv = -self.model.actuator_biasprm[:NQ, 2].copy()
         self._gripper_lead = 1.01 * GRIPPER_FORCE / float(self.model.actuator_gainprm[NQ, 0])
         self._gripper = self.model.site("gripper").id
-        starts = [int(self.model.jnt_qposadr[self.model.joint(item.name).id]) for item in objects]
-        self._object_qpos = np.array(starts, dtype=np.intp)[:, None] + np.arange(7)
+        self._fixtures = {item.name: Fixture(self.model, item) for item in objects if item.shape.fixed}
+        free = [item.name for item in objects if item.name not in self._fixtures]
+        starts = {name: int(self.model.joint(name).qposadr[0]) for name in free}
+        self._object_qpos = {name: np.arange(start, start + 7) for name, start in starts.items()}
         self._owner = self._geom_owners()
+        self._wiping = np.flatnonzero(self._owner != _NOBODY)
         self._quaternion = np.zeros(4)
         self._velocity = np.zeros(6)  # angular, then linear
         self._inertia = np.zeros((self.model.nv, self.model.nv))
@@ -281,20 +313,27 @@ class World:
             self.limit_watch = LimitWatch(self.limits, self.dt)
 
     def _geom_owners(self) -> NDArray[np.intp]:
-        """For each geom the index of its object, or which fingertip it is."""
+        """For each geom the index of the object that can be held, or which fingertip it is."""
         owner = np.full(self.model.ngeom, _NOBODY)
         for index, item in enumerate(self.objects):
+            if item.name in self._fixtures:
+                continue
             owner[self.model.geom_bodyid == self.model.body(item.name).id] = index
         owner[self.model.geom("left_pad").id], owner[self.model.geom("right_pad").id] = _LEFT, _RIGHT
         return owner
 
-    def _place(self, poses: Sequence[tuple[float, ...]]) -> None:
-        """The arm at home and each object at its pose: x y z [m], w x y z."""
+    def _place(self, items: Sequence[SceneObject]) -> None:
+        """The arm at home and each object where it is said to be."""
         self._mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:NQ] = HOME_QPOS
         self.data.qpos[NQ : NQ + 2] = GRIPPER_WIDTH_MAX / 2
-        for rows, pose in zip(self._object_qpos, poses, strict=True):
-            self.data.qpos[rows] = pose
+        for item in items:
+            if item.name in self._fixtures:
+                pose = Pose(item.position, item.orientation)
+                self._fixtures[item.name].place(self.data, pose, item.state)
+            else:
+                x, y, z, w = item.orientation
+                self.data.qpos[self._object_qpos[item.name]] = (*item.position, w, x, y, z)
         self._gripper_command = GRIPPER_WIDTH_MAX
         self._mujoco.mj_forward(self.model, self.data)
         self.limit_watch.restart(self._arm_qvel)
@@ -310,9 +349,3 @@ class World:
 
 
 _NOBODY, _LEFT, _RIGHT = -1, -2, -3
-
-
-def _standing(item: ObjectSpec, place: Placement) -> tuple[float, ...]:
-    """x y z [m], w x y z of a thing upright on the table."""
-    half_height = KINDS[item.kind].size[2] / 2
-    return place.x, place.y, half_height, math.cos(place.yaw / 2), 0.0, 0.0, math.sin(place.yaw / 2)

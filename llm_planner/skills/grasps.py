@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from llm_planner.simulation.objects import KINDS
+from llm_planner.simulation.objects import KINDS, spec_of
+from llm_planner.simulation.shapes import WIDEST
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import footprint, is_upright
@@ -14,11 +15,10 @@ from llm_planner.skills.gripper_shape import FLOOR, OPENING_MAX, TIP, Grip, comf
 from llm_planner.skills.reach import REACH_MAX, REACH_MIN, check_reach
 from llm_planner.world.geometry import bottom, half_extents, rotation_matrix, top
 from llm_planner.world.names import the
-from llm_planner.world.predicates import is_container
+from llm_planner.world.predicates import is_container, is_portable
 from llm_planner.world.scene import Scene, SceneObject
 
 OPENING_ROOMS = (0.030, 0.020, 0.012)  # [m] opened wider than the object by this much, the widest that fits
-WIDEST = OPENING_MAX - 0.006  # [m] thickest thing that the fingers get around
 ROOM_WANTED = 0.012  # [m] more room than this around the fingers is worth nothing
 ROOM_NEEDED = 0.001
 PALM_DEPTH = 0.035  # [m] of an object that fits between fingertips and palm
@@ -36,6 +36,8 @@ class Grasp:
 def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
     """The best grasp of `item`; raises SkillError (UNREACHABLE, NO_GRASP) that says what is in the way."""
     check_reach(item.position[0], item.position[1], the(item.name))
+    if not is_portable(item):
+        raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} stands there for good; it cannot be picked up")
     candidates = list(_candidates(item))
     if not candidates:
         width = min(item.size[:2])
@@ -73,7 +75,7 @@ def _rate(scene: Scene, item: SceneObject, grip: Grip, width: float) -> tuple[fl
 
 def _candidates(item: SceneObject) -> Iterator[tuple[Grip, float]]:
     """Grips and the thickness between the fingers [m]."""
-    kind = KINDS.get(item.kind)
+    kind = spec_of(item).shape if item.kind in KINDS else None
     if kind is not None and is_upright(item) and math.dist(kind.size, item.size) < 0.01:
         rows = rotation_matrix(item.orientation)
         yaw = math.atan2(rows[1][0], rows[0][0])

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from llm_planner.simulation.objects import spec_of
 from llm_planner.skills.footprints import Footprint, footprint, is_upright, reach_from, separation
 from llm_planner.world.geometry import bottom, top
 from llm_planner.world.predicates import is_container
@@ -22,7 +23,7 @@ _FINGER_SLICES = ((0.0152, 0.00875, -TIP), (0.020, 0.00875, 0.009), (0.026, 0.01
 _PALM_HALF, _PALM_BEGINS = (0.030, 0.100), 0.037
 WALL = {"bowl": 0.014, "plate": 0.010}  # [m] from the outermost edge to the inside of a container's foot
 _OTHER_WALL = 0.007
-FLOOR = 0.006  # [m] thickness of a container's floor
+FLOOR = 0.006  # [m] thickness of a container's floor; all three where it is as large as its kind
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,12 @@ def hand_slices(grip: Grip, opening: float) -> tuple[Slice, ...]:
 
 def inner_radius(container: SceneObject) -> float:
     """Of the free floor of a container [m]."""
-    return min(container.size[:2]) / 2 - WALL.get(container.kind, _OTHER_WALL)
+    return min(container.size[:2]) / 2 - spec_of(container).scale * WALL.get(container.kind, _OTHER_WALL)
 
 
 def rim_radius(container: SceneObject) -> float:
     """Of a container's opening at its upper edge [m]."""
-    return min(container.size[:2]) / 2 - _OTHER_WALL
+    return min(container.size[:2]) / 2 - spec_of(container).scale * _OTHER_WALL
 
 
 def room(slices: Iterable[Slice], scene: Scene, ignore: Collection[str] = ()) -> tuple[float, str]:

@@ -17,6 +17,8 @@ the room in which a mobile robot was then.
     moved(object, direction, distance)        the same of what is pushed, which may slide on a little
     clear(object)                             nothing is on or in it
     container(object)                         things can be put into it
+    open(object)   closed(object)   lit(object)   clean(object)   toppled(object)       see `predicates`
+    drawer(object)   button(object)   stain(object)                                     it is one
     different(held, object)                   they are not the same thing
 
 Words are those of a person behind the robot: whoever starts a skill has translated the viewpoint already.
@@ -27,6 +29,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from llm_planner.errors import InputError
@@ -80,6 +83,14 @@ def _shown(moment: Moment, proposition: str, *names: str) -> bool:
     return propositions.PREDICATES[proposition][1](propositions.Moment(moment.scene), *names)
 
 
+def _shown_of(proposition: str, moment: Moment, name: str) -> bool:
+    return _shown(moment, proposition, _object(moment, name))
+
+
+def _is_kind(kind: str, moment: Moment, name: str) -> bool:
+    return moment.scene.find(_object(moment, name)).kind == kind
+
+
 def _reached(moment: Moment, destination: str) -> bool:
     building = moment.scene.building
     is_room = building is not None and destination in building.names
@@ -113,6 +124,8 @@ _PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
     "moved": (3, _moved),
     "clear": (1, lambda m, a: predicates.clear(m.scene, _object(m, a))),
     "container": (1, lambda m, a: predicates.is_container(m.scene.find(_object(m, a)))),
+    **{name: (1, partial(_shown_of, name)) for name in ("open", "closed", "lit", "clean", "toppled")},
+    **{kind: (1, partial(_is_kind, kind)) for kind in (predicates.DRAWER, predicates.BUTTON, predicates.STAIN)},
     "different": (2, lambda m, a, b: _object(m, a) != _object(m, b)),
 }
 

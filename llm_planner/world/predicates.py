@@ -6,9 +6,10 @@ An object in the gripper rests nowhere: it is neither on, in, at nor beside anyt
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
-from llm_planner.world.geometry import bottom, distance_in_plane, half_extents, is_above, top
+from llm_planner.world.geometry import bottom, distance_in_plane, half_extents, is_above, rotation_matrix, top
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, Point2, direction_vector, region
 from llm_planner.world.scene import Scene, SceneObject, Vector3
 
@@ -24,7 +25,11 @@ SIDE_MARGIN = 0.01  # [m] nearer to the line through `of` than this is on neithe
 
 CONTAINER_KINDS = frozenset({"bowl", "mug", "cup", "plate", "tray", "box", "basket", "pot", "pan", "bin"})
 SUPPORTS = frozenset({"in", "on"})  # predicates of a thing and what it rests in or on
-FIXED_KINDS = frozenset({"person", "plant"})  # nobody carries them away
+DRAWER, BUTTON, STAIN = "drawer", "button", "stain"
+FIXED_KINDS = frozenset({"person", "plant", DRAWER, BUTTON, STAIN})  # nobody carries them away
+OPEN_AT, CLOSED_AT = 0.06, 0.01  # [m] that a drawer is out, at least or at most
+CLEAN_AT = 0.05  # share of a stain that nobody sees any more
+TOPPLED = math.radians(60.0)
 
 Place = str | Vector3 | Point2  # a region's name, or a point
 
@@ -117,6 +122,35 @@ def at(scene: Scene, name: str, place: Place, margin: float = PLACE_TOLERANCE) -
 def on_table(scene: Scene, name: str) -> bool:
     """The object stands on the table itself."""
     return scene.held != name and abs(bottom(scene.find(name))) <= REST_TOLERANCE
+
+
+def open_(scene: Scene, name: str) -> bool:
+    """The object is a drawer that has been pulled out."""
+    item = scene.find(name)
+    return item.kind == DRAWER and item.state >= OPEN_AT
+
+
+def closed(scene: Scene, name: str) -> bool:
+    """The object is a drawer that has been pushed in."""
+    item = scene.find(name)
+    return item.kind == DRAWER and item.state <= CLOSED_AT
+
+
+def lit(scene: Scene, name: str) -> bool:
+    """The object is a button whose lamp has been lit."""
+    item = scene.find(name)
+    return item.kind == BUTTON and item.state >= 1.0
+
+
+def clean(scene: Scene, name: str) -> bool:
+    """The object is a stain that has been wiped away."""
+    item = scene.find(name)
+    return item.kind == STAIN and item.state <= CLEAN_AT
+
+
+def toppled(scene: Scene, name: str) -> bool:
+    """The object lies on its side or upside down: its own z axis is far from the vertical."""
+    return rotation_matrix(scene.find(name).orientation)[2][2] < math.cos(TOPPLED)
 
 
 def gap(a: SceneObject, b: SceneObject, direction: str) -> float:

@@ -1,6 +1,7 @@
 """Propositions: what constraints speak of, as text, and whether a moment of the scene shows them.
 
     in(robot, ROOM)   in(OBJECT, ROOM or CONTAINER)   on(A, B)   at(OBJECT, REGION)   beside(A, B)   clear(OBJECT)
+    open(OBJECT)   closed(OBJECT)   lit(OBJECT)   clean(OBJECT)   toppled(OBJECT)      drawer, button, stain, anything
     holding(OBJECT)   holding(anything)   near(robot, OBJECT)   over(robot, OBJECT)
     moved(OBJECT)                              the robot holds it, or it lies elsewhere than when the plan began
     did(SKILL, ARGUMENT)                       that skill has just ended well with that first argument
@@ -101,6 +102,11 @@ PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {  # name: (number of a
     "at": (2, lambda m, a, place: predicates.at(m.scene, a, place)),
     "beside": (2, lambda m, a, b: predicates.beside(m.scene, a, b)),
     "clear": (1, lambda m, a: predicates.clear(m.scene, a)),
+    "open": (1, lambda m, a: predicates.open_(m.scene, a)),
+    "closed": (1, lambda m, a: predicates.closed(m.scene, a)),
+    "lit": (1, lambda m, a: predicates.lit(m.scene, a)),
+    "clean": (1, lambda m, a: predicates.clean(m.scene, a)),
+    "toppled": (1, lambda m, a: predicates.toppled(m.scene, a)),
     "holding": (1, _holding),
     "moved": (1, _moved),
     "near": (2, lambda m, robot, a: _near(m, a)),

@@ -32,7 +32,9 @@ class SceneObject:
 
     `name` is unique in the scene and is what programs and people call it ("red block"); `kind` is its noun
     ("block"); `color` is one colour word or "" where it has none. `position` is the centre of its bounding box in the
-    base frame [m]; `size` is the full extent of that box along the object's own axes [m].
+    base frame [m]; `size` is the full extent of that box along the object's own axes [m]. `state` is what has
+    been done to furniture: how far a drawer is out [m], 1 once a button's lamp is lit, the share of a stain that is
+    left.
     """
 
     name: str
@@ -41,6 +43,7 @@ class SceneObject:
     position: Vector3
     orientation: Quaternion
     size: Vector3
+    state: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def test_nothing_penetrates_at_the_start(seed: int):
         assert contact.dist > -1e-3
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.fixed])
 def test_nothing_falls_through_the_table(kind: str):
     world = open_world(objects=parse_objects(kind))
     drop(world, kind, (0.45, 0.1, 0.3))
