@@ -1,0 +1,110 @@
+"""Who is compared: our policies and lerobot's, trained from the same demonstrations, the weights kept in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from llm_planner.skills.policies.weights_file import load_policy, save_policy, write_whole
+from meta_world import our_policy, peer_policy
+from meta_world.environment import Environment
+from meta_world.episodes import Episode
+from meta_world.rollouts import FIRST_SEED, ChunkPolicy, rollout
+
+
+class Contender(Protocol):
+    """Trains into a file, and acts from it. `name` is shown; `weights` names the file, which several may share."""
+
+    name: str
+    weights: str
+    tasks: Sequence[str]
+    episodes: int  # it is judged on at most; the rest would take days
+    chunks: int  # its latency is measured on
+
+    def train(self, shown: Sequence[Episode], path: Path) -> dict[str, float]:
+        """What it took."""
+        ...
+
+    def load(self, path: Path) -> ChunkPolicy: ...
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Our network, trained for `objective`; from noise of `deviation` to a chunk in `flow_steps`."""
+
+    name: str
+    objective: str
+    flow_steps: int
+    deviation: float
+    tasks: Sequence[str]
+    training_steps: int = 2000
+    episodes: int = 1_000_000
+    chunks: int = 1000
+
+    @property
+    def weights(self) -> str:
+        return f"ours-{self.objective}.safetensors"
+
+    def train(self, shown: Sequence[Episode], path: Path) -> dict[str, float]:
+        network, taken = our_policy.train(shown, self.objective, self.training_steps)
+        save_policy(path, network)
+        return taken | {"parameters": float(sum(value.size for value in network.weights.values()))}
+
+    def load(self, path: Path) -> ChunkPolicy:
+        return our_policy.policy(load_policy(path), self.flow_steps, self.deviation)
+
+
+@dataclass(frozen=True)
+class Peers:
+    """lerobot's DiffusionPolicy with `changed` of its defaults; trained for `steps`, or less where `seconds` end it."""
+
+    name: str
+    weights: str
+    tasks: Sequence[str]
+    steps: int
+    seconds: float
+    episodes: int
+    chunks: int
+    changed: dict[str, Any] = field(default_factory=dict)
+
+    def train(self, shown: Sequence[Episode], path: Path) -> dict[str, float]:
+        settings = peer_policy.PeerSettings(self.changed, self.steps)
+        peer, taken = peer_policy.train_peer(shown, settings, self.seconds)
+        peer_policy.save_peer(path, peer)
+        return taken | {"parameters": float(peer.parameters)}
+
+    def load(self, path: Path) -> ChunkPolicy:
+        return peer_policy.load_peer(path, self.changed)
+
+
+def trained(contender: Contender, task: str, folder: Path, shown: Sequence[Episode]) -> ChunkPolicy:
+    """From the folder, or trained now and kept there, with what that took beside it."""
+    path = folder / f"{task}-{contender.weights}"
+    if not path.exists():
+        taken = contender.train(shown, path)
+        _write(path.with_suffix(".json"), taken)
+    return contender.load(path)
+
+
+def training_facts(contender: Contender, task: str, folder: Path) -> dict[str, float]:
+    """Steps, CPU seconds and parameters."""
+    facts: dict[str, float] = json.loads((folder / f"{task}-{contender.weights}").with_suffix(".json").read_text())
+    return facts
+
+
+def judged(contender: Contender, policy: ChunkPolicy, task: str, folder: Path, episodes: int) -> list[bool]:
+    """Success of each episode, from the first judging seed on; those played before are read from the folder."""
+    path = folder / f"{task}-{contender.name.replace(' ', '-').replace(',', '')}-played.json"
+    played: list[bool] = json.loads(path.read_text()) if path.exists() else []
+    environment = Environment(task)
+    for index in range(len(played), min(episodes, contender.episodes)):
+        played.append(rollout(environment, policy, FIRST_SEED + index).success)
+        _write(path, played)
+    return played[: min(episodes, contender.episodes)]
+
+
+def _write(path: Path, content: Any) -> None:
+    write_whole(path, json.dumps(content).encode())
