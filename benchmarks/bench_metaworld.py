@@ -46,7 +46,7 @@ def contenders() -> list[Contender]:
         Ours("flow, 3 steps", "flow", 3, 1.0, TASKS),
         Ours("flow, 1 step from no noise", "flow", 1, 0.0, TASKS),
         Ours("regression", "regression", 1, 0.0, TASKS),
-        Peers("lerobot small", "lerobot-small.pt", TASKS, 4000, DAYS, 1_000_000, 40, SMALL),
+        Peers("lerobot small", "lerobot-small.pt", TASKS, 2500, DAYS, 1_000_000, 40, SMALL),
         Peers("lerobot defaults", "lerobot-defaults.pt", ("push",), 1000, 300.0, 1, 3),
     ]
 
@@ -55,9 +55,9 @@ def measure(
     entered: Sequence[Contender], tasks: Sequence[str], episodes: int, demonstrations: int, folder: Path
 ) -> dict[str, Any]:
     """Of each contender its latency, and of each task its success, and what its training took."""
-    from meta_world.contenders import judged, trained, training_facts
+    from meta_world.contenders import played_file, trained, training_facts
     from meta_world.episodes import cached_demonstrations
-    from meta_world.rollouts import latencies, share
+    from meta_world.rollouts import judged, latencies, share
 
     report: dict[str, Any] = {"demonstrations": demonstrations, "tasks": {}, "latency ms": {}}
     timed, weights = {}, folder / f"from-{demonstrations}"
@@ -66,7 +66,7 @@ def measure(
         rows = report["tasks"][task] = {}
         for contender in (each for each in entered if task in each.tasks):
             policy = trained(contender, task, weights, shown)
-            played = judged(contender, policy, task, weights, episodes)
+            played = judged(played_file(contender, task, weights), policy, task, min(episodes, contender.episodes))
             facts = {"training": training_facts(contender, task, weights)}
             rows[contender.name] = share(sum(played), len(played)) | facts
             timed.setdefault(contender.name, (policy, contender.chunks))

@@ -10,9 +10,8 @@ from typing import Any, Protocol
 
 from llm_planner.skills.policies.weights_file import load_policy, save_policy, write_whole
 from meta_world import our_policy, peer_policy
-from meta_world.environment import Environment
 from meta_world.episodes import Episode
-from meta_world.rollouts import FIRST_SEED, ChunkPolicy, rollout
+from meta_world.rollouts import ChunkPolicy
 
 
 class Contender(Protocol):
@@ -85,7 +84,7 @@ def trained(contender: Contender, task: str, folder: Path, shown: Sequence[Episo
     path = folder / f"{task}-{contender.weights}"
     if not path.exists():
         taken = contender.train(shown, path)
-        _write(path.with_suffix(".json"), taken)
+        write_whole(path.with_suffix(".json"), json.dumps(taken).encode())
     return contender.load(path)
 
 
@@ -95,16 +94,6 @@ def training_facts(contender: Contender, task: str, folder: Path) -> dict[str, f
     return facts
 
 
-def judged(contender: Contender, policy: ChunkPolicy, task: str, folder: Path, episodes: int) -> list[bool]:
-    """Success of each episode, from the first judging seed on; those played before are read from the folder."""
-    path = folder / f"{task}-{contender.name.replace(' ', '-').replace(',', '')}-played.json"
-    played: list[bool] = json.loads(path.read_text()) if path.exists() else []
-    environment = Environment(task)
-    for index in range(len(played), min(episodes, contender.episodes)):
-        played.append(rollout(environment, policy, FIRST_SEED + index).success)
-        _write(path, played)
-    return played[: min(episodes, contender.episodes)]
-
-
-def _write(path: Path, content: Any) -> None:
-    write_whole(path, json.dumps(content).encode())
+def played_file(contender: Contender, task: str, folder: Path) -> Path:
+    """Where the episodes that it has played are kept."""
+    return folder / f"{task}-{contender.name.replace(' ', '-').replace(',', '')}-played.json"

@@ -32,17 +32,20 @@ def windows(sizes: PolicySpec, episodes: Sequence[Episode]) -> Windows:
 
 
 class OurPolicy:
-    """Any sampler, as rollouts ask it; `deviation` of the noise it starts from: 1, or 0 for none."""
+    """Any sampler, as rollouts ask it; `deviation` of the noise it starts from: 1, or 0 for none.
 
-    def __init__(self, sampler: ChunkSampler, deviation: float = 1.0) -> None:
-        self.sampler, self.deviation = sampler, np.float32(deviation)
+    It asks for `samples` chunks and takes the first: of a re-ranking the best.
+    """
+
+    def __init__(self, sampler: ChunkSampler, deviation: float = 1.0, samples: int = 1) -> None:
+        self.sampler, self.deviation, self.samples = sampler, np.float32(deviation), samples
         self.n_obs_steps = sampler.spec.n_obs_steps
 
     def chunk(self, observations: Array, rng: np.random.Generator) -> Array:
         """What to do next (n_action_steps, 4) after `observations` (n_obs_steps, 39)."""
         sizes = self.sampler.spec
         state, goal = split(observations)
-        noise = self.deviation * rng.standard_normal((1, sizes.horizon, sizes.action_dim), dtype=np.float32)
+        noise = self.deviation * rng.standard_normal((self.samples, sizes.horizon, sizes.action_dim), dtype=np.float32)
         chunk = self.sampler.sample(Conditioning(state, goal[-1]), noise)[0]
         return chunk[: sizes.n_action_steps]
 

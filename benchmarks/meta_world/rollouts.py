@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from math import sqrt
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from llm_planner.skills.policies.weights_file import write_whole
 from meta_world.environment import STEPS_MAX, Array, Environment
 from meta_world.episodes import Episode
 
@@ -40,6 +43,16 @@ def rollout(environment: Environment, policy: ChunkPolicy, seed: int, steps_max:
                 break
     acted_on = np.array(seen[policy.n_obs_steps - 1 : -1], np.float32)
     return Episode(seed, acted_on, np.array(done, np.float32), np.zeros(len(done), bool), success)
+
+
+def judged(path: Path, policy: ChunkPolicy, task: str, episodes: int) -> list[bool]:
+    """Success of each episode, from the first judging seed on; those played before are read from `path`."""
+    played: list[bool] = json.loads(path.read_text()) if path.exists() else []
+    environment = Environment(task)
+    for index in range(len(played), episodes):
+        played.append(rollout(environment, policy, FIRST_SEED + index).success)
+        write_whole(path, json.dumps(played).encode())
+    return played[:episodes]
 
 
 def share(count: int, of: int) -> dict[str, float]:

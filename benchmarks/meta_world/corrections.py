@@ -1,0 +1,61 @@
+"""Episodes in which the expert takes over from a policy that gets no further."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from llm_planner.skills.policies.interventions import POLICY, TAKEOVER, step_weights, weighted
+from llm_planner.skills.policies.spec import PolicySpec
+from llm_planner.skills.policies.windows import Windows
+from meta_world.environment import STEPS_MAX, Array, Environment, Expert
+from meta_world.episodes import AFTER_SUCCESS, Episode
+from meta_world.our_policy import windows
+from meta_world.rollouts import ChunkPolicy
+
+PATIENCE = 25  # steps that the expert waits
+PROGRESS = 0.01  # [m] by which the best must be bettered in them
+
+
+class Patience:
+    """Whoever watches: takes over when the way left, of the hand to the thing and of the thing to its goal, has not
+    become shorter for a while."""
+
+    def __init__(self) -> None:
+        self._best, self._since = float("inf"), 0
+
+    def is_over(self, observation: Array) -> bool:
+        """Asked once a step."""
+        hand, thing, goal = observation[:3], observation[4:7], observation[-3:]
+        left = float(np.linalg.norm(hand - thing) + np.linalg.norm(thing - goal))
+        if left < self._best - PROGRESS:
+            self._best, self._since = left, 0
+        self._since += 1
+        return self._since > PATIENCE
+
+
+def corrected_episode(environment: Environment, expert: Expert, policy: ChunkPolicy, seed: int) -> Episode:
+    """The policy begins; once the expert has taken over it goes on to the end."""
+    rng, patience = np.random.default_rng(seed), Patience()
+    seen, done, by_expert, planned = [environment.reset(seed)] * policy.n_obs_steps, [], [], []
+    taken, success, left = False, False, AFTER_SUCCESS
+    while len(done) < STEPS_MAX and left:
+        taken = taken or patience.is_over(seen[-1])
+        if taken:
+            action = expert.action(seen[-1])
+        else:
+            planned = planned or list(policy.chunk(np.array(seen[-policy.n_obs_steps :]), rng))
+            action = np.clip(planned.pop(0), -1, 1)
+        step = environment.step(action)
+        done.append(action)
+        by_expert.append(taken)
+        seen.append(step.observation)
+        success = success or step.success
+        left -= success
+    acted_on = np.array(seen[policy.n_obs_steps - 1 : -1], np.float32)
+    return Episode(seed, acted_on, np.array(done, np.float32), np.array(by_expert), success)
+
+
+def corrected_windows(sizes: PolicySpec, episode: Episode) -> Windows:
+    """Its windows, weighed by who acted in each step."""
+    sources = [TAKEOVER if by_expert else POLICY for by_expert in episode.corrected]
+    return weighted(windows(sizes, [episode]), step_weights(sources, episode.success))
