@@ -127,7 +127,7 @@ class LearnedRun:
         )
         actions = self._motion.sampler.sample(conditioning, self._noise)[0]
         hand = grip_of(observation.T_base_gripper)
-        poses = poses_of(actions, view.frame.place_of(hand), view.frame)
+        poses = poses_of(actions, view.frame)
         dt = _paced(observation.T_base_gripper, poses, observation.speed_limit)
         widths, done = np.clip(actions[:, 4], 0.0, OPENING_MAX).tolist(), (actions[:, 5] > 0.5).tolist()
         return _Chunk(aim, observation.time, dt, hand.pose(), poses, tuple(widths), tuple(done))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,14 +26,18 @@ from llm_planner.skills.motion import Leg
 from llm_planner.skills.reach import into_reach
 from llm_planner.skills.scripted import ScriptedRun
 from llm_planner.skills.scripts import ScriptFunction
+from llm_planner.world.geometry import top
+from llm_planner.world.scene import Scene, SceneObject
 
 FINISHED = 4  # skill periods that the end is shown for
-SHOVES_MAX = 3
+SHOVES_MAX = 4
 SHOVED_AFTER = (0.2, 4.0)  # [s]
-ASTRAY = (0.02, 0.10)  # [m] that a hand is led off its way
+ASTRAY = (0.004, 0.10)  # [m] that a hand is led off its way
 _LIMITS = JointLimits(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max, PANDA_LIMITS.qvel_max, PANDA_LIMITS.qacc_max)
 ROOM = 0.01  # [m] around a hand that is put somewhere
 AZIMUTH = 0.9  # [rad] to either side, where hands begin
+TURN = 1.2  # [rad] to either side, how they are turned then
+BESIDE = 0.15  # [m] from a thing, and over it, is near to it
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def demonstrate(show: Show, case: Case, library: SkillLibrary, seed: int) -> lis
         if episode.run(library.find(name), arguments).code is not SkillErrorCode.SUCCEEDED:
             return []
     if not case.before:
-        begin_anywhere(world, rng)
+        begin_anywhere(world, named_in(world.scene(), case.arguments), rng)
     pieces = _shown(show, case.arguments, episode, rng)
     return [Recording(show.name, piece.columns(), True, seed) for piece in pieces if len(piece.actions) > 1]
 
@@ -67,7 +71,7 @@ def _shown(show: Show, arguments: Mapping[str, Argument], episode: Episode, rng:
     decision = Decision(show.script, show.settings, arguments, began)
     pieces: list[Piece] = []
     for shove in range(SHOVES_MAX + 1):
-        last = shove == SHOVES_MAX or rng.random() < 0.3
+        last = shove == SHOVES_MAX or rng.random() < 0.2
         until = math.inf if last else episode.world.time + rng.uniform(*SHOVED_AFTER)
         arm = Arm(episode.observe(), show.settings, began)
         run = ScriptedRun(show.name, arm, show.script(arm, arguments), show.timeout)
@@ -86,6 +90,11 @@ def _shown(show: Show, arguments: Mapping[str, Argument], episode: Episode, rng:
     return []
 
 
+def named_in(scene: Scene, arguments: Mapping[str, Argument]) -> list[str]:
+    """The things in the scene that the arguments name."""
+    return [item.name for item in scene.objects if item.name in arguments.values()]
+
+
 def _until(episode: Episode, run: ShownRun, until: float) -> SkillResult | None:
     """The result of the run, or None where time [s] was up first."""
     while episode.world.time < until:
@@ -102,11 +111,10 @@ def _disturb(
     """A thing is moved, or the hand is led astray, its fingers too where they hold nothing."""
     world, observation = episode.world, episode.observe()
     assert isinstance(world, World)
-    names = [item.name for item in observation.scene.objects if item.name in arguments.values()]
-    if rng.random() < 0.4 and shove_thing(world, names, rng):
+    if rng.random() < 0.4 and shove_thing(world, named_in(observation.scene, arguments), rng):
         return
     arm = Arm(observation, settings, began)
-    if not observation.scene.held and rng.random() < 0.3:
+    if not observation.scene.held and rng.random() < 0.5:
         arm.width = rng.uniform(0.0, OPENING_MAX)
     run = ScriptedRun("astray", arm, _astray(arm, rng), 5.0)
     while episode.advance(run, episode.observe()) is None:
@@ -114,8 +122,8 @@ def _disturb(
 
 
 def _astray(arm: Arm, rng: np.random.Generator) -> Script:
-    angle, way = rng.uniform(0, 2 * math.pi), rng.uniform(*ASTRAY)
-    up = rng.uniform(-0.3, 1.0) * way
+    angle, way = rng.uniform(0, 2 * math.pi), math.exp(rng.uniform(*np.log(ASTRAY)))
+    up = rng.uniform(-0.5, 1.0) * way
     here = arm.grip
     z = min(max(here.z + up, min(here.z, 0.03)), arm.settings.cruise_max)
     there = Grip(here.x + way * math.cos(angle), here.y + way * math.sin(angle), z, here.yaw + rng.uniform(-0.3, 0.3))
@@ -124,17 +132,32 @@ def _astray(arm: Arm, rng: np.random.Generator) -> Script:
     yield from arm.move("astray", [Leg(into_reach(there))], stop_early=True)
 
 
-def begin_anywhere(world: World, rng: np.random.Generator) -> None:
-    """The hand somewhere over the table, where it is free, open by any width; at home where no place was found."""
+def begin_anywhere(world: World, near: Sequence[str], rng: np.random.Generator) -> None:
+    """The hand somewhere over the table where it is free, open by any width; as often as not beside one of the things
+    called `near`. At home where no place was found."""
     solver = InverseKinematics(ArmKinematics(), _LIMITS)
-    scene = world.scene()
-    for _ in range(20):
-        radius, azimuth, width = rng.uniform(0.32, 0.72), rng.uniform(-AZIMUTH, AZIMUTH), rng.uniform(0, OPENING_MAX)
-        x, y, z = radius * math.cos(azimuth), radius * math.sin(azimuth), rng.uniform(0.02, 0.42)
-        grip = into_reach(Grip(x, y, z, azimuth + rng.uniform(-1.2, 1.2)))
+    scene, home = world.scene(), np.array(HOME_QPOS)
+    close = bool(near) and rng.random() < 0.5
+    for _ in range(40):
+        grip = _beside(scene.find(str(rng.choice(list(near)))), rng) if close else _anywhere(rng)
+        width = rng.uniform(0, OPENING_MAX)
         if room(hand_slices(grip, width), scene)[0] < ROOM:
             continue
-        solution = solver.solve(grip.pose(), np.array([azimuth, *HOME_QPOS[1:]]))
+        home[0] = math.atan2(grip.y, grip.x)
+        solution = solver.solve(grip.pose(), home)
         if solution.converged:
             world.pose_arm(solution.qpos, width)
             return
+
+
+def _anywhere(rng: np.random.Generator) -> Grip:
+    radius, azimuth = rng.uniform(0.32, 0.72), rng.uniform(-AZIMUTH, AZIMUTH)
+    x, y, z = radius * math.cos(azimuth), radius * math.sin(azimuth), rng.uniform(0.02, 0.42)
+    return into_reach(Grip(x, y, z, azimuth + rng.uniform(-TURN, TURN)))
+
+
+def _beside(item: SceneObject, rng: np.random.Generator) -> Grip:
+    angle, way = rng.uniform(0, 2 * math.pi), rng.uniform(0.0, BESIDE)
+    x, y = item.position[0] + way * math.cos(angle), item.position[1] + way * math.sin(angle)
+    z = rng.uniform(0.015, top(item) + BESIDE)
+    return into_reach(Grip(x, y, z, math.atan2(y, x) + rng.uniform(-TURN, TURN)))

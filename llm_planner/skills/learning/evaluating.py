@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from llm_planner.skills.episode import Episode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.learned.loading import shows_effects
 from llm_planner.skills.learning.cases import Case
-from llm_planner.skills.learning.demonstrating import begin_anywhere
+from llm_planner.skills.learning.demonstrating import begin_anywhere, named_in
 from llm_planner.skills.learning.shoves import FORCE_TIME, shove_hand, shove_thing
 from llm_planner.skills.library import CheckedSkill, SkillLibrary
 
@@ -34,9 +34,20 @@ class Trial:
     shoved: str = ""
     valid: bool = True
 
+    @property
+    def succeeded(self) -> bool:
+        """The scene shows the effects, and the skill said that it had succeeded."""
+        return self.done and self.result.code is SkillErrorCode.SUCCEEDED
 
-def evaluate(skill: CheckedSkill, case: Case, library: SkillLibrary, seed: int, perturbed: bool) -> Trial:
-    """One episode of `skill` in the world of `case`; `library` does what is to be done before."""
+
+def evaluate(
+    skill: CheckedSkill, case: Case, library: SkillLibrary, seed: int, perturbed: bool,
+    watch: Callable[[Observation], None] = lambda observation: None,
+) -> Trial:  # fmt: skip
+    """One episode of `skill` in the world of `case`; `library` does what is to be done before.
+
+    `watch` is shown what the skill sees, and how it ended.
+    """
     rng = np.random.default_rng((seed, 3))
     world = World(seed, case.objects)
     episode = Episode(world)
@@ -45,17 +56,20 @@ def evaluate(skill: CheckedSkill, case: Case, library: SkillLibrary, seed: int, 
         if result.code is not SkillErrorCode.SUCCEEDED:
             return Trial(seed, False, result, world.time, valid=False)
     if not case.before:
-        begin_anywhere(world, rng)
+        begin_anywhere(world, named_in(world.scene(), case.arguments), rng)
     began = episode.observe()
     shove = _Shove(world, case.arguments, rng, began.time) if perturbed else None
-    result = _ran(episode, skill, case.arguments, began, shove)
-    done = shows_effects(skill.manifest, case.arguments, began, episode.observe())
+    result = _ran(episode, skill, case.arguments, began, shove, watch)
+    ended = episode.observe()
+    watch(ended)
+    done = shows_effects(skill.manifest, case.arguments, began, ended)
     return Trial(seed, done, result, world.time - began.time, shove.told if shove else "")
 
 
 def _ran(
-    episode: Episode, skill: CheckedSkill, arguments: Mapping[str, Argument], began: Observation, shove: _Shove | None
-) -> SkillResult:
+    episode: Episode, skill: CheckedSkill, arguments: Mapping[str, Argument], began: Observation,
+    shove: _Shove | None, watch: Callable[[Observation], None],
+) -> SkillResult:  # fmt: skip
     try:
         run = skill.start(arguments, began)
     except SkillError as refusal:
@@ -64,7 +78,9 @@ def _ran(
     while result is None:
         if shove:
             shove.at(episode.world.time)
-        result = episode.advance(run, episode.observe())
+        observation = episode.observe()
+        watch(observation)
+        result = episode.advance(run, observation)
     if shove:
         shove.over()
     episode.settle()
@@ -76,7 +92,7 @@ class _Shove:
 
     def __init__(self, world: World, arguments: Mapping[str, Argument], rng: np.random.Generator, began: float) -> None:
         self._world, self._rng = world, rng
-        self._names = [item.name for item in world.scene().objects if item.name in arguments.values()]
+        self._names = named_in(world.scene(), arguments)
         self._time = began + rng.uniform(*SHOVED_AFTER)
         self._until = math.inf
         self.told = ""

@@ -26,12 +26,11 @@ class Piece:
     aim: Aim
     states: list[Array] = field(default_factory=list)
     goals: list[Array] = field(default_factory=list)
-    hands: list[Place] = field(default_factory=list)
     actions: list[tuple[float, ...]] = field(default_factory=list)
 
     def columns(self) -> dict[str, Array]:
         """As a recording keeps them."""
-        tables = {"observation.state": self.states, "observation.hand": self.hands, "action": self.actions}
+        tables = {"observation.state": self.states, "action": self.actions}
         if self.goals and len(self.goals[0]):
             tables["observation.goal"] = self.goals
         return {name: np.array(rows, np.float32) for name, rows in tables.items()}
@@ -65,7 +64,6 @@ class ShownRun:
         piece, frame = self.pieces[-1], frame_of(aim)
         piece.states.append(observed(self._observe, view_of(observation, aim, self._arguments)))
         piece.goals.append(goal_numbers(self._goal, aim))
-        piece.hands.append(frame.place_of(grip_of(observation.T_base_gripper)))
         place = place_wanted(reference, observation.time + STEP, frame)
         piece.actions.append((*place, reference.gripper_width, done))
 
