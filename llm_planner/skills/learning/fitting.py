@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.skills.learned.actions import ACTIONS, relative
-from llm_planner.skills.learning.lesson import ACTION, GOAL, HAND, STATE, Lesson
+from llm_planner.skills.learned.actions import ACTIONS
+from llm_planner.skills.learning.lesson import ACTION, GOAL, STATE, Lesson
 from llm_planner.skills.learning.recording import Recording
 from llm_planner.skills.policies.field import NetworkField
 from llm_planner.skills.policies.spec import PolicySpec
@@ -28,8 +27,7 @@ def windows_of(spec: PolicySpec, recordings: Sequence[Recording]) -> Windows:
 def _windows(spec: PolicySpec, recording: Recording) -> Windows:
     columns = recording.columns
     goals = columns.get(GOAL, np.zeros((len(recording), 0), np.float32))
-    windows = episode_windows(spec, columns[STATE], goals, columns[ACTION])
-    return replace(windows, chunks=relative(windows.chunks, columns[HAND]))
+    return episode_windows(spec, columns[STATE], goals, columns[ACTION])
 
 
 def fit(

@@ -19,7 +19,7 @@ from llm_planner.skills.manifest import Manifest, PolicyContract, read_manifest
 from llm_planner.skills.policies.spec import PolicySpec
 from llm_planner.skills.scripts import SCRIPTS
 
-STATE, HAND, GOAL, ACTION = "observation.state", "observation.hand", "observation.goal", "action"
+STATE, GOAL, ACTION = "observation.state", "observation.goal", "action"
 ROBOT = "panda"
 
 
@@ -66,7 +66,6 @@ class Lesson:
         parameters = [parameter.name for parameter in self.manifest.parameters]
         names = {
             STATE: feature_names(self.contract.observe, parameters),
-            HAND: NAMES[:4],
             GOAL: self.contract.goal,
             ACTION: NAMES,
         }
