@@ -1,7 +1,7 @@
 """A learned skill's actions: ten a second, each a place for the hand, a width for the fingers, and whether it is done.
 
-Places are in the frame of the aim, so that what matters most, to be there, is the same small numbers each time: given as
-ways from where the hand is, they missed the rim of a plate five times as often. These sizes are the library's, not a
+Places are in the frame of the aim, so that what matters most, to be there, is the same small numbers each time;
+given as ways from the hand, they missed the rim of a plate five times as often. These sizes are the library's, not a
 skill's: policies that are composed share them.
 """
 
