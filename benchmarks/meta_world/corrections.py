@@ -1,4 +1,4 @@
-"""Episodes in which the expert takes over from a policy that gets no further."""
+"""Episodes in which an expert takes over from a policy that gets no further."""
 
 from __future__ import annotations
 
@@ -33,15 +33,25 @@ class Patience:
         return self._since > PATIENCE
 
 
-def corrected_episode(environment: Environment, expert: Expert, policy: ChunkPolicy, seed: int) -> Episode:
-    """The policy begins; once the expert has taken over it goes on to the end."""
+class Corrector(Expert):
+    """The expert, but its hand opens where his is left as it is: after a policy it may be closed, and an expert that
+    comes down on the thing with a closed hand stays there."""
+
+    def action(self, observation: Array) -> Array:
+        action = super().action(observation)
+        closing = np.float32(action[3] if action[3] > 0 else -1.0)
+        return np.array([*action[:3], closing], np.float32)
+
+
+def corrected_episode(environment: Environment, corrector: Corrector, policy: ChunkPolicy, seed: int) -> Episode:
+    """The policy begins; once the corrector has taken over it goes on to the end."""
     rng, patience = np.random.default_rng(seed), Patience()
     seen, done, by_expert, planned = [environment.reset(seed)] * policy.n_obs_steps, [], [], []
     taken, success, left = False, False, AFTER_SUCCESS
     while len(done) < STEPS_MAX and left:
         taken = taken or patience.is_over(seen[-1])
         if taken:
-            action = expert.action(seen[-1])
+            action = corrector.action(seen[-1])
         else:
             planned = planned or list(policy.chunk(np.array(seen[-policy.n_obs_steps :]), rng))
             action = np.clip(planned.pop(0), -1, 1)

@@ -27,8 +27,8 @@ from llm_planner.skills.policies.training import TrainingSettings, train_policy
 from llm_planner.skills.policies.weights_file import load_policy, save_policy
 from llm_planner.skills.policies.windows import Windows, joined
 from meta_world.chunk_task import ChunkTask, recorded
-from meta_world.corrections import corrected_episode, corrected_windows
-from meta_world.environment import Environment, Expert
+from meta_world.corrections import Corrector, corrected_episode, corrected_windows
+from meta_world.environment import Environment
 from meta_world.episodes import Episode, cached_demonstrations, load, save
 from meta_world.our_policy import ACTIONS, OurPolicy, spec, windows
 from meta_world.rollouts import judged, rollout, share
@@ -112,7 +112,7 @@ class Improvements:
         return {"steering of the noise": self._judged("steered", Steered(sampler, learned), 0.0)}
 
     def corrections(self) -> dict[str, dict[str, float]]:
-        """Trained anew on the demonstrations and on episodes that the expert corrected, by who acted."""
+        """Trained anew on the demonstrations and on episodes that an expert corrected, by who acted."""
         path = self._folder / "corrected.npz"
         episodes = kept(path, self._corrected, save, load)
         demonstrated = self._windows(self._shown(0))
@@ -167,12 +167,13 @@ class Improvements:
         return cached_demonstrations(self._root / "data", self._other, self._sizes.other_task_demonstrations)
 
     def _corrected(self) -> list[Episode]:
-        """Until there are as many as asked for in which the expert took over."""
-        environment, expert, policy = Environment(self._task), Expert(self._task), OurPolicy(FlowSampler(self._weak()))
+        """Until there are as many as asked for in which the corrector took over."""
+        environment, corrector = Environment(self._task), Corrector(self._task)
+        policy = OurPolicy(FlowSampler(self._weak()))
         episodes: list[Episode] = []
         seed = CORRECTION_SEED
         while len(episodes) < self._sizes.corrections:
-            episode = corrected_episode(environment, expert, policy, seed)
+            episode = corrected_episode(environment, corrector, policy, seed)
             episodes += [episode] if episode.corrected.any() else []
             seed += 1
         return episodes
