@@ -241,6 +241,13 @@ class World:
         self.data.joint(name).qvel[:] = WAKING
         self._mujoco.mj_forward(self.model, self.data)
 
+    def slide_part(self, name: str, state: float) -> None:
+        """Somebody opens the furniture `name` to `state` [m], or as far as it goes."""
+        joint = self.model.joint(name)
+        self.data.joint(name).qpos[0] = min(max(state, joint.range[0]), joint.range[1])
+        self.data.joint(name).qvel[0] = WAKING
+        self._mujoco.mj_forward(self.model, self.data)
+
     def pose_arm(self, qpos: Array, width: float) -> None:
         """Puts the arm at `qpos` (nq,) [rad], at rest, with the fingers `width` [m] apart; whatever is there."""
         self.data.qpos[:NQ], self.data.qvel[: NQ + 2] = qpos, 0.0

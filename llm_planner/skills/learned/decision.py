@@ -10,10 +10,12 @@ from llm_planner.errors import InputError
 from llm_planner.skills.aim import Aim
 from llm_planner.skills.arm import Arm, ArmSettings
 from llm_planner.skills.contract import Argument, Observation
+from llm_planner.skills.gripper_shape import wrap
 from llm_planner.skills.scripts import ScriptFunction
 from llm_planner.world.scene import SceneObject
 
 MOVED, TURNED = 0.008, 0.1  # [m], [rad] that a thing may move before where to act is decided again
+SAME, SAME_TURN = 0.003, 0.03  # [m], [rad] by which two aims may differ that are one
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,11 @@ class Decision:
         """
         looked = self._look(observation)
         if self._aim is None or self._looked is None or not looked.still(self._looked):
-            self._aim, self._looked = self._decided(observation), looked
+            decided = self._decided(observation)
+            # The same aim as before is the same object: whoever follows it need not begin anew.
+            if self._aim is None or not _alike(self._aim, decided):
+                self._aim = decided
+            self._looked = looked
         return self._aim
 
     def _decided(self, observation: Observation) -> Aim:
@@ -63,6 +69,14 @@ class Decision:
         scene, wanted = observation.scene, set(map(str, self._arguments.values()))
         things = tuple(item for item in scene.objects if item.name in wanted and item.name != scene.held)
         return _Looked(scene.held, things)
+
+
+def _alike(a: Aim, b: Aim) -> bool:
+    places = math.dist((a.grip.x, a.grip.y, a.grip.z), (b.grip.x, b.grip.y, b.grip.z)) <= SAME
+    angles = [(a.grip.yaw, b.grip.yaw), (a.heading or 0.0, b.heading or 0.0)]
+    turned = all(abs(wrap(p - q)) <= SAME_TURN for p, q in angles)
+    numbers = a.numbers.keys() == b.numbers.keys() and all(abs(a.numbers[k] - b.numbers[k]) <= SAME for k in a.numbers)
+    return places and turned and numbers
 
 
 def _still(a: SceneObject, b: SceneObject) -> bool:

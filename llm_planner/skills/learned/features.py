@@ -70,7 +70,7 @@ def _thing(view: View, parameter: str) -> list[float]:
         math.sin(yaw),
         max(item.size[:2]),
         item.size[2],
-        getattr(item, "state", 0.0),
+        item.state,
     ]
 
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from llm_planner.errors import InputError
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.contract import Argument, Observation, Skill, SkillRun
@@ -16,7 +14,6 @@ from llm_planner.skills.learned.decision import Decision
 from llm_planner.skills.learned.features import feature_names
 from llm_planner.skills.learned.skill import Achieved, LearnedMotion, LearnedSkill
 from llm_planner.skills.manifest import Manifest, PolicyContract
-from llm_planner.skills.policies.conditioning import Array
 from llm_planner.skills.policies.flow import FlowSampler
 from llm_planner.skills.policies.seams import ChunkSampler
 from llm_planner.skills.policies.spec import PolicySpec
@@ -88,12 +85,7 @@ def learned_skill(manifest: Manifest, sampler: ChunkSampler, settings: ArmSettin
         lambda arguments, observation: Decision(script, settings, arguments, observation),
         achieved,
         manifest.timeout,
-        no_noise,
     )
-
-
-def no_noise(shape: tuple[int, ...]) -> Array:
-    return np.zeros(shape, np.float32)
 
 
 def shows_effects(manifest: Manifest, arguments: Mapping[str, Argument], began: Observation, now: Observation) -> bool:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -14,57 +12,32 @@ from llm_planner.control.reference import MotionReference
 from llm_planner.skills.aim import Aim
 from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult
 from llm_planner.skills.errors import SkillError
-from llm_planner.skills.gripper_shape import OPENING_MAX, grip_of
-from llm_planner.skills.learned.actions import STEP, poses_of
+from llm_planner.skills.learned.chunk import HandChunk, chunk_from
 from llm_planner.skills.learned.decision import Decision
 from llm_planner.skills.learned.features import goal_numbers, observed, view_of
+from llm_planner.skills.learned.patience import Patience
 from llm_planner.skills.policies.conditioning import Array, Conditioning
 from llm_planner.skills.policies.seams import ChunkSampler
 from llm_planner.skills.scripted import FULL_SPEED
-from llm_planner.world.scene import Pose
 
 SURPRISED = 0.015  # [m] off where its chunk has it now, a hand is asked for anew
-UNDONE = 2.0  # [s] that a policy may take itself for done while the scene does not show it
-STUCK, STUCK_TIME = 0.03, 3.0  # [m] and [s] that a hand may lag behind its actions
-SLOWER = 0.9  # share of a speed limit at which a chunk is taken
 
 Achieved = Callable[[Observation], bool]
 
 
 @dataclass(frozen=True)
 class LearnedMotion:
-    """What makes the motion of a skill: the policy behind its sampler, and what it observes and is told."""
+    """What makes the motion of a skill: the policy behind its sampler, and what it observes and is told.
+
+    A run draws its noise once, from `seed`, and keeps it, so that it does not change its mind; `spread` 0 is what the
+    policy is most sure of, 1 what was shown in all its variety.
+    """
 
     sampler: ChunkSampler
     observe: tuple[str, ...]
     goal: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _Chunk:
-    """Poses every `dt` s after `time`, with the width [m] and the "done" of each."""
-
-    aim: Aim
-    time: float
-    dt: float
-    start: Pose
-    poses: tuple[Pose, ...]
-    widths: tuple[float, ...]
-    done: tuple[bool, ...]
-
-    def index(self, time: float) -> int:
-        """Of the action that is under way."""
-        return min(int((time - self.time) / self.dt + 1e-6), len(self.poses) - 1)
-
-    def reference(self, time: float) -> MotionReference:
-        """What is left of it."""
-        index = self.index(time)
-        rest = (self.start, *self.poses)[index:]
-        return MotionReference(self.time + index * self.dt, self.dt, rest, self.widths[index])
-
-    def expected(self, time: float) -> Pose:
-        """Where the hand is to be now."""
-        return (self.start, *self.poses)[self.index(time)]
+    spread: float = 0.0
+    seed: int = 0
 
 
 class LearnedRun:
@@ -72,14 +45,16 @@ class LearnedRun:
 
     def __init__(
         self, name: str, motion: LearnedMotion, decision: Decision, arguments: Mapping[str, Argument],
-        achieved: Achieved, timeout: float, noise: Array, began: Observation,
+        achieved: Achieved, timeout: float, began: Observation,
     ) -> None:  # fmt: skip
         self._name, self._motion, self._decision, self._arguments = name, motion, decision, arguments
-        self._achieved, self._timeout, self._noise = achieved, timeout, noise
-        self._chunk: _Chunk | None = None
-        self._history: deque[Array] = deque(maxlen=motion.sampler.spec.n_obs_steps)
+        self._achieved, self._timeout = achieved, timeout
         self._last, self._left = began.time, timeout
-        self._undone = self._stuck = 0.0
+        self._patience = Patience(name)
+        self._rng = np.random.default_rng(motion.seed)
+        self._noise = self._drawn(motion.spread)
+        self._history: deque[Array] = deque(maxlen=motion.sampler.spec.n_obs_steps)
+        self._chunk: HandChunk | None = None
 
     @property
     def phase(self) -> str:
@@ -99,82 +74,55 @@ class LearnedRun:
             return SkillResult(SkillErrorCode.OBJECT_LOST, f"{self._name} lost sight of a thing: {error.args[0]}")
 
     def _moved(self, observation: Observation, passed: float) -> MotionReference | SkillResult:
-        aim = self._decision.aim(observation)
-        if self._chunk is not None and aim is not self._chunk.aim:
-            self._chunk = None
-            self._history.clear()
-        self._history.append(observed(self._motion.observe, view_of(observation, aim, self._arguments)))
-        chunk = self._chunk
-        if chunk is None or self._is_over(chunk, observation):
-            chunk = self._chunk = self._sampled(aim, observation)
-        if chunk.done[chunk.index(observation.time)]:
-            if self._achieved(observation):
-                return SkillResult(SkillErrorCode.SUCCEEDED)
-            self._undone += passed
-        self._check(chunk, observation, passed)
+        chunk = self._followed(self._decision.aim(observation), observation)
+        done = chunk.is_done(observation.time)
+        if done and self._achieved(observation):
+            return SkillResult(SkillErrorCode.SUCCEEDED)
+        self._patience.see(observation.T_base_gripper.position, chunk.lag(observation), done, passed)
         return chunk.reference(observation.time)
 
-    def _is_over(self, chunk: _Chunk, observation: Observation) -> bool:
-        """Whether it is time for the next chunk: this one was followed far enough, or the hand is elsewhere."""
-        followed = (observation.time - chunk.time) / chunk.dt
-        return followed > self._motion.sampler.spec.n_action_steps - 1e-3 or _lag(chunk, observation) > SURPRISED
+    def _followed(self, aim: Aim, observation: Observation) -> HandChunk:
+        """The chunk before, or a new one: when that was followed far enough, or hand or aim are elsewhere."""
+        chunk = self._chunk
+        if chunk is not None and aim is not chunk.aim:
+            chunk = None
+            self._history.clear()
+        self._history.append(observed(self._motion.observe, view_of(observation, aim, self._arguments)))
+        n_action_steps = self._motion.sampler.spec.n_action_steps
+        if chunk is None or chunk.followed(observation.time) > n_action_steps - 1e-3 or (
+            chunk.lag(observation) > SURPRISED
+        ):  # fmt: skip
+            chunk = chunk_from(self._sampled(aim), aim, observation)
+        self._chunk = chunk
+        return chunk
 
-    def _sampled(self, aim: Aim, observation: Observation) -> _Chunk:
-        view = view_of(observation, aim, self._arguments)
-        seen = [self._history[0]] * (self._history.maxlen or 1) + list(self._history)
-        conditioning = Conditioning(
-            np.stack(seen[-(self._history.maxlen or 1) :]), goal_numbers(self._motion.goal, aim)
-        )
-        actions = self._motion.sampler.sample(conditioning, self._noise)[0]
-        hand = grip_of(observation.T_base_gripper)
-        poses = poses_of(actions, view.frame)
-        dt = _paced(observation.T_base_gripper, poses, observation.speed_limit)
-        widths, done = np.clip(actions[:, 4], 0.0, OPENING_MAX).tolist(), (actions[:, 5] > 0.5).tolist()
-        return _Chunk(aim, observation.time, dt, hand.pose(), poses, tuple(widths), tuple(done))
+    def _sampled(self, aim: Aim) -> Array:
+        """The policy's next actions (horizon, 6)."""
+        missing = self._motion.sampler.spec.n_obs_steps - len(self._history)
+        seen = np.stack([self._history[0]] * missing + list(self._history))
+        noise = self._drawn(1.0) if self._patience.needs_nudge else self._noise
+        actions: Array = self._motion.sampler.sample(Conditioning(seen, goal_numbers(self._motion.goal, aim)), noise)[0]
+        return actions
 
-    def _check(self, chunk: _Chunk, observation: Observation, passed: float) -> None:
-        """Raises SkillError where it is no use to go on."""
-        self._stuck = self._stuck + passed if _lag(chunk, observation) > STUCK else 0.0
-        if self._stuck > STUCK_TIME:
-            raise SkillError(
-                SkillErrorCode.UNREACHABLE, f"the hand does not follow during {self._name}: something is in the way"
-            )
-        if self._undone > UNDONE:
-            raise SkillError(
-                SkillErrorCode.EFFECT_MISSING, f"{self._name} ended, but the scene does not show its effect"
-            )
+    def _drawn(self, spread: float) -> Array:
+        spec = self._motion.sampler.spec
+        noise: Array = self._rng.standard_normal((1, spec.horizon, spec.action_dim), np.float32)
+        scaled: Array = np.float32(spread) * noise
+        return scaled
 
 
 class LearnedSkill:
-    """`script` is the demonstrator, which decides where; `motion` was learned from it; see `Skill`."""
+    """The demonstrator decides where, `motion` was learned from it; see `Skill`."""
 
     def __init__(
         self, name: str, motion: LearnedMotion, decide: Callable[[Mapping[str, Argument], Observation], Decision],
         achieved: Callable[[Mapping[str, Argument], Observation], Achieved], timeout: float,
-        draw_noise: Callable[[tuple[int, ...]], Array],
     ) -> None:  # fmt: skip
         self.name = name
         self._motion, self._decide, self._achieved, self._timeout = motion, decide, achieved, timeout
-        self._draw_noise = draw_noise
 
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> LearnedRun:
         """Decide where, as the demonstrator would; raises SkillError as it does."""
-        decision = self._decide(arguments, observation)
+        decision, achieved = self._decide(arguments, observation), self._achieved(arguments, observation)
         decision.aim(observation)
-        spec = self._motion.sampler.spec
-        noise = self._draw_noise((1, spec.horizon, spec.action_dim))
-        achieved = self._achieved(arguments, observation)
-        return LearnedRun(
-            self.name, self._motion, decision, arguments, achieved, self._timeout, noise, observation
-        )  # fmt: skip
-
-
-def _lag(chunk: _Chunk, observation: Observation) -> float:
-    return math.dist(observation.T_base_gripper.position, chunk.expected(observation.time).position)
-
-
-def _paced(start: Pose, poses: Sequence[Pose], speed_limit: float) -> float:
-    """[s] between the poses: `STEP`, or as much longer as a speed limit [m/s] asks for."""
-    places = [start.position, *(pose.position for pose in poses)]
-    longest = max(math.dist(a, b) for a, b in pairwise(places))
-    return max(STEP, longest / max(SLOWER * speed_limit, 1e-3)) if math.isfinite(speed_limit) else STEP
+        return LearnedRun(self.name, self._motion, decision, arguments, achieved, self._timeout, observation)

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.simulation.objects import COLORS, ObjectSpec, named
+from llm_planner.simulation.objects import COLORS, ObjectSpec, named, object_kind
+from llm_planner.simulation.shapes import SCALE_MAX, SCALE_MIN
+from llm_planner.simulation.world import World
 from llm_planner.skills.contract import Argument
 from llm_planner.world.places import DIRECTIONS, REGIONS, WORKSPACE
 
 Rng = np.random.Generator
 Call = tuple[str, Mapping[str, Argument]]
+Things = tuple[ObjectSpec, ...]
+Arguments = Callable[[Rng, Things], Mapping[str, Argument]]
 
 
 @dataclass(frozen=True)
 class Case:
-    """`objects` on the table, what is done `before` with scripted skills, and the `arguments` of the skill itself."""
+    """`objects` on the table, how far drawers are `slid` out [m], what is done `before` with scripted skills, and the
+    `arguments` of the skill itself."""
 
     objects: tuple[ObjectSpec, ...]
     arguments: Mapping[str, Argument]
     before: tuple[Call, ...] = ()
+    slid: Mapping[str, float] = field(default_factory=dict)
+
+    def prepare(self, world: World) -> None:
+        """Drawers as far out as they are to be."""
+        for name, state in self.slid.items():
+            world.slide_part(name, state)
 
 
-SIZES = (0.8, 1.2)  # of what stands on the table, against its kind's usual size
+Draw = Callable[[Rng], Case]
 
 
 def draw_case(world: str, seed: int) -> Case:
@@ -35,30 +46,63 @@ def draw_case(world: str, seed: int) -> Case:
     return CASES[world](np.random.default_rng((seed, 1)))
 
 
+KINDS = ("block", "bowl", "mug", "vase", "plate")
+AROUND, GRASPED, CONTAINERS = (0.45, 0.3, 0.1, 0.1, 0.05), (0.5, 0.2, 0.1, 0.1, 0.1), ("bowl", "plate")
+
+
 def _things(rng: Rng, *wanted: str, others: int = 5) -> tuple[ObjectSpec, ...]:
-    """The kinds wanted first, then up to so many other things, all of different colours and sizes."""
-    kinds = [*wanted, *rng.choice(["block", "bowl", "mug", "vase", "plate"], size=rng.integers(0, others + 1),
-                                  p=[0.45, 0.3, 0.1, 0.1, 0.05])]  # fmt: skip
-    colors = rng.permutation(list(COLORS))
-    return named([(str(color), str(kind)) for color, kind in zip(colors, kinds, strict=False)])
+    """The kinds wanted first, then up to so many other things, of different colours and all sizes."""
+    kinds = [*wanted, *rng.choice(KINDS, size=rng.integers(0, others + 1), p=AROUND)]
+    pairs = [(str(color), str(kind)) for color, kind in zip(rng.permutation(list(COLORS)), kinds, strict=False)]
+    return tuple(_sized(item, rng) for item in named(pairs))
+
+
+def _sized(item: ObjectSpec, rng: Rng) -> ObjectSpec:
+    largest = min(SCALE_MAX, object_kind(item.kind).scale_max)
+    return replace(item, scale=float(rng.uniform(SCALE_MIN, largest)))
 
 
 def _grasped(rng: Rng) -> str:
-    return str(rng.choice(["block", "bowl", "mug", "vase", "plate"], p=[0.55, 0.2, 0.1, 0.1, 0.05]))
+    return str(rng.choice(KINDS, p=GRASPED))
 
 
-def _pick(rng: Rng) -> Case:
-    things = _things(rng, _grasped(rng))
-    return Case(things, {"object": things[0].name})
+def _about(*kinds: str, others: int = 5) -> Draw:
+    """The skill's only argument is the first thing."""
 
-
-def _place(
-    arguments: Callable[[Rng, tuple[ObjectSpec, ...]], Mapping[str, Argument]], *kinds: str
-) -> Callable[[Rng], Case]:
     def draw(rng: Rng) -> Case:
-        held = "block" if "bowl" in kinds else _grasped(rng)
-        things = _things(rng, held, *kinds, others=4)
+        things = _things(rng, str(rng.choice(kinds)) if kinds else _grasped(rng), others=others)
+        return Case(things, {"object": things[0].name})
+
+    return draw
+
+
+def _holding(arguments: Arguments, second: tuple[str, ...] = (), held: str = "") -> Draw:
+    """Something is held when the skill begins; where there is a `second` thing, it is of one of these kinds."""
+
+    def draw(rng: Rng) -> Case:
+        wanted = [held or _grasped(rng), *([str(rng.choice(second))] if second else [])]
+        things = _things(rng, *wanted, others=4)
         return Case(things, arguments(rng, things), (("pick", {"object": things[0].name}),))
+
+    return draw
+
+
+def _calling(arguments: Arguments, *kinds: str) -> Draw:
+    """Nothing is held, and the first things are of these kinds; "" is whatever can be grasped."""
+
+    def draw(rng: Rng) -> Case:
+        things = _things(rng, *(kind or _grasped(rng) for kind in kinds), others=4)
+        return Case(things, arguments(rng, things))
+
+    return draw
+
+
+def _drawer(low: float, high: float) -> Draw:
+    """A drawer that is so far out [m]."""
+
+    def draw(rng: Rng) -> Case:
+        things = _things(rng, "drawer", others=3)
+        return Case(things, {"object": things[0].name}, slid={things[0].name: float(rng.uniform(low, high))})
 
     return draw
 
@@ -68,28 +112,49 @@ def _point(rng: Rng) -> tuple[float, float, float]:
     return float(x), float(rng.uniform(WORKSPACE.y_min + 0.05, WORKSPACE.y_max - 0.05)), 0.0
 
 
-def _somewhere(rng: Rng, things: tuple[ObjectSpec, ...]) -> Mapping[str, Argument]:
+def _somewhere(rng: Rng, things: Things) -> Mapping[str, Argument]:
     return {"place": str(rng.choice(list(REGIONS))) if rng.random() < 0.7 else _point(rng)}
 
 
-def _beside(rng: Rng, things: tuple[ObjectSpec, ...]) -> Mapping[str, Argument]:
+def _beside(rng: Rng, things: Things) -> Mapping[str, Argument]:
     side = "any" if rng.random() < 0.5 else str(rng.choice(list(DIRECTIONS)))
     return {"object": things[1].name, "direction": side, "distance": float(rng.uniform(0.03, 0.08))}
 
 
-def _offset(rng: Rng, things: tuple[ObjectSpec, ...]) -> Mapping[str, Argument]:
+def _away(rng: Rng, things: Things) -> Mapping[str, Argument]:
     return {"direction": str(rng.choice(list(DIRECTIONS))), "distance": float(rng.uniform(0.03, 0.2))}
 
 
-def _second(rng: Rng, things: tuple[ObjectSpec, ...]) -> Mapping[str, Argument]:
+def _second(rng: Rng, things: Things) -> Mapping[str, Argument]:
     return {"object": things[1].name}
 
 
-CASES: dict[str, Callable[[Rng], Case]] = {
-    "pick": _pick,
-    "place_at": _place(_somewhere),
-    "place_beside": _place(_beside, "block"),
-    "place_offset": _place(_offset),
-    "place_in": _place(_second, "bowl"),
-    "place_on": _place(_second, "block"),
+def _pushed(rng: Rng, things: Things) -> Mapping[str, Argument]:
+    return {"object": things[0].name, **_away(rng, things)}
+
+
+def _swept(rng: Rng, things: Things) -> Mapping[str, Argument]:
+    return {"object": things[0].name, **_somewhere(rng, things)}
+
+
+def _stacked(rng: Rng, things: Things) -> Mapping[str, Argument]:
+    return {"object": things[0].name, "onto": things[1].name}
+
+
+CASES: Mapping[str, Draw] = {
+    "reach": _about(),
+    "pick": _about(),
+    "place_at": _holding(_somewhere),
+    "place_offset": _holding(_away),
+    "place_beside": _holding(_beside, KINDS),
+    "place_in": _holding(_second, CONTAINERS, held="block"),
+    "place_on": _holding(_second, ("block", "bowl", "plate"), held="block"),
+    "push": _calling(_pushed, ""),
+    "sweep": _calling(_swept, "block"),
+    "stack": _calling(_stacked, "block", "block"),
+    "tip": _about("mug", "vase", others=3),
+    "open_drawer": _drawer(0.0, 0.03),
+    "close_drawer": _drawer(0.04, 0.1),
+    "press": _about("button", others=3),
+    "wipe": _holding(_second, ("stain",), held="sponge"),
 }

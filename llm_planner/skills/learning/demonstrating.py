@@ -56,6 +56,7 @@ def demonstrate(show: Show, case: Case, library: SkillLibrary, seed: int) -> lis
     """One episode, as the undisturbed pieces of it that led to success; none where it failed."""
     rng = np.random.default_rng((seed, 2))
     world = World(seed, case.objects)
+    case.prepare(world)
     episode = Episode(world)
     for name, arguments in case.before:
         if episode.run(library.find(name), arguments).code is not SkillErrorCode.SUCCEEDED:

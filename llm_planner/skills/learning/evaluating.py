@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from llm_planner.simulation.world import World
-from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult
+from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.learned.loading import shows_effects
@@ -25,7 +25,7 @@ NO_FORCE = (0.0, 0.0, 0.0)
 @dataclass(frozen=True)
 class Trial:
     """How one episode went. `done` is what the scene shows, `result` what the skill said, `seconds` simulated;
-    `valid` is false where the episode never got as far as the skill."""
+    `valid` is false where the skill could not begin: what came before failed, or it refused before anything moved."""
 
     seed: int
     done: bool
@@ -50,6 +50,7 @@ def evaluate(
     """
     rng = np.random.default_rng((seed, 3))
     world = World(seed, case.objects)
+    case.prepare(world)
     episode = Episode(world)
     for name, arguments in case.before:
         result = episode.run(library.find(name), arguments)
@@ -58,8 +59,12 @@ def evaluate(
     if not case.before:
         begin_anywhere(world, named_in(world.scene(), case.arguments), rng)
     began = episode.observe()
+    try:
+        run = skill.start(case.arguments, began)
+    except SkillError as refusal:  # nothing has moved: there is no room, or nothing to take hold of
+        return Trial(seed, False, SkillResult(refusal.code, str(refusal)), 0.0, valid=False)
     shove = _Shove(world, case.arguments, rng, began.time) if perturbed else None
-    result = _ran(episode, skill, case.arguments, began, shove, watch)
+    result = _ran(episode, run, shove, watch)
     ended = episode.observe()
     watch(ended)
     done = shows_effects(skill.manifest, case.arguments, began, ended)
@@ -67,13 +72,8 @@ def evaluate(
 
 
 def _ran(
-    episode: Episode, skill: CheckedSkill, arguments: Mapping[str, Argument], began: Observation,
-    shove: _Shove | None, watch: Callable[[Observation], None],
-) -> SkillResult:  # fmt: skip
-    try:
-        run = skill.start(arguments, began)
-    except SkillError as refusal:
-        return SkillResult(refusal.code, str(refusal))
+    episode: Episode, run: SkillRun, shove: _Shove | None, watch: Callable[[Observation], None]
+) -> SkillResult:
     result = None
     while result is None:
         if shove:

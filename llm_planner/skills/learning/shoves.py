@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from llm_planner.simulation.objects import spec_of
 from llm_planner.simulation.world import World
 from llm_planner.skills.footprints import footprint, separation
 from llm_planner.skills.reach import reachable
@@ -16,6 +17,7 @@ FORCE = (40.0, 120.0)  # [N] on the hand, sideways
 FORCE_TIME = 0.25  # [s]
 MOVED = (0.01, 0.04)  # [m]
 TURNED = math.radians(30)
+SLID = 0.03  # [m] that a drawer is moved
 GAP = 0.02  # [m] that a moved thing keeps from others
 TRIES = 20
 
@@ -32,6 +34,12 @@ def shove_thing(world: World, names: Sequence[str], rng: np.random.Generator) ->
     free = [name for name in names if _lies_free(scene, name)]
     for name in rng.permutation(free)[:1]:
         item = scene.find(str(name))
+        kind = spec_of(item).shape
+        if kind.opens:
+            world.slide_part(item.name, item.state + rng.uniform(-SLID, SLID))
+            return True
+        if kind.fixed:
+            return False
         for _ in range(TRIES):
             angle, way, turn = rng.uniform(0, 2 * math.pi), rng.uniform(*MOVED), rng.uniform(-TURNED, TURNED)
             x, y = item.position[0] + way * math.cos(angle), item.position[1] + way * math.sin(angle)

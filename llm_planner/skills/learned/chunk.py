@@ -1,0 +1,66 @@
+"""A chunk of a policy's actions as it is carried out: timed poses of the hand, and what is left of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from llm_planner.control.reference import MotionReference
+from llm_planner.skills.aim import Aim
+from llm_planner.skills.contract import Observation
+from llm_planner.skills.gripper_shape import OPENING_MAX, grip_of
+from llm_planner.skills.learned.actions import STEP, poses_of
+from llm_planner.skills.learned.frame import frame_of
+from llm_planner.skills.policies.conditioning import Array
+from llm_planner.world.scene import Pose
+
+SLOWER = 0.9  # share of a speed limit at which a chunk is taken
+
+
+@dataclass(frozen=True)
+class HandChunk:
+    """From `poses[0]`, where the hand was at `time`, on every `dt` s; each action has a width [m] and may be done."""
+
+    aim: Aim
+    time: float
+    dt: float
+    poses: tuple[Pose, ...]
+    widths: tuple[float, ...]
+    done: tuple[bool, ...]
+
+    def reference(self, time: float) -> MotionReference:
+        """What is left of it."""
+        index = self._index(time)
+        return MotionReference(self.time + index * self.dt, self.dt, self.poses[index:], self.widths[index])
+
+    def is_done(self, time: float) -> bool:
+        """Whether the policy takes itself for done."""
+        return self.done[self._index(time)]
+
+    def followed(self, time: float) -> float:
+        """How many actions are behind."""
+        return (time - self.time) / self.dt
+
+    def lag(self, observation: Observation) -> float:
+        """How far the hand is from where it is to be [m]."""
+        return math.dist(observation.T_base_gripper.position, self.poses[self._index(observation.time)].position)
+
+    def _index(self, time: float) -> int:
+        return min(int(self.followed(time) + 1e-6), len(self.done) - 1)
+
+
+def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
+    """Of a policy's `actions` (horizon, 6) for what is observed, no faster than the speed limit allows."""
+    poses = (grip_of(observation.T_base_gripper).pose(), *poses_of(actions, frame_of(aim)))
+    widths, done = np.clip(actions[:, 4], 0.0, OPENING_MAX).tolist(), (actions[:, 5] > 0.5).tolist()
+    return HandChunk(aim, observation.time, _paced(poses, observation.speed_limit), poses, tuple(widths), tuple(done))
+
+
+def _paced(poses: Sequence[Pose], speed_limit: float) -> float:
+    """[s] between the poses: `STEP`, or as much longer as a speed limit [m/s] asks for."""
+    longest = max(math.dist(a.position, b.position) for a, b in pairwise(poses))
+    return max(STEP, longest / max(SLOWER * speed_limit, 1e-3))

@@ -1,0 +1,44 @@
+"""When a learned motion is no use any more, and when it only needs a nudge."""
+
+from __future__ import annotations
+
+import math
+
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.errors import SkillError
+from llm_planner.world.scene import Vector3
+
+UNDONE = 3.0  # [s] that a policy may take itself for done while the scene does not show it
+BEHIND, BEHIND_TIME = 0.03, 3.0  # [m] and [s] that a hand may lag behind its actions
+RESTS, RESTS_TIME = 0.005, 1.2  # [m] and [s]: a hand that moves less for so long, undone, needs a nudge
+
+
+class Patience:
+    """Told what happens, it raises SkillError once that has gone on for too long."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._undone = self._behind = self._rested = 0.0
+        self._place: Vector3 | None = None
+
+    def see(self, place: Vector3, lag: float, undone: bool, passed: float) -> None:
+        """`passed` [s] later the hand is at `place`, `lag` [m] behind; `undone` while the policy says it is done.
+
+        Raises SkillError (UNREACHABLE, EFFECT_MISSING).
+        """
+        self._behind = self._behind + passed if lag > BEHIND else 0.0
+        self._undone += passed if undone else 0.0
+        if self._behind > BEHIND_TIME:
+            message = f"the hand does not follow during {self._name}: something is in the way"
+            raise SkillError(SkillErrorCode.UNREACHABLE, message)
+        if self._undone > UNDONE:
+            message = f"{self._name} ended, but the scene does not show its effect"
+            raise SkillError(SkillErrorCode.EFFECT_MISSING, message)
+        if self._place is None or math.dist(place, self._place) > RESTS:
+            self._place, self._rested = place, 0.0
+        self._rested += passed
+
+    @property
+    def needs_nudge(self) -> bool:
+        """Whether the hand has come to rest where nothing is done: another sample may lead on."""
+        return self._rested > RESTS_TIME
