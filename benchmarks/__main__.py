@@ -43,6 +43,31 @@ def _against_judo(report: dict[str, Any], task: str, key: str) -> float:
     return best["ours"] / best["judo"]
 
 
+def _points_ahead(report: dict[str, Any]) -> float:
+    """Our flow's success less the best other's, on the task where that is least; -100 where metaworld is not there."""
+    if not report["metaworld"]:
+        return -100.0
+    ours = "flow, 3 steps"
+    ahead = []
+    for rows in report["tasks"].values():
+        others = [row["share"] for name, row in rows.items() if name != ours and "share" in row]
+        ahead.append(100 * (rows[ours]["share"] - max(others)))
+    return min(ahead)
+
+
+def _times_slower(report: dict[str, Any], peer: str) -> float:
+    """A chunk of a peer against one of our flow; 0 where metaworld, or the peer, is not there."""
+    if not report["metaworld"] or peer not in report["latency ms"]:
+        return 0.0
+    return float(report["latency ms"][peer]["median"] / report["latency ms"]["flow, 3 steps"]["median"])
+
+
+def _improved(report: dict[str, Any], key: str, start: str) -> float:
+    """Of the first policy whose name begins so; 0 where metaworld is not there, or it was left out."""
+    rows = report.get("rows", {})
+    return next((float(row[key]) for name, row in rows.items() if name.startswith(start)), 0.0)
+
+
 LIMITS = "≤ 1 (share of the limit)"
 BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: (arguments, quick arguments, figures)
     "bench_cap_tabletop": (
@@ -224,6 +249,48 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             for what, key in (("cost", "mean cost"), ("CPU", "cpu ms"))
         ],
     ),
+    "bench_metaworld": (
+        [],
+        ["--episodes", "2", "--tasks", "push", "--without", "lerobot small", "lerobot defaults"],
+        [
+            Figure("Meta-World, our flow, points ahead of the best", _points_ahead, at_least(0.0), "≥ 0"),
+            Figure("chunk, lerobot small / ours", lambda r: _times_slower(r, "lerobot small"), at_least(10.0), "≥ 10"),
+            Figure(
+                "chunk, lerobot defaults / ours",
+                lambda r: _times_slower(r, "lerobot defaults"),
+                at_least(100.0),
+                "≥ 100",
+            ),
+        ],
+    ),
+    "bench_improvement": (
+        [],
+        ["--episodes", "2", "--only", "unimproved"],
+        [
+            Figure("re-ranking, points gained", lambda r: _improved(r, "gain", "re-ranking"), at_least(12.0), "≥ 12"),
+            Figure(
+                "steering, points above no noise",
+                lambda r: _improved(r, "gain", "steering") - _improved(r, "gain", "no noise"),
+                at_least(5.0),
+                "≥ 5",
+            ),
+            Figure(
+                "from 60 corrected episodes", lambda r: _improved(r, "share", "60 corrected"), at_least(0.9), "≥ 0.90"
+            ),
+            Figure(
+                "adapter, points behind all weights",
+                lambda r: _improved(r, "gain", "all weights") - _improved(r, "gain", "adapter"),
+                at_most(5.0),
+                "≤ 5",
+            ),
+            Figure(
+                "adapter, share of the weights",
+                lambda r: _improved(r, "share of the weights", "adapter"),
+                at_most(0.1),
+                "≤ 0.1",
+            ),
+        ],
+    ),
     "bench_clearance": (
         [],
         ["--scenes", "1", "--processes", "1"],
@@ -323,6 +390,11 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
         [],
         ["--tasks", "2"],
         [Figure("tokens saved by the action tree", lambda r: max(0.0, r["tokens saved"]), at_least(0.7), "≥ 0.70")],
+    ),
+    "bench_resume": (
+        [],
+        ["--kills", "1", "--steps", "6"],
+        [Figure("training killed 20 times, weights the same", lambda r: float(r["same"]), at_least(1.0), "1")],
     ),
     "bench_lang2ltl": (
         ["--steps", "200", "--only", "0"],
