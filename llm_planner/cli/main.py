@@ -24,6 +24,10 @@ COMMANDS = {
     "plan": "check a command and show its plan; nothing moves",
     "run": "plan and carry a command out in this process, faster than real time",
     "constraint": "show what a sentence means as a rule that the robot keeps: formula, words, examples, picture",
+    "skills": "list the skills: how each moves, and how well those do that were learned",
+    "demonstrate": "have a skill's script demonstrate it, as data to learn from",
+    "train": "train a skill's policy on its demonstrations, and measure it",
+    "evaluate": "measure how often a learned skill succeeds, left alone and shoved",
     "train-language": "train the compact language model",
     "doctor": "check the installation, and say how to mend what is missing",
 }

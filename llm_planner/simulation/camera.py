@@ -41,13 +41,14 @@ class SceneRenderer(OffscreenRenderer):
         gripper_width: float,
         scene: Scene,
         way: Sequence[Vector3] = (),
+        caption: str = "",
     ) -> Image:
         """The picture (height, width, 3) of the arm at `qpos` (7,) [rad] and the objects as in `scene`.
 
         Objects of the scene that the renderer was not told of are left out; those it lacks are hidden.
         """
         self._pose(qpos, gripper_width, scene)
-        return self.draw(way=way)
+        return self.draw(way=way, caption=caption)
 
     def _dress_bare_links(self) -> None:
         """Without the robot's meshes its collision shapes are drawn."""

@@ -54,8 +54,8 @@ class OffscreenRenderer:
         self._camera.fixedcamid = self._model.camera(camera).id
         self._open(width, height)
 
-    def draw(self, labels: Iterable[Label] = (), way: Sequence[Vector3] = ()) -> Image:
-        """The picture (height, width, 3) of the data as they are, with a line along `way` [m]."""
+    def draw(self, labels: Iterable[Label] = (), way: Sequence[Vector3] = (), caption: str = "") -> Image:
+        """The picture (height, width, 3) of the data as they are, with a line along `way` [m], and a caption."""
         mujoco, rectangle = self._mujoco, self._mujoco.MjrRect(0, 0, self.width, self.height)
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)
@@ -68,6 +68,9 @@ class OffscreenRenderer:
         for begin, end in pairwise(way):
             self._connect(begin, end)
         mujoco.mjr_render(rectangle, self._scene, self._context)
+        if caption:
+            font, corner = mujoco.mjtFont.mjFONT_NORMAL, mujoco.mjtGridPos.mjGRID_TOPLEFT
+            mujoco.mjr_overlay(font, corner, rectangle, caption, "", self._context)
         image = np.empty((self.height, self.width, 3), dtype=np.uint8)
         mujoco.mjr_readPixels(image, None, rectangle, self._context)
         return np.ascontiguousarray(image[::-1])

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from llm_planner.skills.arm import ArmSettings
+from llm_planner.skills.learning.arrow_tables import arrow
 from llm_planner.skills.learning.cases import draw_case
-from llm_planner.skills.learning.dataset import sessions_in, write_session
+from llm_planner.skills.learning.dataset import read_recordings, sessions_in, write_session
 from llm_planner.skills.learning.demonstrating import demonstrate
 from llm_planner.skills.learning.lesson import Lesson, demonstrators
 from llm_planner.skills.learning.pool import Pool
@@ -32,12 +33,14 @@ class _Job:
 def collect(lesson: Lesson, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]) -> None:
     """Until there are demonstrations of that many episodes; those that are there already are not made again.
 
-    `report` hears how many episodes were finished.
+    `report` hears how many episodes were finished. Raises InputError at once where nothing can be written.
     """
+    arrow()
     there = sessions_in(lesson.demonstrations)
     jobs = []
-    for session, first in enumerate(range(0, episodes, SESSION)):
-        seeds = range(seed * SEEDS + first, seed * SEEDS + min(first + SESSION, episodes))
+    for first in range(seed * SEEDS, seed * SEEDS + episodes, SESSION):
+        seeds = range(first, min(first + SESSION, seed * SEEDS + episodes))
+        session = first // SESSION
         if session in there:
             report(len(seeds))
         else:
@@ -46,6 +49,13 @@ def collect(lesson: Lesson, episodes: int, seed: int, pool: Pool, report: Callab
         if recordings:
             write_session(lesson.demonstrations, lesson.format, recordings, jobs[position].session)
         report(len(jobs[position].seeds))
+
+
+def collected(lesson: Lesson, episodes: int, seed: int) -> list[Recording]:
+    """What `collect` has written for the same numbers; raises InputError where there is nothing."""
+    wanted = range(seed * SEEDS, seed * SEEDS + episodes)
+    _, recordings = read_recordings(lesson.demonstrations)
+    return [recording for recording in recordings if recording.seed in wanted]
 
 
 def _demonstrated(job: _Job) -> list[Recording]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from llm_planner.skills.arm import ArmSettings
-from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.contract import Observation
 from llm_planner.skills.learned.loading import learned_skill, load_sampler
 from llm_planner.skills.learning.cases import draw_case
 from llm_planner.skills.learning.evaluating import Trial, evaluate, wilson
@@ -34,8 +34,7 @@ class Outcome:
 
     @property
     def successes(self) -> int:
-        """The scene shows the effects, and the skill said that it had succeeded."""
-        return sum(trial.done and trial.result.code is SkillErrorCode.SUCCEEDED for trial in self.trials)
+        return sum(trial.succeeded for trial in self.trials)
 
     @property
     def rate(self) -> float:
@@ -68,10 +67,18 @@ def _valid(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     return tuple(trial for trial in trials if trial.valid)
 
 
-def _tried(job: _Job) -> Trial:
-    lesson, library = job.lesson, demonstrators(job.lesson.skills)
+def try_one(
+    lesson: Lesson, seed: int, perturbed: bool, scripted: bool = False,
+    watch: Callable[[Observation], None] = lambda observation: None,
+) -> Trial:  # fmt: skip
+    """One trial: the seed decides everything; see `evaluate` for `watch`."""
+    library = demonstrators(lesson.skills)
     skill = library.find(lesson.name)
-    if not job.scripted:
+    if not scripted:
         sampler = load_sampler(lesson.manifest, lesson.policy)
         skill = CheckedSkill(lesson.manifest, learned_skill(lesson.manifest, sampler, ArmSettings()))
-    return evaluate(skill, draw_case(lesson.contract.world, job.seed), library, job.seed, job.perturbed)
+    return evaluate(skill, draw_case(lesson.contract.world, seed), library, seed, perturbed, watch)
+
+
+def _tried(job: _Job) -> Trial:
+    return try_one(job.lesson, job.seed, job.perturbed, job.scripted)

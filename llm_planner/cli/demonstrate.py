@@ -1,0 +1,57 @@
+"""`llm-planner demonstrate SKILL`: a skill's script shows it, disturbed on the way; that is kept as a data set."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import TYPE_CHECKING
+
+from llm_planner.cli.learning_options import (
+    add_lesson_arguments,
+    add_pool_arguments,
+    going_on,
+    requested_lesson,
+    requested_pool,
+    same_command,
+)
+
+if TYPE_CHECKING:
+    from llm_planner.skills.learning.lesson import Lesson
+    from llm_planner.skills.learning.pool import Pool
+    from llm_planner.skills.learning.recording import Recording
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_lesson_arguments(parser)
+    add_pool_arguments(parser)
+    parser.add_argument("--episodes", type=int, help="how many (default: as the skill.yaml says)")
+    parser.add_argument("--anew", action="store_true", help="throw away what was demonstrated before")
+
+
+def run(args: argparse.Namespace) -> int:
+    """The demonstrations that are missing are made."""
+    lesson, pool = requested_lesson(args, episodes=args.episodes), requested_pool(args)
+    if args.anew:
+        import shutil
+
+        shutil.rmtree(lesson.demonstrations, ignore_errors=True)
+    with going_on(same_command()):
+        demonstrations(lesson, args.seed, pool)
+    return 0
+
+
+def demonstrations(lesson: Lesson, seed: int, pool: Pool) -> list[Recording]:
+    """All that the lesson asks for, made where they are missing; tells where they are and how long it took."""
+    from llm_planner.cli.learning_progress import counted
+    from llm_planner.skills.learning.collecting import collect, collected
+
+    episodes, began = lesson.contract.episodes, time.monotonic()
+    with counted("demonstrating", episodes) as more:
+        collect(lesson, episodes, seed, pool, more)
+    recordings = collected(lesson, episodes, seed)
+    succeeded, moments = len({recording.seed for recording in recordings}), sum(map(len, recordings))
+    print(
+        f"{succeeded} of {episodes} episodes show how it is done, {moments} moments in {len(recordings)} pieces; "
+        f"{time.monotonic() - began:.0f} s. They are in {lesson.demonstrations}."
+    )
+    return recordings

@@ -1,0 +1,68 @@
+"""`llm-planner evaluate SKILL`: how often a learned skill succeeds, left alone and shoved in the middle."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from llm_planner.cli.learning_options import (
+    TRIALS_MAX,
+    add_lesson_arguments,
+    add_pool_arguments,
+    check_number,
+    requested_lesson,
+    requested_pool,
+)
+
+if TYPE_CHECKING:
+    from llm_planner.skills.learning.lesson import Lesson
+    from llm_planner.skills.learning.pool import Pool
+
+TRIALS = 200
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_lesson_arguments(parser)
+    add_pool_arguments(parser)
+    parser.add_argument("--episodes", type=int, default=TRIALS, help=f"trials of each kind (default {TRIALS})")
+    parser.add_argument("--scripted", action="store_true", help="try its demonstrator instead; nothing is written")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what the trials show, and write it beside the policy."""
+    from llm_planner.cli.answer import terminated_as_interrupted
+
+    check_number("--episodes", args.episodes, 1, TRIALS_MAX)
+    lesson, pool = requested_lesson(args), requested_pool(args)
+    with terminated_as_interrupted():
+        if args.scripted:
+            _evaluate_script(lesson, args.episodes, args.seed, pool)
+        else:
+            evaluate_policy(lesson, args.episodes, args.seed, pool)
+    return 0
+
+
+def evaluate_policy(lesson: Lesson, episodes: int, seed: int, pool: Pool) -> None:
+    """With a bar; the report is written."""
+    from llm_planner.cli.learning_progress import counted
+    from llm_planner.cli.tally_view import show_tallies
+    from llm_planner.skills.learning.examining import examine
+
+    with counted("trying out", 2 * episodes) as more:
+        report = examine(lesson, episodes, seed, pool, more)
+    assert report.evaluated is not None
+    show_tallies(report.evaluated.plain, report.evaluated.perturbed)
+    latency = report.evaluated.latency
+    print(f"A chunk takes {latency.median:.2f} ms on the CPU, 99 % at most {latency.p99:.2f} ms.")
+    print(f"The report with its pictures is {lesson.folder / 'report.md'}.")
+
+
+def _evaluate_script(lesson: Lesson, episodes: int, seed: int, pool: Pool) -> None:
+    from llm_planner.cli.learning_progress import counted
+    from llm_planner.cli.tally_view import show_tallies
+    from llm_planner.skills.learning.report import tally
+    from llm_planner.skills.learning.trials import try_out
+
+    with counted("trying out the script", 2 * episodes) as more:
+        plain, perturbed = try_out(lesson, episodes, seed, pool, more, scripted=True)
+    show_tallies(tally(plain), tally(perturbed))

@@ -1,0 +1,72 @@
+"""`llm-planner skills`: every skill of a library, how it moves, and how well those that were learned do."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from llm_planner.cli.learning_options import add_library_argument, library_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from llm_planner.skills.learning.listing import Listed
+    from llm_planner.skills.learning.report import Tally
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_library_argument(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/skills.md)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table."""
+    from llm_planner.cli.answer import json_line
+    from llm_planner.skills.learning.listing import listed
+
+    rows = listed(library_folder(args))
+    if args.json:
+        print(json_line({"skills": [_json(row) for row in rows]}))
+    else:
+        _show(rows)
+    return 0
+
+
+def _show(rows: Sequence[Listed]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console, table = Console(highlight=False), Table(box=None, pad_edge=False)
+    for column in ("skill", "robot", "moves by"):
+        table.add_column(column, no_wrap=True)
+    for column in ("success", "shoved", "chunk"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        evaluated = row.evaluated
+        numbers = ("", "", "")
+        if evaluated is not None:
+            latency = f"{evaluated.latency.median:.1f} ms"
+            numbers = (_rate(evaluated.plain), _rate(evaluated.perturbed), latency)
+        table.add_row(row.name, row.robot, row.moves, *numbers)
+    console.print(table)
+    for row in rows:
+        if row.command:
+            console.print(f"{row.name}: {row.missing}: {row.command}", soft_wrap=True)
+
+
+def _rate(tally: Tally) -> str:
+    low, high = tally.interval
+    return f"{tally.rate:.1%} ({low:.0%} to {high:.0%})"
+
+
+def _json(row: Listed) -> dict[str, Any]:
+    table: dict[str, Any] = {"name": row.name, "robot": row.robot, "moves": row.moves, "command": row.command}
+    if row.evaluated is not None:
+        one = row.evaluated
+        table |= {"plain": _counts(one.plain), "perturbed": _counts(one.perturbed)}
+        table["latency_ms"] = {"median": one.latency.median, "p99": one.latency.p99}
+    return table
+
+
+def _counts(tally: Tally) -> dict[str, Any]:
+    return {"successes": tally.successes, "trials": tally.trials, "interval": list(tally.interval)}

@@ -1,0 +1,89 @@
+"""`llm-planner train SKILL`: from demonstrations to a policy that is measured, all of it kept beside the skill.yaml."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from llm_planner.cli.learning_options import (
+    TRIALS_MAX,
+    add_lesson_arguments,
+    add_pool_arguments,
+    check_number,
+    going_on,
+    requested_lesson,
+    requested_pool,
+    same_command,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from llm_planner.skills.learning.lesson import Lesson
+    from llm_planner.skills.learning.pool import Pool
+    from llm_planner.skills.learning.recording import Recording
+
+TRIALS = 200
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_lesson_arguments(parser)
+    add_pool_arguments(parser)
+    parser.add_argument("--episodes", type=int, help="demonstrations (default: as the skill.yaml says)")
+    parser.add_argument("--steps", type=int, help="of training (default: as the skill.yaml says)")
+    parser.add_argument(
+        "--objective",
+        choices=("flow", "regression"),
+        default="flow",
+        help="flow matching (default), or the mean of what was shown",
+    )
+    parser.add_argument("--trials", type=int, default=TRIALS, help=f"of each kind, afterwards (default {TRIALS})")
+    parser.add_argument("--no-evaluate", action="store_true", help="leave out the trials")
+    parser.add_argument("--anew", action="store_true", help="train again, from the demonstrations that are there")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Whatever of demonstrations, training and trials is not there yet."""
+    from llm_planner.skills.learning.teaching import begin_anew, is_taught
+
+    check_number("--trials", args.trials, 1, TRIALS_MAX)
+    lesson, pool = requested_lesson(args, episodes=args.episodes, steps=args.steps), requested_pool(args)
+    if args.anew:
+        begin_anew(lesson)
+    with going_on(same_command()):
+        if not args.anew and is_taught(lesson, args.seed, args.objective):
+            print(f"{lesson.policy} was trained so already; --anew trains it again.")
+        else:
+            _train(lesson, args.seed, args.objective, pool)
+        if not args.no_evaluate:
+            _evaluate(lesson, args.trials, args.seed, pool)
+    return 0
+
+
+def _train(lesson: Lesson, seed: int, objective: str, pool: Pool) -> None:
+    from llm_planner.cli.demonstrate import demonstrations
+
+    train_on(lesson, seed, objective, demonstrations(lesson, seed, pool))
+
+
+def train_on(lesson: Lesson, seed: int, objective: str, recordings: Sequence[Recording]) -> None:
+    """Train with a bar, and tell what came of it."""
+    from llm_planner.cli.learning_progress import bar
+    from llm_planner.skills.learning.teaching import teach
+
+    with bar("training", lesson.contract.steps) as advance:
+        report = teach(
+            lesson, seed, objective, recordings, lambda step, loss: advance(step, f"loss {loss:.4f}")
+        )  # fmt: skip
+    assert report.trained is not None
+    print(f"{report.trained.seconds:.0f} s of training; the policy is {lesson.policy} ({report.size / 1000:.0f} kB).")
+
+
+def _evaluate(lesson: Lesson, trials: int, seed: int, pool: Pool) -> None:
+    from llm_planner.cli.evaluate import evaluate_policy
+    from llm_planner.skills.learning.teaching import report_of
+
+    evaluated = report_of(lesson).evaluated
+    if evaluated is not None and min(evaluated.plain.asked, evaluated.perturbed.asked) >= trials:
+        return
+    evaluate_policy(lesson, trials, seed, pool)

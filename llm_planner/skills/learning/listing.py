@@ -1,0 +1,42 @@
+"""The skills of a library as a list: how each moves, how well, and what is still to be done about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from llm_planner.skills.learned.loading import POLICY_FILE
+from llm_planner.skills.learning.report import REPORT_FILE, Evaluated, digest, read_report
+from llm_planner.skills.manifest import Manifest, read_manifest
+
+LEARNED, SCRIPTED = "learned policy", "script"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """`moves` is what moves the robot; `missing` and the `command` that mends it are empty where nothing is missing."""
+
+    name: str
+    robot: str
+    moves: str
+    evaluated: Evaluated | None = None
+    missing: str = ""
+    command: str = ""
+
+
+def listed(folder: Path) -> list[Listed]:
+    """Every skill in the folder; raises InputError naming the manifest or report that is wrong."""
+    return [_listed(path.parent, read_manifest(path)) for path in sorted(folder.glob("*/skill.yaml"))]
+
+
+def _listed(folder: Path, manifest: Manifest) -> Listed:
+    name, robot = manifest.name, manifest.robot
+    if manifest.policy is None:
+        return Listed(name, robot, SCRIPTED)
+    if not (folder / POLICY_FILE).exists():
+        return Listed(name, robot, SCRIPTED, missing="not trained yet", command=f"llm-planner train {name}")
+    report = read_report(folder) if (folder / REPORT_FILE).exists() else None
+    if report is None or report.evaluated is None or report.policy != digest(folder / POLICY_FILE):
+        command = f"llm-planner evaluate {name}"
+        return Listed(name, robot, LEARNED, missing="not evaluated yet", command=command)
+    return Listed(name, robot, LEARNED, report.evaluated)

@@ -1,0 +1,170 @@
+"""What is known of a learned skill: what its policy was trained on, and how often it succeeds.
+
+It is kept as report.json beside the policy; the same for people is made of it by `report_page`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from llm_planner.errors import InputError
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.learning.evaluating import Trial
+from llm_planner.skills.learning.trials import Outcome
+from llm_planner.skills.manifest import PolicyContract
+from llm_planner.skills.policies.weights_file import write_whole
+
+REPORT_FILE = "report.json"
+UNSEEN = "EFFECT_NOT_SEEN"  # the skill said that it had succeeded, and the scene does not show it
+
+
+@dataclass(frozen=True)
+class Trained:
+    """How a policy came about. `episodes` were demonstrated with success, of those that the contract asks for, in
+    `recordings` pieces of `moments`; `curve` is the loss after so many steps; `seconds` of training."""
+
+    demonstrator: str
+    contract: PolicyContract
+    seed: int
+    objective: str
+    episodes: int
+    recordings: int
+    moments: int
+    corrections: int
+    seconds: float
+    curve: tuple[tuple[int, float], ...]
+    parameters: int
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A trial that failed: `reason` is a skill's error code or `UNSEEN`, `shoved` what was disturbed, if anything."""
+
+    seed: int
+    reason: str
+    message: str
+    shoved: str
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Of trials under one condition, with the 95 % interval of the rate, and the first and the last seed."""
+
+    successes: int
+    trials: int
+    interval: tuple[float, float]
+    seeds: tuple[int, int]
+    failures: tuple[Failure, ...]
+
+    @property
+    def asked(self) -> int:
+        """Trials that were begun, the ones with them that never got as far as the skill."""
+        return self.seeds[1] - self.seeds[0] + 1
+
+    @property
+    def rate(self) -> float:
+        return self.successes / max(1, self.trials)
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Of one chunk on a CPU [ms]."""
+
+    median: float
+    p99: float
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """How well a skill does: left alone, and shoved in the middle."""
+
+    plain: Tally
+    perturbed: Tally
+    latency: Latency
+
+
+@dataclass(frozen=True)
+class SkillReport:
+    """`policy` tells the file of weights that all this is about, `size` is how long that is [bytes]."""
+
+    skill: str
+    robot: str
+    policy: str
+    size: int
+    trained: Trained | None = None  # where it was not trained by these commands
+    evaluated: Evaluated | None = None  # until that is done
+
+
+def tally(outcome: Outcome) -> Tally:
+    """What a report keeps of the trials; raises InputError where none of them began."""
+    trials = outcome.trials
+    if not trials:
+        raise InputError("no trial got as far as the skill: what has to be done before it failed in all of them")
+    failures = tuple(_failure(trial) for trial in trials if not trial.succeeded)
+    return Tally(outcome.successes, len(trials), outcome.interval, (trials[0].seed, trials[-1].seed), failures)
+
+
+def _failure(trial: Trial) -> Failure:
+    code = trial.result.code
+    reason = UNSEEN if code is SkillErrorCode.SUCCEEDED else code.name
+    return Failure(trial.seed, reason, trial.result.message, trial.shoved)
+
+
+def told(reason: str) -> str:
+    """The reason of a failure in words."""
+    return reason.lower().replace("_", " ")
+
+
+def digest(path: Path) -> str:
+    """Tells one file from another."""
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def write_report(folder: Path, report: SkillReport) -> None:
+    """Beside the policy, whole or not at all."""
+    write_whole(folder / REPORT_FILE, (json.dumps(asdict(report), indent=1) + "\n").encode())
+
+
+def read_report(folder: Path) -> SkillReport:
+    """The report in a skill's folder; raises InputError where there is none, or one that cannot be read."""
+    path = folder / REPORT_FILE
+    try:
+        return _report(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is not there; make it: llm-planner evaluate {folder.name}") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{path}: no report of a skill ({error}); delete it, and make it anew: llm-planner evaluate {folder.name}"
+        ) from error
+
+
+def _report(table: Mapping[str, Any]) -> SkillReport:
+    trained, evaluated = table["trained"], table["evaluated"]
+    return SkillReport(
+        **{name: table[name] for name in ("skill", "robot", "policy", "size")},
+        trained=None if trained is None else _trained(trained),
+        evaluated=None if evaluated is None else _evaluated(evaluated),
+    )
+
+
+def _trained(table: Mapping[str, Any]) -> Trained:
+    asked: Mapping[str, Any] = table["contract"]
+    contract = PolicyContract(**{**asked, "observe": tuple(asked["observe"]), "goal": tuple(asked["goal"])})
+    curve = tuple((int(step), float(loss)) for step, loss in table["curve"])
+    return Trained(**{**table, "contract": contract, "curve": curve})
+
+
+def _evaluated(table: Mapping[str, Any]) -> Evaluated:
+    return Evaluated(_tally(table["plain"]), _tally(table["perturbed"]), Latency(**table["latency"]))
+
+
+def _tally(table: Mapping[str, Any]) -> Tally:
+    (low, high), (first, last) = table["interval"], table["seeds"]
+    failures = tuple(Failure(**failure) for failure in table["failures"])
+    return Tally(int(table["successes"]), int(table["trials"]), (low, high), (first, last), failures)
