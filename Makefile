@@ -1,6 +1,7 @@
 # make demo    set up if needed, then carry out a sentence: make demo SAY="stack the red block on the blue one"
 # make test    set up if needed, then run the tests
 # make check   formatting, lint and types;  make fix  mends what can be mended;  make bench  prints the measured figures
+# make setup-lerobot  an environment with lerobot (9 GB), for the tests and benchmarks that compare with it
 #
 # PYTHON    the Python to build .venv with, 3.10 to 3.12 (found by itself otherwise)
 # PIP_ARGS  more arguments for pip, e.g. an index of your own
@@ -9,7 +10,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fix bench clean
+.PHONY: help setup setup-lerobot demo test check fix bench clean
 
 PYTHON ?= $(shell for p in python3.12 python3.11 python3.10 python3; do \
 	"$$p" -c 'import sys, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 13))' 2>/dev/null && \
@@ -20,6 +21,7 @@ export SAY
 VENV := .venv
 BIN := $(VENV)/bin
 LOG := $(VENV)/setup.log
+LEROBOT := .venv-lerobot
 INTERFACE_FILES := $(shell find llm_planner_interfaces -type f -not -path '*/build/*')
 
 # Each stamp is written only when its step has succeeded, so a broken setup is mended by running it again.
@@ -70,6 +72,16 @@ $(INSTALLED): $(INTERFACES) setup.py setup.cfg package.xml pyproject.toml llm_pl
 		--editable .,installing llm_planner)
 	@touch $@
 
+setup-lerobot: $(LEROBOT)/.installed
+	@:
+
+$(LEROBOT)/.installed: $(CREATED) requirements-lerobot.txt
+	@echo "installing lerobot into $(LEROBOT) (about three minutes)"
+	@$(call logged,$(PYTHON) -m venv --clear $(LEROBOT),creating $(LEROBOT))
+	@$(call logged,$(LEROBOT)/bin/python -m pip install --disable-pip-version-check $(PIP_ARGS) \
+		-r requirements-lerobot.txt,installing lerobot)
+	@touch $@
+
 demo: setup
 	@$(BIN)/llm-planner demo $${SAY:+"$$SAY"}
 
@@ -91,4 +103,4 @@ bench: setup
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) build install log dist *.egg-info
+	rm -rf $(VENV) $(LEROBOT) build install log dist *.egg-info
