@@ -21,12 +21,15 @@ EXPERIMENTS = ("unimproved", "reranking", "corrections", "composition", "adapter
 
 
 def measure(
-    task: str, other_task: str, episodes: int, demonstrations: int, noise: float, only: Sequence[str], folder: Path
+    task: str, other_task: str, episodes: int, demonstrations: int, steps: int, only: Sequence[str], folder: Path
 ) -> dict[str, Any]:
     """Success with its interval of each policy, and the points it gained on the unimproved one."""
     from meta_world.improvements import Improvements, Sizes
 
-    sizes = Sizes(episodes=episodes, demonstrations=demonstrations, noise=noise)
+    from llm_planner.skills.policies.training import TrainingSettings
+
+    training = TrainingSettings(steps=steps, batch=256, drop_goal=0.0)
+    sizes = Sizes(episodes=episodes, demonstrations=demonstrations, training=training)
     improvements = Improvements(task, other_task, folder, sizes)
     rows: dict[str, dict[str, float]] = {}
     for name in ("unimproved", *(each for each in only if each != "unimproved")):
@@ -58,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--other-task", choices=TASKS, default="push", help="the one an adapter starts from")
     parser.add_argument("--episodes", type=int, default=200)
     parser.add_argument("--demonstrations", type=int, default=10)
-    parser.add_argument("--noise", type=float, default=0.0, help="of the demonstrator's hand, a share of its actions")
+    parser.add_argument("--training-steps", type=int, default=1000)
     parser.add_argument("--only", nargs="+", choices=EXPERIMENTS, default=EXPERIMENTS)
     parser.add_argument("--folder", type=Path, default=ROOT / "runs" / "meta_world")
     parser.add_argument("--python", type=Path, default=PYTHON, help="an interpreter that has metaworld")
@@ -76,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         options.other_task,
         options.episodes,
         options.demonstrations,
-        options.noise,
+        options.training_steps,
         options.only,
         options.folder,
     )

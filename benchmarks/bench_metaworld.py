@@ -32,20 +32,21 @@ def in_its_environment(python: Path) -> bool:
     """Whether metaworld can be imported; where another Python has it, this process becomes that one."""
     if importlib.util.find_spec("metaworld") is not None:
         return True
-    if python.exists():
+    if python.exists() and Path(sys.executable) != python.absolute():
         os.execve(python, [str(python), *sys.argv], os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"})
     return False
 
 
-def contenders(seconds: float, episodes: int) -> list[Contender]:
-    """Ours, and lerobot's: a small one, and its defaults, which two cores cannot train: for `seconds`, on one task."""
+def contenders(steps: int, seconds: float, episodes: int) -> list[Contender]:
+    """Ours, trained for `steps`; lerobot's small one; and its defaults, which two cores cannot train: one task, for
+    `seconds`."""
     from meta_world.contenders import Ours, Peers
     from meta_world.peer_policy import SMALL
 
     return [
-        Ours("flow, 3 steps", "flow", 3, 1.0, TASKS),
-        Ours("flow, 1 step from no noise", "flow", 1, 0.0, TASKS),
-        Ours("regression", "regression", 1, 0.0, TASKS),
+        Ours("flow, 3 steps", "flow", 3, 1.0, TASKS, steps),
+        Ours("flow, 1 step from no noise", "flow", 1, 0.0, TASKS, steps),
+        Ours("regression", "regression", 1, 0.0, TASKS, steps),
         Peers("lerobot small", "lerobot-small.pt", TASKS, 2500, DAYS, 1_000_000, 40, SMALL),
         Peers("lerobot defaults", "lerobot-defaults.pt", TASKS[:1], 1_000_000, seconds, episodes, 3),
     ]
@@ -108,6 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     parser.add_argument("--without", nargs="*", default=[], metavar="NAME", help="contenders to leave out")
     parser.add_argument("--demonstrations", type=int, default=300)
+    parser.add_argument("--training-steps", type=int, default=2000, help="of our policies")
     parser.add_argument("--defaults-seconds", type=float, default=60.0, help="of CPU to train lerobot's defaults for")
     parser.add_argument("--defaults-episodes", type=int, default=0, help="to judge them on, minutes each")
     parser.add_argument("--folder", type=Path, default=ROOT / "runs" / "meta_world")
@@ -123,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     torch.set_num_threads(1)
     entered = [
         contender
-        for contender in contenders(options.defaults_seconds, options.defaults_episodes)
+        for contender in contenders(options.training_steps, options.defaults_seconds, options.defaults_episodes)
         if contender.name not in options.without
     ]
     report = measure(entered, options.tasks, options.episodes, options.demonstrations, options.folder)

@@ -39,16 +39,16 @@ class Ours:
     flow_steps: int
     deviation: float
     tasks: Sequence[str]
-    training_steps: int = 2000
+    steps: int
     episodes: int = 1_000_000
     chunks: int = 1000
 
     @property
     def weights(self) -> str:
-        return f"ours-{self.objective}.safetensors"
+        return f"ours-{self.objective}-{self.steps}-steps.safetensors"
 
     def train(self, shown: Sequence[Episode], path: Path) -> dict[str, float]:
-        network, taken = our_policy.train(shown, self.objective, self.training_steps)
+        network, taken = our_policy.train(shown, self.objective, self.steps)
         save_policy(path, network)
         return taken | {"parameters": float(sum(value.size for value in network.weights.values()))}
 
@@ -96,4 +96,5 @@ def training_facts(contender: Contender, task: str, folder: Path) -> dict[str, f
 
 def played_file(contender: Contender, task: str, folder: Path) -> Path:
     """Where the episodes that it has played are kept."""
-    return folder / f"{task}-{contender.name.replace(' ', '-').replace(',', '')}-played.json"
+    name = contender.name.replace(" ", "-").replace(",", "")
+    return folder / f"{task}-{Path(contender.weights).stem}-{name}-played.json"

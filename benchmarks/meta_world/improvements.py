@@ -42,7 +42,6 @@ class Sizes:
 
     episodes: int = 200
     demonstrations: int = 10
-    noise: float = 0.0
     critic_rollouts: int = 300
     samples: int = 64
     search_episodes: int = 40
@@ -58,7 +57,7 @@ class Improvements:
 
     def __init__(self, task: str, other_task: str, folder: Path, sizes: Sizes) -> None:
         self._task, self._other, self._root, self._sizes = task, other_task, folder, sizes
-        self._folder = folder / f"improve-{task}-from-{sizes.demonstrations}"
+        self._folder = folder / f"improve-{task}-from-{sizes.demonstrations}-{sizes.training.steps}-steps"
 
     def unimproved(self) -> dict[str, dict[str, float]]:
         """From normal noise, and from none."""
@@ -159,9 +158,7 @@ class Improvements:
 
     def _shown(self, first_seed: int, count: int | None = None) -> list[Episode]:
         sizes = self._sizes
-        return cached_demonstrations(
-            self._root / "data", self._task, count or sizes.demonstrations, first_seed, sizes.noise
-        )
+        return cached_demonstrations(self._root / "data", self._task, count or sizes.demonstrations, first_seed)
 
     def _shown_of_other(self) -> list[Episode]:
         return cached_demonstrations(self._root / "data", self._other, self._sizes.other_task_demonstrations)
