@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -29,6 +30,15 @@ class ChunkRobustness(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class _Critical:
+    """The proposition that decides, 1 or -1 if its opposite does, and how far the value is from each point's (P,)."""
+
+    name: str
+    sign: float
+    apart: Margins
+
+
 class TemporalRobustness:
     """The robustness of `formula` over the points of a chunk's path, from now; its propositions are `bounds` by name.
 
@@ -36,7 +46,9 @@ class TemporalRobustness:
     """
 
     def __init__(self, formula: Formula, bounds: Mapping[str, Bound], path: ChunkPath, period: float) -> None:
-        """`period` [s] is that of the actions. Raises InputError for a proposition without a bound."""
+        """`period` [s] is that of the actions. Raises InputError for no propositions, and for one without a bound."""
+        if not formula.propositions:
+            raise InputError(f"{formula} speaks of nothing that a path could keep or break; name a bound in it")
         missing = sorted(set(formula.propositions) - set(bounds))
         if missing:
             raise InputError(f"{formula} speaks of {missing[0]!r}; there are bounds of: {', '.join(sorted(bounds))}")
@@ -52,10 +64,11 @@ class TemporalRobustness:
         """See `ChunkRobustness`."""
         points = self._path.points(chunks, conditioning)
         margins = self._margins(points)
-        changes = np.zeros(chunks.shape, np.float32)
-        for row in range(len(chunks)):
-            changes[row] = self._ascent(points[row], margins, row, chunks[row].shape)
-        return changes
+        critical = [self._critical(margins, row) for row in range(len(chunks))]
+        slopes = {name: self._bounds[name].outward(points) for name in {one.name for one in critical}}
+        return np.stack(
+            [self._change(one, slopes[one.name][row], chunks[row].shape) for row, one in enumerate(critical)]
+        ).astype(np.float32)
 
     def _margins(self, points: Points) -> dict[str, Margins]:
         return {name: bound.margins(points) for name, bound in self._bounds.items()}
@@ -63,17 +76,21 @@ class TemporalRobustness:
     def _value(self, margins: Mapping[str, Margins], row: int) -> float:
         return float(robustness(self._formula, {name: rows[row] for name, rows in margins.items()}, self._times)[0])
 
-    def _ascent(self, points: Points, margins: Mapping[str, Margins], row: int, shape: tuple[int, ...]) -> Points:
-        """The robustness of a formula is the margin of one proposition at one point, or its opposite: that is moved."""
+    def _critical(self, margins: Mapping[str, Margins], row: int) -> _Critical:
+        """The robustness of a formula is the margin of one proposition at one point, or its opposite: which one."""
         value = self._value(margins, row)
-        signed = {(name, sign): sign * rows[row] for name, rows in margins.items() for sign in (1.0, -1.0)}
-        away = {key: abs(margin - value) for key, margin in signed.items()}
-        (name, sign), apart = min(away.items(), key=lambda item: float(item[1].min()))
+        signed = ((name, sign, sign * rows[row]) for name, rows in margins.items() for sign in (1.0, -1.0))
+        return min(
+            (_Critical(name, sign, abs(margin - value)) for name, sign, margin in signed),
+            key=lambda one: float(one.apart.min()),
+        )
+
+    def _change(self, critical: _Critical, slopes: Points, shape: tuple[int, ...]) -> Points:
+        apart, forces = critical.apart, critical.sign * slopes
         if not np.isfinite(apart).any():
             return np.zeros(shape)
-        forces = sign * self._bounds[name].outward(points)
-        critical = (np.arange(len(apart)) == apart.argmin())[:, None]
-        alone = self._path.pulled_back(critical * forces, shape)
+        one = (np.arange(len(apart)) == apart.argmin())[:, None]
+        alone = self._path.pulled_back(one * forces, shape)
         shared = self._path.pulled_back(np.exp(-apart / ALIKE)[:, None] * forces, shape)
         return _gaining_one(alone, shared)
 

@@ -52,7 +52,7 @@ class GuidedField:
     def _raised(self, chunks: Array, conditioning: Conditioning) -> Array:
         for _ in range(ROUNDS):
             short = self._margin - self._robustness.values(chunks, conditioning)
-            late = short > ENOUGH
+            late = (short > ENOUGH) & np.isfinite(short)  # beyond the chunk nothing can be mended
             if not late.any():
                 break
             change = self._robustness.ascent(chunks[late], conditioning)

@@ -40,10 +40,20 @@ def load_policy(path: Path) -> NetworkField:
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
-    """A safetensors file, written whole or not at all."""
+    """A safetensors file, written whole or not at all; the same content makes the same bytes."""
     from safetensors.numpy import save
 
-    write_whole(path, save(dict(tensors), dict(metadata)))
+    write_whole(path, _in_order(save(dict(tensors), dict(metadata))))
+
+
+def _in_order(content: bytes) -> bytes:
+    """The library leaves the order of the metadata to chance."""
+    end = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:end])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text = text.ljust(-(-len(text) // 8) * 8)  # tensors begin where they may be read as numbers
+    return len(text).to_bytes(8, "little") + text + content[end:]
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Array], dict[str, str]]:

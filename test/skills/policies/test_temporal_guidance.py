@@ -115,6 +115,7 @@ def test_what_no_point_decides_has_no_ascent():
         robustness = law(text, low=Below(0.1))
         assert np.isinf(worst(robustness, ARCH[None]))
         assert not robustness.ascent(ARCH[None], ASKED).any()
+        assert flown(Straight(ARCH), robustness) == pytest.approx(flown(Straight(ARCH)), abs=1e-5)
 
 
 def test_from_the_very_middle_of_a_zone_no_way_leads_out():
@@ -202,6 +203,8 @@ def test_among_the_lawful_a_critic_decides_and_without_one_they_are_alike():
 def test_a_formula_about_unknown_things_is_refused():
     with pytest.raises(InputError, match=r"G high speaks of 'high'; there are bounds of: clear, low"):
         law("G high", low=Below(0.1), clear=Outside(VASE))
+    with pytest.raises(InputError, match="true speaks of nothing that a path could keep or break; name a bound in it"):
+        law("true", low=Below(0.1))
 
 
 @pytest.mark.parametrize("margin", [np.nan, np.inf])

@@ -8,7 +8,7 @@ from safetensors.numpy import load_file, save_file
 
 from llm_planner.errors import InputError
 from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.weights_file import load_policy, save_policy, write_whole
+from llm_planner.skills.policies.weights_file import load_policy, read_tensors, save_policy, write_tensors, write_whole
 
 
 @pytest.fixture
@@ -91,3 +91,12 @@ def test_units_that_are_missing_or_no_numbers_are_refused(rewritten, value):
 
 def test_units_without_size_are_refused(rewritten):
     assert "actions.scale must be above 0 throughout" in rewritten(**{"actions.scale": np.zeros(2)})
+
+
+def test_the_same_content_makes_the_same_bytes(tmp_path):
+    tensors, metadata = {"a": np.ones(3, np.float32)}, {name: "1" for name in "abcdefgh"}
+    for name in ("one", "other"):
+        write_tensors(tmp_path / name, tensors, metadata)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+    found, said = read_tensors(tmp_path / "one")
+    assert (found["a"].tolist(), said) == ([1.0, 1.0, 1.0], metadata)
