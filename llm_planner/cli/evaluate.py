@@ -17,6 +17,7 @@ from llm_planner.cli.learning_options import (
 if TYPE_CHECKING:
     from llm_planner.skills.learning.lesson import Lesson
     from llm_planner.skills.learning.pool import Pool
+    from llm_planner.skills.learning.report import Evaluated
 
 TRIALS = 200
 
@@ -45,14 +46,20 @@ def run(args: argparse.Namespace) -> int:
 def evaluate_policy(lesson: Lesson, episodes: int, seed: int, pool: Pool) -> None:
     """With a bar; the report is written."""
     from llm_planner.cli.learning_progress import counted
-    from llm_planner.cli.tally_view import show_tallies
     from llm_planner.skills.learning.examining import examine
 
     with counted("trying out", 2 * episodes) as more:
         report = examine(lesson, episodes, seed, pool, more)
     assert report.evaluated is not None
-    show_tallies(report.evaluated.plain, report.evaluated.perturbed)
-    latency = report.evaluated.latency
+    show_evaluated(lesson, report.evaluated)
+
+
+def show_evaluated(lesson: Lesson, evaluated: Evaluated) -> None:
+    """What the report says, and where it is."""
+    from llm_planner.cli.tally_view import show_tallies
+
+    show_tallies(evaluated.plain, evaluated.perturbed)
+    latency = evaluated.latency
     print(f"A chunk takes {latency.median:.2f} ms on the CPU, 99 % at most {latency.p99:.2f} ms.")
     print(f"The report with its pictures is {lesson.folder / 'report.md'}.")
 

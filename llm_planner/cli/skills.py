@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from llm_planner.skills.learning.listing import Listed
     from llm_planner.skills.learning.report import Tally
 
+PIPED = 120  # columns
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_library_argument(parser)
@@ -37,6 +39,8 @@ def _show(rows: Sequence[Listed]) -> None:
     from rich.table import Table
 
     console, table = Console(highlight=False), Table(box=None, pad_edge=False)
+    if not console.is_terminal:
+        console.width = PIPED  # nothing is cut off
     for column in ("skill", "robot", "moves by"):
         table.add_column(column, no_wrap=True)
     for column in ("success", "shoved", "chunk"):
@@ -56,7 +60,7 @@ def _show(rows: Sequence[Listed]) -> None:
 
 def _rate(tally: Tally) -> str:
     low, high = tally.interval
-    return f"{tally.rate:.1%} ({low:.0%} to {high:.0%})"
+    return f"{tally.rate:.1%} ({low * 100:.0f} to {high:.0%})"
 
 
 def _json(row: Listed) -> dict[str, Any]:

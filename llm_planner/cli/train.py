@@ -80,10 +80,11 @@ def train_on(lesson: Lesson, seed: int, objective: str, recordings: Sequence[Rec
 
 
 def _evaluate(lesson: Lesson, trials: int, seed: int, pool: Pool) -> None:
-    from llm_planner.cli.evaluate import evaluate_policy
+    from llm_planner.cli.evaluate import evaluate_policy, show_evaluated
     from llm_planner.skills.learning.teaching import report_of
 
     evaluated = report_of(lesson).evaluated
     if evaluated is not None and min(evaluated.plain.asked, evaluated.perturbed.asked) >= trials:
-        return
-    evaluate_policy(lesson, trials, seed, pool)
+        show_evaluated(lesson, evaluated)
+    else:
+        evaluate_policy(lesson, trials, seed, pool)

@@ -9,7 +9,7 @@ from llm_planner.skills.learned.loading import POLICY_FILE
 from llm_planner.skills.learning.report import REPORT_FILE, Evaluated, digest, read_report
 from llm_planner.skills.manifest import Manifest, read_manifest
 
-LEARNED, SCRIPTED = "learned policy", "script"
+LEARNED, SCRIPTED = "policy", "script"
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def test_units_without_size_are_refused(rewritten):
 
 
 def test_the_same_content_makes_the_same_bytes(tmp_path):
-    tensors, metadata = {"a": np.ones(3, np.float32)}, {name: "1" for name in "abcdefgh"}
+    tensors, metadata = {"a": np.ones(3, np.float32)}, dict.fromkeys("abcdefgh", "1")
     for name in ("one", "other"):
         write_tensors(tmp_path / name, tensors, metadata)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()

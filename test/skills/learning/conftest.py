@@ -1,0 +1,66 @@
+"""A lesson that is learned in no time: made-up demonstrations of picking, and a library of one's own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from llm_planner.share import share_folder
+from llm_planner.skills.learning.lesson import Lesson, open_lesson
+from llm_planner.skills.learning.recording import Recording
+
+STEPS = 6
+
+
+class Here:
+    """A pool of this process alone."""
+
+    def results(self, function, jobs) -> Iterator[tuple[int, object]]:
+        yield from ((position, function(job)) for position, job in enumerate(jobs))
+
+
+@pytest.fixture
+def here() -> Here:
+    return Here()
+
+
+@pytest.fixture
+def make_lesson(tmp_path: Path) -> Callable[..., Lesson]:
+    """Of the skill in a library of one's own: `make_lesson(name="pick", episodes=2, steps=6, timeout=1.0)`."""
+
+    def make(name: str = "pick", episodes: int = 2, steps: int = STEPS, timeout: float = 1.0) -> Lesson:
+        folder = tmp_path / "skills"
+        if not folder.exists():
+            shutil.copytree(share_folder("skills"), folder, ignore=shutil.ignore_patterns("*.safetensors", "report.*"))
+        lesson = open_lesson(folder, tmp_path / "work", name)
+        policy = replace(lesson.contract, episodes=episodes, steps=steps)
+        return replace(lesson, manifest=replace(lesson.manifest, policy=policy, timeout=timeout))
+
+    return make
+
+
+@pytest.fixture
+def made_up() -> Callable[[Lesson], list[Recording]]:
+    """Two recordings of a lesson, whose numbers mean nothing."""
+
+    def make(lesson: Lesson) -> list[Recording]:
+        rng = np.random.default_rng(0)
+        return [
+            Recording(
+                "pick",
+                {
+                    column: rng.standard_normal((9, len(names)), dtype=np.float32)
+                    for column, names in lesson.format.names.items()
+                },
+                True,
+                seed,
+            )
+            for seed in (3, 4)
+        ]
+
+    return make
