@@ -87,7 +87,8 @@ def _moved(item: SceneObject, shift: tuple[float, ...]) -> SceneObject:
 
 @pytest.fixture(scope="session")
 def library() -> SkillLibrary:
-    return load_skills()
+    """Scripted: learned skills need physics."""
+    return load_skills(learned=False)
 
 
 @pytest.fixture

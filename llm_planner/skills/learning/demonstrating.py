@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
+from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import OPENING_MAX, Grip, hand_slices, room
 from llm_planner.skills.learned.decision import Decision
 from llm_planner.skills.learning.cases import Case
@@ -85,8 +87,9 @@ def _shown(show: Show, arguments: Mapping[str, Argument], episode: Episode, rng:
         if result.code is not SkillErrorCode.SUCCEEDED:
             return []
         finished = Finished(shown, episode.observe(), arm.width)
-        for _ in range(FINISHED):
-            episode.advance(finished, episode.observe())
+        with suppress(SkillError):  # what has been done may come undone
+            for _ in range(FINISHED):
+                episode.advance(finished, episode.observe())
         return pieces
     return []
 
@@ -136,19 +139,23 @@ def _astray(arm: Arm, rng: np.random.Generator) -> Script:
 def begin_anywhere(world: World, near: Sequence[str], rng: np.random.Generator) -> None:
     """The hand somewhere over the table where it is free, open by any width; as often as not beside one of the things
     called `near`. At home where no place was found."""
-    solver = InverseKinematics(ArmKinematics(), _LIMITS)
-    scene, home = world.scene(), np.array(HOME_QPOS)
+    scene = world.scene()
     close = bool(near) and rng.random() < 0.5
     for _ in range(40):
         grip = _beside(scene.find(str(rng.choice(list(near)))), rng) if close else _anywhere(rng)
         width = rng.uniform(0, OPENING_MAX)
-        if room(hand_slices(grip, width), scene)[0] < ROOM:
-            continue
-        home[0] = math.atan2(grip.y, grip.x)
-        solution = solver.solve(grip.pose(), home)
-        if solution.converged:
-            world.pose_arm(solution.qpos, width)
+        if room(hand_slices(grip, width), scene)[0] >= ROOM and put_hand(world, grip, width):
             return
+
+
+def put_hand(world: World, grip: Grip, width: float) -> bool:
+    """The hand there, at rest, open by `width` [m]; whether the arm reaches that: else it stays where it is."""
+    posture = np.array(HOME_QPOS)
+    posture[0] = math.atan2(grip.y, grip.x)
+    solution = InverseKinematics(ArmKinematics(), _LIMITS).solve(grip.pose(), posture)
+    if solution.converged:
+        world.pose_arm(solution.qpos, width)
+    return solution.converged
 
 
 def _anywhere(rng: np.random.Generator) -> Grip:

@@ -11,6 +11,7 @@ import numpy as np
 from llm_planner.control.reference import MotionReference
 from llm_planner.skills.aim import Aim
 from llm_planner.skills.contract import Argument, Observation, SkillResult, SkillRun
+from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import grip_of
 from llm_planner.skills.learned.actions import STEP
 from llm_planner.skills.learned.decision import Decision
@@ -54,10 +55,14 @@ class ShownRun:
         """See `SkillRun`."""
         outcome = self._run.step(observation)
         if isinstance(outcome, MotionReference):
-            self._write(observation, outcome, 0.0)
+            try:
+                self.write(observation, outcome)
+            except SkillError as refusal:  # where to act cannot be decided any more: what it is about fell over
+                return SkillResult(refusal.code, str(refusal))
         return outcome
 
-    def _write(self, observation: Observation, reference: MotionReference, done: float) -> None:
+    def write(self, observation: Observation, reference: MotionReference, done: float = 0.0) -> None:
+        """One moment; raises SkillError where the demonstrator cannot say any more where to act."""
         aim = self._decision.aim(observation)
         if not self.pieces or self.pieces[-1].aim is not aim:
             self.pieces.append(Piece(aim))
@@ -79,7 +84,7 @@ class Finished:
     def step(self, observation: Observation) -> MotionReference:
         """See `SkillRun`."""
         reference = MotionReference(observation.time, STEP, (self._pose,), self._width)
-        self._shown._write(observation, reference, 1.0)
+        self._shown.write(observation, reference, 1.0)
         return reference
 
 

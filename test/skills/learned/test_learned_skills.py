@@ -1,0 +1,208 @@
+"""Learned skills: what they see, how they act, when they give up."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from llm_planner.control.zones import Shape, Subject, Zone
+from llm_planner.errors import InputError
+from llm_planner.skills.aim import Aim
+from llm_planner.skills.contract import MotionReference, SkillErrorCode, SkillResult
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.gripper_shape import Grip, grip_of
+from llm_planner.skills.learned.actions import STEP
+from llm_planner.skills.learned.chunk import chunk_from
+from llm_planner.skills.learned.features import feature_names, goal_numbers, observed, view_of
+from llm_planner.skills.learned.frame import frame_of
+from llm_planner.skills.learned.loading import LearnedOrScripted
+from llm_planner.skills.learned.patience import Patience
+from llm_planner.world.scene import Pose
+
+BLOCK = {"object": "red block"}
+
+
+@pytest.fixture
+def table(scene_of, thing, ghost):
+    """A hand at home over a table with two blocks."""
+    return ghost(scene_of(thing("red block", 0.45, 0.1), thing("blue block", 0.5, -0.2)))
+
+
+def test_a_hand_is_the_same_after_a_frame_and_back():
+    frame = frame_of(Aim(Grip(0.45, 0.2, 0.02, 0.9)))
+    for hand in (Grip(0.3, -0.2, 0.4, -1.0), Grip(0.6, 0.3, 0.1, 1.7), Grip(0.45, 0.2, 0.02, 0.9)):
+        back = frame.grip_at(frame.place_of(hand))
+        assert (back.x, back.y, back.z) == pytest.approx((hand.x, hand.y, hand.z))
+        assert math.remainder(back.yaw - hand.yaw, math.tau) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_aim_itself_is_the_origin_of_its_frame():
+    aim = Aim(Grip(0.45, 0.2, 0.02, 0.9))
+    assert frame_of(aim).place_of(aim.grip) == pytest.approx((0.0, 0.0, 0.0, 0.0))
+
+
+def test_turned_about_the_base_everything_looks_the_same(table):
+    """The robot may stand any way round at its table: what it sees from its aim does not change."""
+    before = table.observation()
+    angle = 0.7
+
+    def turned(point):
+        c, s = math.cos(angle), math.sin(angle)
+        return c * point[0] - s * point[1], s * point[0] + c * point[1], point[2]
+
+    grip, aim = grip_of(before.T_base_gripper), Aim(Grip(0.45, 0.1, 0.02, 0.3))
+    x, y, z = turned((grip.x, grip.y, grip.z))
+    after = replace(before, T_base_gripper=Grip(x, y, z, grip.yaw + angle).pose())
+    ax, ay, az = turned((aim.grip.x, aim.grip.y, aim.grip.z))
+    there = Aim(Grip(ax, ay, az, aim.grip.yaw + angle))
+    seen = [observed(("hand", "fingers"), view_of(o, a, BLOCK)) for o, a in ((before, aim), (after, there))]
+    np.testing.assert_allclose(seen[0], seen[1], atol=1e-6)
+
+
+def test_features_have_as_many_names_as_numbers(table):
+    observe = ("hand", "fingers", "holding", "reach", "thing:object")
+    view = view_of(table.observation(), Aim(Grip(0.45, 0.1, 0.02, 0.3)), BLOCK)
+    assert len(feature_names(observe, ["object"])) == len(observed(observe, view))
+
+
+def test_an_unknown_feature_is_refused_with_what_there_is():
+    with pytest.raises(InputError, match=r"cannot observe 'thumb'; it can: hand, fingers, .*thing:object"):
+        feature_names(["thumb"], ["object"])
+
+
+def test_a_number_that_the_aim_has_not_is_refused():
+    with pytest.raises(InputError, match="has no 'depth'; it has: cruise"):
+        goal_numbers(("depth",), Aim(Grip(0.4, 0.0, 0.1, 0.0), {"cruise": 0.1}))
+
+
+def test_a_chunk_goes_no_faster_than_the_speed_limit(table):
+    actions = np.zeros((16, 6), np.float32)
+    actions[:, 2] = np.linspace(0.4, 0.0, 16)
+    aim = Aim(Grip(0.45, 0.1, 0.02, 0.3))
+    free, slow = (chunk_from(actions, aim, replace(table.observation(), speed_limit=v)) for v in (math.inf, 0.1))
+    assert free.dt == STEP
+    for a, b in zip(slow.poses, slow.poses[1:], strict=False):
+        assert math.dist(a.position, b.position) / slow.dt <= 0.1
+
+
+def test_a_chunk_is_followed_from_where_it_is(table):
+    aim = Aim(Grip(0.45, 0.1, 0.02, 0.3))
+    chunk = chunk_from(np.zeros((16, 6), np.float32), aim, table.observation())
+    later = chunk.reference(chunk.time + 3 * chunk.dt)
+    assert later.poses == chunk.poses[3:]
+    assert later.start_time == pytest.approx(chunk.time + 3 * chunk.dt)
+    assert chunk.reference(chunk.time + 100.0).poses == chunk.poses[15:]
+
+
+def test_widths_that_fingers_cannot_have_are_cut(table):
+    actions = np.full((16, 6), -0.3, np.float32)
+    chunk = chunk_from(actions, Aim(Grip(0.45, 0.1, 0.02, 0.3)), table.observation())
+    assert set(chunk.widths) == {0.0}
+
+
+def test_a_policy_is_asked_again_after_its_action_steps(table, learned_pick, sampler):
+    run = learned_pick.start(BLOCK, table.observation())
+    for _ in range(2 * sampler.spec.n_action_steps):
+        reference = run.step(table.observation())
+        assert isinstance(reference, MotionReference)
+        table.pose, table.time = reference.poses[1], table.time + STEP
+    assert sampler.asked == 2
+
+
+def test_a_hand_that_was_shoved_is_asked_for_at_once(table, learned_pick, sampler):
+    run = learned_pick.start(BLOCK, table.observation())
+    run.step(table.observation())
+    x, y, z = table.pose.position
+    table.pose, table.time = Pose((x, y + 0.05, z), table.pose.orientation), table.time + STEP
+    run.step(table.observation())
+    assert sampler.asked == 2
+
+
+def test_what_was_moved_is_aimed_at_anew(table, learned_pick, thing, scene_of):
+    run = learned_pick.start(BLOCK, table.observation())
+    first = run.step(table.observation())
+    table.scene = scene_of(thing("red block", 0.5, 0.15), thing("blue block", 0.5, -0.2))
+    table.time += STEP
+    second = run.step(table.observation())
+    assert first.poses[-1].position[:2] == pytest.approx((0.45, 0.1), abs=0.002)
+    assert second.poses[-1].position[:2] == pytest.approx((0.5, 0.15), abs=0.002)
+
+
+def test_a_thing_that_hardly_moved_is_not_aimed_at_anew(table, learned_pick, thing, scene_of, sampler):
+    run = learned_pick.start(BLOCK, table.observation())
+    reference = run.step(table.observation())
+    table.scene = scene_of(thing("red block", 0.452, 0.1), thing("blue block", 0.5, -0.2))
+    table.pose, table.time = reference.poses[1], table.time + STEP
+    run.step(table.observation())
+    assert sampler.asked == 1
+
+
+def test_a_policy_that_is_done_has_succeeded_where_the_scene_shows_it(table, learned_pick, sampler, scene_of, thing):
+    sampler.done = 1.0
+    run = learned_pick.start(BLOCK, table.observation())
+    table.scene = scene_of(thing("red block", 0.45, 0.1, z=0.2), held="red block")
+    assert run.step(table.observation()) == SkillResult(SkillErrorCode.SUCCEEDED)
+
+
+def test_a_policy_that_takes_itself_for_done_is_believed_for_a_while_only(table, learned_pick, sampler):
+    sampler.done = 1.0
+    result = table.run(learned_pick.start(BLOCK, table.observation()))
+    assert result.code is SkillErrorCode.EFFECT_MISSING
+    assert "the scene does not show its effect" in result.message
+
+
+def test_a_hand_that_does_not_follow_is_told(table, learned_pick):
+    run = learned_pick.start(BLOCK, table.observation())
+    outcome, steps = None, 0
+    while not isinstance(outcome, SkillResult) and steps < 300:
+        outcome = run.step(table.observation())
+        table.time, steps = table.time + STEP, steps + 1
+    assert outcome.code in (SkillErrorCode.UNREACHABLE, SkillErrorCode.TIMEOUT)
+
+
+def test_a_hand_that_is_far_behind_for_long_ends_the_motion():
+    patience = Patience("pick")
+    with pytest.raises(SkillError, match="the hand does not follow during pick: something is in the way"):
+        for _ in range(100):
+            patience.see((0.4, 0.0, 0.2), lag=0.1, undone=False, passed=0.1)
+
+
+def test_a_hand_that_rests_undone_is_nudged(table, learned_pick, sampler):
+    """No noise is what the policy is most sure of; where that leads nowhere, another sample may."""
+    run = learned_pick.start(BLOCK, table.observation())
+    for _ in range(20):
+        run.step(table.observation())
+        table.pose, table.time = Grip(0.45, 0.1, 0.02, 0.0).pose(), table.time + STEP
+    assert not sampler.noises[0].any()
+    assert sampler.noises[-1].any()
+
+
+def test_a_thing_that_left_the_scene_ends_the_motion(table, learned_pick, scene_of, thing):
+    run = learned_pick.start(BLOCK, table.observation())
+    table.scene = scene_of(thing("blue block", 0.5, -0.2))
+    assert run.step(table.observation()).code is SkillErrorCode.OBJECT_LOST
+
+
+def test_a_motion_that_takes_too_long_ends(table, learned_pick):
+    run = learned_pick.start(BLOCK, table.observation())
+    run.step(table.observation())
+    table.time += 100.0
+    result = run.step(table.observation())
+    assert result.code is SkillErrorCode.TIMEOUT
+    assert "pick was not done after 25 s" in result.message
+
+
+def test_what_the_demonstrator_refuses_the_learned_skill_refuses(learned_pick, scene_of, thing, ghost):
+    table = ghost(scene_of(thing("red block", 0.9, 0.4)))
+    with pytest.raises(SkillError, match="out of reach"):
+        learned_pick.start(BLOCK, table.observation())
+
+
+def test_where_rules_bar_the_room_the_script_moves(table, learned_pick, library, sampler):
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation)
+    zone = Zone("vase", Shape.BOX, (0.1, 0.1, 0.1), Pose((0.3, 0.4, 0.05)), 0.05, Subject.GRIPPER)
+    both.start(BLOCK, replace(table.observation(), zones=(zone,))).step(table.observation())
+    assert sampler.asked == 0
+    both.start(BLOCK, table.observation()).step(table.observation())
+    assert sampler.asked == 1
