@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from llm_planner.control.zones import Zone
 from llm_planner.plan.plan import Goal
 from llm_planner.plan.shoving import pushed
+from llm_planner.simulation.objects import in_state
 from llm_planner.simulation.rooms.base import GRIP_REACH
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.floor import Floor, floor_of
@@ -56,8 +58,11 @@ def _object(scene: Scene, goal: Goal, index: int) -> SceneObject:
 
 
 def _moved_to(scene: Scene, item: SceneObject, position: Vector3) -> Scene:
-    moved = replace(item, position=position)
-    return replace(scene, objects=tuple(moved if other.name == item.name else other for other in scene.objects))
+    return _changed(scene, replace(item, position=position))
+
+
+def _changed(scene: Scene, item: SceneObject) -> Scene:
+    return replace(scene, objects=tuple(item if other.name == item.name else other for other in scene.objects))
 
 
 def _held(scene: Scene, goal: Goal, zones: Zones) -> Scene:
@@ -195,7 +200,14 @@ def _moved(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     return _moved_to(scene, item, there) if goal.atom.arguments[0] == HELD else pushed(scene, item.name, there)
 
 
+def _in_state(state: float, scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    item = _object(scene, goal, 0)
+    return _changed(scene, in_state(item, state)) if item.kind in predicates.FURNITURE else scene
+
+
 _EFFECTS: Mapping[str, Callable[[Scene, Goal, Zones], Scene]] = {
     "held": _held, "empty": _empty, "reached": _reached, "on": _on, "in": _in, "at": _at,
     "beside": _beside, "moved": _moved,
+    "open": partial(_in_state, predicates.OPEN_AT), "closed": partial(_in_state, 0.0),
+    "lit": partial(_in_state, 1.0), "clean": partial(_in_state, 0.0),
 }  # fmt: skip

@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from llm_planner.errors import InputError
@@ -25,6 +25,7 @@ from llm_planner.simulation.shapes import (
     octagon,
     ring,
 )
+from llm_planner.world.geometry import rotation_matrix
 from llm_planner.world.scene import SceneObject, Vector3
 
 # The ten colours of Code as Policies (Liang et al., 2022), as red, green, blue in [0, 1].
@@ -132,6 +133,14 @@ def spec_of(item: SceneObject) -> ObjectSpec:
         return ObjectSpec(item.name, item.kind, item.color)
     scale = round(item.size[1] / kind.size[1], 4)  # nothing slides out that way
     return ObjectSpec(item.name, item.kind, item.color, min(max(scale, SCALE_MIN), kind.scale_max))
+
+
+def in_state(item: SceneObject, state: float) -> SceneObject:
+    """Furniture as it is in another state: a drawer's box is longer by what it is out."""
+    kind, rows = spec_of(item).shape, rotation_matrix(item.orientation)
+    moved = kind.middle_at(state)[0] - kind.middle_at(item.state)[0]
+    x, y, z = (at + moved * row[0] for at, row in zip(item.position, rows, strict=True))
+    return replace(item, position=(x, y, z), size=kind.size_at(state), state=state)
 
 
 def parse_objects(text: str) -> tuple[ObjectSpec, ...]:

@@ -64,7 +64,7 @@ class Grasp:
 
 @dataclass(frozen=True)
 class Sliding:
-    """The part of furniture that moves: its boxes in the state 0, the unit vector along which it slides, how far [m]."""
+    """The part of furniture that moves: its boxes in the state 0, the unit vector that it slides along, how far [m]."""
 
     parts: tuple[Box, ...]
     axis: Vector3

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from llm_planner.simulation.objects import spec_of
 from llm_planner.skills.footprints import Footprint, footprint, is_upright, reach_from, separation
 from llm_planner.world.geometry import bottom, top
-from llm_planner.world.predicates import is_container
+from llm_planner.world.predicates import is_container, is_solid
 from llm_planner.world.scene import Pose, Scene, SceneObject
 
 TIP = 0.0095  # [m] the fingertips end this far below the point between them
@@ -99,7 +99,8 @@ def room(slices: Iterable[Slice], scene: Scene, ignore: Collection[str] = ()) ->
     A container around a slice counts by its wall. (inf, "") where nothing is near.
     """
     best, nearest = math.inf, ""
-    shapes = [(item, footprint(item), top(item)) for item in scene.objects if item.name not in ignore]
+    solid = [item for item in scene.objects if item.name not in ignore and is_solid(item)]
+    shapes = [(item, footprint(item), top(item)) for item in solid]
     for part in slices:
         for item, shape, height in shapes:
             if height > part.begins:

@@ -26,7 +26,8 @@ SIDE_MARGIN = 0.01  # [m] nearer to the line through `of` than this is on neithe
 CONTAINER_KINDS = frozenset({"bowl", "mug", "cup", "plate", "tray", "box", "basket", "pot", "pan", "bin"})
 SUPPORTS = frozenset({"in", "on"})  # predicates of a thing and what it rests in or on
 DRAWER, BUTTON, STAIN = "drawer", "button", "stain"
-FIXED_KINDS = frozenset({"person", "plant", DRAWER, BUTTON, STAIN})  # nobody carries them away
+FURNITURE = frozenset({DRAWER, BUTTON, STAIN})
+FIXED_KINDS = frozenset({"person", "plant"}) | FURNITURE  # nobody carries them away
 OPEN_AT, CLOSED_AT = 0.06, 0.01  # [m] that a drawer is out, at least or at most
 CLEAN_AT = 0.05  # share of a stain that nobody sees any more
 TOPPLED = math.radians(60.0)
@@ -42,6 +43,11 @@ def is_container(item: SceneObject) -> bool:
 def is_portable(item: SceneObject) -> bool:
     """Whether a robot may pick it up: not a person, nor what is as good as part of the building."""
     return item.kind not in FIXED_KINDS
+
+
+def is_solid(item: SceneObject) -> bool:
+    """Whether it can be in the way: a stain cannot."""
+    return item.kind != STAIN
 
 
 def on(scene: Scene, a: str, b: str) -> bool:

@@ -8,17 +8,20 @@ from typing import Any
 from llm_planner.skills.arm import Script
 from llm_planner.skills.scripts.achieve import achieve
 from llm_planner.skills.scripts.basic import close_gripper, go_home, open_gripper
+from llm_planner.skills.scripts.drawer import close_drawer, open_drawer
 from llm_planner.skills.scripts.manoeuvre import manoeuvre
 from llm_planner.skills.scripts.mobile import drop_off, go_to, look, pick_up, wait
 from llm_planner.skills.scripts.pick import pick
 from llm_planner.skills.scripts.place import place_at, place_beside, place_in, place_offset, place_on
+from llm_planner.skills.scripts.press import press
 from llm_planner.skills.scripts.push import push
+from llm_planner.skills.scripts.wipe import wipe
 
 ScriptFunction = Callable[[Any, Mapping[str, Any]], Script]  # of an `Arm` or a `Base`, and the arguments
 
 _ARM: tuple[ScriptFunction, ...] = (
     pick, place_on, place_in, place_beside, place_at, place_offset, push, open_gripper, close_gripper, go_home,
-    achieve,
+    open_drawer, close_drawer, press, wipe, achieve,
 )  # fmt: skip
 _MOBILE: tuple[ScriptFunction, ...] = (go_to, pick_up, drop_off, look, wait, manoeuvre)
 
