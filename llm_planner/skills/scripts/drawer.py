@@ -24,7 +24,6 @@ SPEED = 0.4  # of the full speed while it slides
 OPENING = 0.05  # [m] between the fingers on the way to the handle
 ALONG, LOW, TURNED = 0.020, 0.010, 0.5  # [m], [m], [rad] off the handle's middle, at most, fingers are around its stem
 ASKEW, ASKEW_TURN = 0.010, 0.12  # [m], [rad] the same, beyond which they come straight before they close
-HOLDING = 0.006  # [m] wider than the stem fingers may be that hold it
 SPARE = 0.01  # [m] wider than the stem fingers must be that come down around it
 OVER = 0.004  # [m] of the fingertips over the handle, where they have to be on its axis and open
 MOVED = 0.004  # [m] that a drawer has slid since the hand set out: it is looked at again
@@ -52,7 +51,8 @@ def _slid(arm: Arm, name: str, goal: float, achieved: Callable[[Scene, str], boo
         check_slide(arm.scene, item, goal, OPENING, arm.observation.zones)
         handle = handle_of(item, item.state)
         if _is_around(arm, handle):
-            yield from _grasp(arm, handle)
+            yield from _align(arm, handle)
+            yield from arm.fingers("grasp", max(0.0, handle.width - SQUEEZE))
             yield from _slide(arm, name, goal)
         else:
             yield from _approach(arm, item, handle)
@@ -84,14 +84,13 @@ def _approach(arm: Arm, item: SceneObject, handle: Handle) -> Script:
     arm.grip = grip_of(arm.observation.T_base_gripper)
 
 
-def _grasp(arm: Arm, handle: Handle) -> Script:
-    """Close around the stem; a hand that stands askew to it comes straight before, or it would jam."""
+def _align(arm: Arm, handle: Handle) -> Script:
+    """A hand that stands askew to the stem between its fingers comes straight: it would jam, closing or rising."""
     along, _ = handle.seen(arm.grip)
     goal = _alike(arm.grip, handle.grip)
     if abs(along) > ASKEW or abs(goal.yaw - arm.grip.yaw) > ASKEW_TURN:
         arm.width = max(OPENING, arm.observation.gripper_width)
         yield from arm.move("align", [Leg(goal, SPEED)], stop_early=True, straight=True)
-    yield from arm.fingers("grasp", max(0.0, handle.width - SQUEEZE))
 
 
 def _is_around(arm: Arm, handle: Handle) -> bool:
@@ -140,6 +139,8 @@ def _leave(arm: Arm, item: SceneObject) -> Script:
     handle, height = handle_of(item, item.state), top(item) + LEFT + TIP
     if math.dist((arm.grip.x, arm.grip.y), (handle.grip.x, handle.grip.y)) > NEAR or arm.grip.z >= height:
         return
-    if arm.observation.gripper_width < handle.width + SPARE and _is_around(arm, handle):
-        yield from arm.fingers("release", OPENING)
+    if _is_around(arm, handle):
+        yield from _align(arm, handle)
+        if arm.observation.gripper_width < handle.width + SPARE:
+            yield from arm.fingers("release", OPENING)
     yield from arm.move("retreat", [arm.rise(height)])
