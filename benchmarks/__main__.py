@@ -72,6 +72,12 @@ def _behind(report: dict[str, Any], start: str, other: str) -> float:
     return max(0.0, _improved(report, "gain", other) - _improved(report, "gain", start))
 
 
+def _law(report: dict[str, Any], name: str, policy: str, what: str) -> float:
+    """Share of episodes in which a policy did so under a bound; 0 where metaworld is not there."""
+    rows = report.get("laws", {}).get(name, {}).get("rows", {})
+    return float(rows[policy][what]["share"]) if rows else 0.0
+
+
 TINY = ["--episodes", "1", "--demonstrations", "2", "--training-steps", "20"]
 LIMITS = "≤ 1 (share of the limit)"
 BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: (arguments, quick arguments, figures)
@@ -397,6 +403,25 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
         [],
         ["--tasks", "2"],
         [Figure("tokens saved by the action tree", lambda r: max(0.0, r["tokens saved"]), at_least(0.7), "≥ 0.70")],
+    ),
+    "bench_bounds": (
+        [],
+        [*TINY, "--only", "height"],
+        [
+            figure
+            for law, words in (("height", "stays below 25 cm"), ("region", "never crosses a pillar"))
+            for figure in (
+                Figure(f"{words}, kept", lambda r, law=law: _law(r, law, "guided", "kept"), at_least(0.95), "≥ 0.95"),
+                Figure(
+                    f"{words}, points of success lost",
+                    lambda r, law=law: max(
+                        0.0, 100 * (_law(r, law, "left alone", "success") - _law(r, law, "guided", "success"))
+                    ),
+                    at_most(5.0),
+                    "≤ 5",
+                ),
+            )
+        ],
     ),
     "bench_resume": (
         [],
