@@ -96,6 +96,11 @@ def pushing_grips(item: SceneObject, direction: Point2, distance: float) -> tupl
     return start, replace(start, x=x + ux * (distance - reach), y=y + uy * (distance - reach))
 
 
+def pushing_height(item: SceneObject) -> float:
+    """Of the grip point while it is pushed [m]."""
+    return _contact(item)[0]
+
+
 def _contact(item: SceneObject) -> tuple[float, float]:
     """Height of the grip point, and half the breadth of what then touches first [m].
 

@@ -50,7 +50,8 @@ def test_a_manifest_gives_the_signature_that_programs_are_checked_against() -> N
 def test_the_library_holds_exactly_the_documented_skills() -> None:
     assert sorted(skill.name for skill in load_skills()) == sorted(
         ["pick", "place_on", "place_in", "place_beside", "place_at", "place_offset", "push", "open_gripper",
-         "close_gripper", "go_home", "go_to", "pick_up", "drop_off", "look", "wait", "achieve", "manoeuvre"]
+         "close_gripper", "go_home", "go_to", "pick_up", "drop_off", "look", "wait", "achieve", "manoeuvre",
+         "open_drawer", "close_drawer", "press", "wipe"]
     )  # fmt: skip
 
 

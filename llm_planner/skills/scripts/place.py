@@ -69,7 +69,7 @@ def place_at(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 def place_offset(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Exactly `distance` [m] in `direction` from where it was picked up."""
-    origins = arm.observation.origins
+    origins = arm.began.origins
     direction, distance = str(arguments["direction"]), _number(arguments["distance"])
 
     def spot(held: Held) -> Release:

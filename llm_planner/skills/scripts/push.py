@@ -18,7 +18,7 @@ def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Slides `object` over the table by `distance` [m] in `direction` from where it lay on its own."""
     name, direction = str(arguments["object"]), str(arguments["direction"])
     distance = float(arguments["distance"])  # type: ignore[arg-type]  # checked against the manifest
-    (ux, uy), (x, y, _) = direction_vector(direction), arm.observation.origins.get(name, arm.find(name).position)
+    (ux, uy), (x, y, _) = direction_vector(direction), arm.began.scene.find(name).position
     goal = x + ux * distance, y + uy * distance
     yield from slide(arm, name, lambda item: goal)
     position = arm.find(name).position

@@ -10,18 +10,19 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from llm_planner.skills.aim import Aim
 from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.descent import in_funnel, is_clear
-from llm_planner.skills.gripper_shape import TIP, Grip, grip_of, hand_slices, wrap
+from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, grip_of, hand_slices, wrap
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.reach import into_reach
-from llm_planner.skills.sliding import RUN_UP, Stroke, extent, stroke_to
+from llm_planner.skills.sliding import RUN_UP, Stroke, extent, pushing_height, stroke_to
 from llm_planner.world.geometry import top
 from llm_planner.world.places import Point2
 from llm_planner.world.scene import SceneObject
 
 SPEED = 0.25  # of the full speed
-STROKES = 12
+STROKES = 20
 CLOSE, ENOUGH = 0.006, 0.02  # [m] a hand behind the thing pushes on until it is so close; elsewhere less will do
 VAIN, STUCK = 2, 0.002  # strokes in a row after which it is given up, if each moved the thing less than that [m]
 ASIDE = 0.012  # [m] off the thing's middle fingers push it straight; farther off it turns away
@@ -45,23 +46,34 @@ def slide(arm: Arm, name: str, course: Course) -> Script:
         item = arm.find(name)
         goal = course(item)
         left = math.dist(goal, item.position[:2])
+        arm.aim = _aim(arm, item, goal)
         if left <= CLOSE:
             break
         stroke = stroke_to(item, goal)
-        behind = _is_behind(arm, stroke)
+        behind = is_behind(arm, stroke)
         if left <= ENOUGH and not behind:
             break
         if not behind:
-            yield from _get_behind(arm, stroke)
+            yield from get_behind(arm, stroke)
             continue
-        yield from _push_on(arm, stroke)
+        yield from push_on(arm, stroke)
         vain = vain + 1 if math.dist(arm.find(name).position, item.position) < STUCK else 0
         if vain == VAIN:
             break
     yield from leave(arm, name)
 
 
-def _is_behind(arm: Arm, stroke: Stroke) -> bool:
+def _aim(arm: Arm, item: SceneObject, goal: Point2) -> Aim:
+    """At the goal, along the way there from where the thing lay in the beginning: that does not turn as it slides."""
+    began = arm.began.scene.find(item.name)
+    way = began if math.dist(began.position[:2], goal) > ENOUGH else item
+    dx, dy = goal[0] - way.position[0], goal[1] - way.position[1]
+    heading, height = math.atan2(dy, dx), pushing_height(item)
+    grip = Grip(*goal, height, comfortable_yaw(*goal, heading))
+    return Aim(grip, {"cruise": arm.cruise_height() - height}, heading)
+
+
+def is_behind(arm: Arm, stroke: Stroke) -> bool:
     """Whether the hand only has to go straight ahead."""
     along, across = _seen_from(stroke, arm.grip)
     low = abs(arm.grip.z - stroke.start.z) <= LOW
@@ -76,7 +88,7 @@ def _seen_from(stroke: Stroke, hand: Grip) -> Point2:
     return (hand.x - x) * ux + (hand.y - y) * uy, (hand.y - y) * ux - (hand.x - x) * uy
 
 
-def _push_on(arm: Arm, stroke: Stroke) -> Script:
+def push_on(arm: Arm, stroke: Stroke) -> Script:
     """Straight ahead, until the thing is there or slides aside."""
     (ux, uy), (x, y, _), hand = stroke.direction, stroke.item.position, arm.grip
     # Fingers that are nearer than its box allows touch it where it is not as wide.
@@ -91,7 +103,8 @@ def _push_on(arm: Arm, stroke: Stroke) -> Script:
             break
 
 
-def _get_behind(arm: Arm, stroke: Stroke) -> Script:
+def get_behind(arm: Arm, stroke: Stroke) -> Script:
+    """To where the stroke begins, with closed fingers; raises SkillError where it has no room."""
     stroke.check(arm.scene, arm.observation.zones)
     if arm.observation.gripper_width > CLOSED:
         yield from arm.fingers("close", 0.0)
