@@ -22,6 +22,7 @@ from llm_planner.world.scene import SceneObject
 DEPTH = 0.9  # of the way that the cap has
 CLOSED = 0.004  # [m] between fingers that count as closed
 CLEAR = 0.01  # [m] over the cap where the hand only has to go down
+DWELL = 3  # skill periods
 ATTEMPTS = 2
 LEFT = 0.05  # [m] of the fingertips over a button that has been left
 NEAR = 0.05  # [m] from its middle, seen from above, beyond which there is nothing to leave
@@ -54,11 +55,10 @@ def _close(arm: Arm) -> Script:
 
 
 def _press(arm: Arm, item: SceneObject, on: Grip, down: Grip) -> Script:
-    """Down onto it, until its lamp is lit."""
-    for reference in arm.move("press", _way(arm, item, on, down), stop_early=True):
-        yield reference
-        if lit(arm.scene, item.name):
-            break
+    """Down onto it, all the way, and a moment there: who only saw it touched would not learn how deep."""
+    yield from arm.move("press", _way(arm, item, on, down), stop_early=True)
+    for _ in range(DWELL):
+        yield arm.hold()
     arm.grip = grip_of(arm.observation.T_base_gripper)
 
 
