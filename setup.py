@@ -51,7 +51,7 @@ setup(
         *(entry for folder in ("config", "launch", "sim", "skills") for entry in shared_files(folder)),
     ],
     install_requires=["setuptools"],
-    extras_require={"learn": ["pyarrow>=20"]},
+    extras_require={"learn": ["pyarrow>=20"], "ray": ["ray>=2.50"]},
     zip_safe=False,
     entry_points={"console_scripts": [f"llm-planner = {NAME}.cli.main:main", *node_programs()]},
 )

@@ -6,6 +6,7 @@ LlmPlannerError            anything below; the command line prints it as one par
 ├── QuestionError          the command is unclear: ask the person, move nothing
 ├── PrivilegeError         the source of a command may not have that done (carries the decision)
 ├── SkillError             a skill cannot start or has failed (carries a typed code)
+├── JobError               work handed to a process or another machine failed; the message names the job
 ├── LanguageModelError     the language model did not answer, or not usably
 └── SimulationError        the simulated world cannot be built, stepped or rendered
 """

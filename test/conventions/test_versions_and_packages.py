@@ -18,7 +18,7 @@ PACKAGE = ROOT / "llm_planner"
 INTERFACES = ROOT / "llm_planner_interfaces"
 ROSDEP = {"numpy": "python3-numpy", "rich": "python3-rich", "scipy": "python3-scipy", "yaml": "python3-yaml"}
 PYPI_ONLY = {"daqp", "imageio_ffmpeg", "mujoco", "openai", "safetensors", "torch", "httpx2", "httpx"}
-OPTIONAL = {"example_robot_data", "pyarrow"}
+OPTIONAL = {"example_robot_data", "pyarrow", "ray"}
 
 
 def package_xml(folder: Path) -> ElementTree.Element:
