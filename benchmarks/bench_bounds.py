@@ -41,7 +41,8 @@ PERIOD = 0.0625  # [s] of an action
 MOVE = 0.01  # [m] that the hand's target goes for an action of 1
 BEHIND = 3.0  # steps that the hand is behind its target, fitted to the demonstrations
 HAND, HAND_BEFORE = slice(0, 3), slice(18, 21)
-MARGIN = 0.015  # [m]: about the deviation of where the hand will be
+MARGIN = 0.005  # [m]: chosen on other seeds; with 1.5 cm, detours so soon after the grip lost 2 of 15 pucks
+FIRST_SEED = 500_000
 SAMPLES = 32
 
 
@@ -120,7 +121,7 @@ def _played(
 ) -> list[tuple[bool, float]]:
     """Of each episode: success, and the least margin of the hand [m]; those played before are read from `path`."""
     from meta_world.our_policy import OurPolicy
-    from meta_world.rollouts import FIRST_SEED, rollout
+    from meta_world.rollouts import rollout
 
     from llm_planner.skills.policies.weights_file import write_whole
 
