@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 
 from llm_planner.control.reference import MotionReference
@@ -108,16 +108,23 @@ class Arm:
 
         With `stop_early` a hand that something solid has stopped on its last centimetres counts as arrived.
         """
+        limit = SLOWER * self.observation.speed_limit
+        poses = plan_path(self.grip, legs, replace(self.settings.limits, in_space=limit), straight)
+        self.grip = legs[-1].to
+        yield from self.follow(phase, poses, stop_early=stop_early)
+
+    def follow(
+        self, phase: str, poses: Sequence[Pose], widths: Sequence[float] = (), stop_early: bool = False
+    ) -> Script:
+        """Along `poses`, one each `PATH_DT` s, the fingers at each as far apart as `widths` says [m]; see `move`."""
         settings = self.settings
         self.phase = phase
-        limit = SLOWER * self.observation.speed_limit
-        poses = plan_path(self.grip, legs, replace(settings.limits, in_space=limit), straight)
-        self.grip = legs[-1].to
         count = round(settings.ahead / PATH_DT)
         elapsed, waited, last, nearest = 0.0, 0.0, self.observation.time, math.inf
         while True:
             index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)
-            ahead = poses[index : index + count + 1]
+            ahead = tuple(poses[index : index + count + 1])
+            self.width = widths[index] if widths else self.width
             start = self.observation.time - max(0.0, elapsed - index * PATH_DT)
             yield MotionReference(start, PATH_DT, ahead, self.width)
             step, last = self.observation.time - last, self.observation.time
@@ -169,7 +176,7 @@ class Arm:
         if self.scene.held != name:
             raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} slipped out of the fingers")
 
-    def _lag(self, poses: tuple[Pose, ...], elapsed: float) -> float:
+    def _lag(self, poses: Sequence[Pose], elapsed: float) -> float:
         index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)
         return math.dist(self.observation.T_base_gripper.position, poses[index].position)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,21 @@ from llm_planner.skills.arm import Arm, ArmSettings
 from llm_planner.skills.base import Base, BaseSettings
 from llm_planner.skills.contract import Observation, Skill, SkillErrorCode, SkillRun
 from llm_planner.skills.errors import SkillError
-from llm_planner.skills.learned.loading import POLICY_FILE, LearnedOrScripted, learned_skill, load_sampler
+from llm_planner.skills.hand_recording import read_recording
+from llm_planner.skills.learned.loading import (
+    POLICY_FILE,
+    LearnedOrScripted,
+    learned_skill,
+    load_sampler,
+    shows_effects,
+)
 from llm_planner.skills.manifest import Manifest, read_manifest
+from llm_planner.skills.recorded import replaying
+from llm_planner.skills.remote.skill import Camera, asking, blind
 from llm_planner.skills.scripted import Body, ScriptedSkill
-from llm_planner.skills.scripts import SCRIPTS
+from llm_planner.skills.scripts import SCRIPTS, ScriptFunction
 from llm_planner.world.atoms import Moment, holds
+from llm_planner.world.predicates import FURNITURE
 from llm_planner.world.scene import Scene
 
 
@@ -60,10 +71,11 @@ class SkillLibrary:
         return tuple(skill.manifest.signature for skill in self)
 
     def for_scene(self, scene: Scene) -> SkillLibrary:
-        """The skills of the robot in `scene`: those that drive through a building, or those of an arm."""
-        return SkillLibrary(
-            {name: skill for name, skill in self.skills.items() if skill.manifest.robot == scene.robot_kind}
-        )
+        """The skills of the robot in `scene`: those that drive through a building, or those of an arm, and those for
+        furniture only where it is there."""
+        fitting = {name: skill for name, skill in self.skills.items() if skill.manifest.robot == scene.robot_kind}
+        kinds = {item.kind for item in scene.objects}
+        return SkillLibrary({name: skill for name, skill in fitting.items() if _furniture(skill.manifest) <= kinds})
 
     def find(self, name: str) -> CheckedSkill:
         """The skill called `name`; raises InputError that lists the names."""
@@ -72,16 +84,23 @@ class SkillLibrary:
         return self.skills[name]
 
 
+def _furniture(manifest: Manifest) -> frozenset[str]:
+    """The kinds of furniture that a skill asks for."""
+    return FURNITURE.intersection(condition.atom.predicate for condition in manifest.preconditions)
+
+
 def load_skills(
     folder: Path | None = None,
     settings: ArmSettings | None = None,
     base_settings: BaseSettings | None = None,
     learned: bool = True,
+    camera: Camera = blind,
 ) -> SkillLibrary:
     """The library in `folder`, or the one that ships with the package, with the skills of every robot.
 
     `settings` are how the scripted skills of an arm move, `base_settings` those of a mobile robot. Skills that have
-    learned a policy use it unless `learned` is false. Raises InputError that names the wrong file.
+    learned a policy use it unless `learned` is false. Policy servers that want it are shown what the `camera` takes.
+    Raises InputError that names the wrong file.
     """
     folder = folder or share_folder("skills")
     paths = sorted(folder.glob("*/skill.yaml"))
@@ -95,7 +114,8 @@ def load_skills(
     skills: dict[str, CheckedSkill] = {}
     for path in paths:
         manifest = read_manifest(path)
-        skill: Skill = _scripted(manifest, bodies[manifest.robot])
+        script = _script(manifest, camera)
+        skill: Skill = ScriptedSkill(manifest.name, script, manifest.timeout, bodies[manifest.robot])
         weights = path.with_name(POLICY_FILE)
         if learned and manifest.policy is not None and weights.exists():
             skill = LearnedOrScripted(learned_skill(manifest, load_sampler(manifest, weights), arm_settings), skill)
@@ -103,6 +123,12 @@ def load_skills(
     return SkillLibrary(skills)
 
 
-def _scripted(manifest: Manifest, make_body: Callable[[Observation], Body]) -> Skill:
-    script = SCRIPTS[manifest.robot][manifest.script]
-    return ScriptedSkill(manifest.name, script, manifest.timeout, make_body)
+def _script(manifest: Manifest, camera: Camera) -> ScriptFunction:
+    """What moves the robot where no policy does: all that is not written here is carried out like a script."""
+    achieved = partial(shows_effects, manifest)
+    if manifest.recording is not None:
+        things = [parameter.name for parameter in manifest.parameters if parameter.type == "object"]
+        return replaying(read_recording(manifest.recording, things), achieved)
+    if manifest.server is not None:
+        return asking(manifest.name, manifest.server, achieved, camera)
+    return SCRIPTS[manifest.robot][manifest.script]

@@ -3,7 +3,7 @@
 name: place_on                      # the folder's name, and what programs call
 description: Put the held object on top of another one.
 robot: arm                          # or mobile; arm where it is left out
-script: place_on                    # one of the scripted skills of that robot
+script: place_on                    # one of the scripted skills of that robot (what else may move it: see below)
 timeout: 20.0                       # [s] of simulated or real time until it counts as failed
 parameters:
   - {name: object, type: object, description: what it is put on}
@@ -12,32 +12,38 @@ preconditions:                      # atoms (see llm_planner.world.atoms) and wh
   - {atom: holding(), otherwise: the gripper holds nothing; pick something up first}
 effects:
   - on(held, object)                # atoms that are true after it has succeeded
-policy:                             # left out where the script itself moves the robot
+policy:                             # learned from the script; left out where that itself moves the robot
   world: place_on                   # in which the script demonstrates it (see skills.learning.cases)
   observe: [hand, fingers, holding] # what the policy sees (see skills.learned.features)
   goal: [opening, cruise]           # numbers of the script's aim that it is told
   episodes: 300                     # of demonstration
   steps: 12000                      # of training
+
+In place of `script`, an arm may be moved by one of:
+
+recording: motion.json              # a file beside the skill.yaml (see llm_planner.skills.hand_recording)
+server: {kind: http, ...}           # a policy behind a network (see llm_planner.skills.server_contract)
 """
 
 from __future__ import annotations
 
-import string
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from llm_planner.errors import InputError
 from llm_planner.program.signatures import REQUIRED, Parameter, Precondition, Signature
 from llm_planner.skills.learned.features import feature_names
+from llm_planner.skills.manifest_table import Table
 from llm_planner.skills.scripts import SCRIPTS
+from llm_planner.skills.server_contract import ServerContract, parse_server
 from llm_planner.world.atoms import HELD, Atom, parse_atom
 from llm_planner.world.places import DIRECTIONS, REGIONS, SIDES
 
 TYPES = ("object", "point", "region", "place", "direction", "side", "number", "destination", "rewards")
 ROBOTS = tuple(SCRIPTS)
-_KEYS = ("name", "description", "robot", "script", "timeout", "parameters", "preconditions", "effects", "policy")
+MOVERS = ("script", "recording", "server")
+_KEYS = ("name", "description", "robot", *MOVERS, "timeout", "parameters", "preconditions", "effects", "policy")
 _POLICY_KEYS = ("world", "observe", "goal", "episodes", "steps")
 _PARAMETER_KEYS = ("name", "type", "description", "unit", "minimum", "maximum", "default")
 _PRECONDITION_KEYS = ("atom", "otherwise")
@@ -59,7 +65,8 @@ class PolicyContract:
 class Manifest:
     """One skill's declaration. `script` names its implementation for the `robot`; `timeout` is in s.
 
-    Where there is a `policy`, the script decides where to act and demonstrates how.
+    Where there is a `policy`, the script decides where to act and demonstrates how. Where a `recording` (a file) or a
+    `server` moves the robot, `script` is "".
     """
 
     name: str
@@ -72,6 +79,13 @@ class Manifest:
     effects: tuple[Atom, ...]
     robot: str = "arm"
     policy: PolicyContract | None = None
+    recording: Path | None = None
+    server: ServerContract | None = None
+
+    @property
+    def mover(self) -> str:
+        """What it moves by without a policy: one of MOVERS."""
+        return "server" if self.server else "recording" if self.recording else "script"
 
     @property
     def signature(self) -> Signature:
@@ -98,17 +112,15 @@ def read_manifest(path: Path) -> Manifest:
 
 def parse_manifest(document: object, path: Path) -> Manifest:
     """The manifest written as `document`, which was read from `path`; raises InputError as `read_manifest`."""
-    table = _Table(path, "the manifest", document, _KEYS)
+    table = Table(path, "the manifest", document, _KEYS)
     name = table.text("name")
     if name != path.parent.name:
         raise InputError(f"{path}: name is {name!r} but the folder is called {path.parent.name!r}; make them agree")
-    robot, script = table.text("robot") if "robot" in table.values else "arm", table.text("script")
+    robot = table.text("robot") if "robot" in table.values else "arm"
     if robot not in ROBOTS:
         raise InputError(f"{path}: robot is {robot!r}; the robots are: {', '.join(ROBOTS)}")
-    if script not in SCRIPTS[robot]:
-        choices = ", ".join(SCRIPTS[robot])
-        raise InputError(f"{path}: script is {script!r}; the scripted skills of the {robot} robot are: {choices}")
-    entries = [_Table(path, "a parameter", entry, _PARAMETER_KEYS) for entry in table.list("parameters")]
+    mover = _mover(table, robot)
+    entries = [Table(path, "a parameter", entry, _PARAMETER_KEYS) for entry in table.list("parameters")]
     parameters = tuple(_parameter(entry) for entry in entries)
     names = [parameter.name for parameter in parameters]
     if len(set(names)) < len(names):
@@ -116,7 +128,7 @@ def parse_manifest(document: object, path: Path) -> Manifest:
     return Manifest(
         name=name,
         description=table.text("description"),
-        script=script,
+        script=_script(table, robot) if mover == "script" else "",
         timeout=table.positive("timeout"),
         parameters=parameters,
         parameter_descriptions={entry.text("name"): entry.text("description") for entry in entries},
@@ -124,11 +136,42 @@ def parse_manifest(document: object, path: Path) -> Manifest:
         effects=tuple(_atom(path, "effects", text, names) for text in table.list("effects")),
         robot=robot,
         policy=_policy(path, table.values["policy"], names) if "policy" in table.values else None,
+        recording=_recording(table) if mover == "recording" else None,
+        server=parse_server(path, table.values["server"], names) if mover == "server" else None,
     )
 
 
+def _mover(table: Table, robot: str) -> str:
+    """The one of MOVERS that the manifest has."""
+    path, given = table.path, [key for key in MOVERS if key in table.values]
+    if len(given) != 1:
+        found = " and ".join(given) or "none of them"
+        raise InputError(f"{path}: a skill is moved by one of {', '.join(MOVERS)}; the manifest has {found}")
+    if given[0] != "script" and "policy" in table.values:
+        raise InputError(f"{path}: the manifest has policy and {given[0]}; a policy is learned from a script")
+    if given[0] != "script" and robot != "arm":
+        raise InputError(f"{path}: a {given[0]} moves an arm; a {robot} robot needs a script")
+    return given[0]
+
+
+def _script(table: Table, robot: str) -> str:
+    script = table.text("script")
+    if script not in SCRIPTS[robot]:
+        choices = ", ".join(SCRIPTS[robot])
+        raise InputError(f"{table.path}: script is {script!r}; the scripted skills of the {robot} robot are: {choices}")
+    return script
+
+
+def _recording(table: Table) -> Path:
+    name = table.text("recording")
+    file = table.path.parent / name
+    if Path(name).name != name or not file.is_file():
+        raise InputError(f"{table.path}: recording is {name!r}, which is no file in the folder {table.path.parent}")
+    return file
+
+
 def _policy(path: Path, entry: object, parameters: Sequence[str]) -> PolicyContract:
-    table = _Table(path, "the policy", entry, _POLICY_KEYS)
+    table = Table(path, "the policy", entry, _POLICY_KEYS)
     observe = tuple(map(str, table.list("observe")))
     try:
         names = feature_names(observe, parameters)
@@ -140,7 +183,7 @@ def _policy(path: Path, entry: object, parameters: Sequence[str]) -> PolicyContr
     return PolicyContract(table.text("world"), observe, goal, table.count("episodes"), table.count("steps"))
 
 
-def _parameter(table: _Table) -> Parameter:
+def _parameter(table: Table) -> Parameter:
     name, kind = table.text("name"), table.text("type")
     if kind not in TYPES:
         raise InputError(f"{table.path}: the type of {name!r} is {kind!r}; the types are: {', '.join(TYPES)}")
@@ -170,13 +213,8 @@ def _check_default(
 
 
 def _precondition(path: Path, entry: object, names: Collection[str]) -> Precondition:
-    table = _Table(path, "a precondition", entry, _PRECONDITION_KEYS)
-    otherwise = table.text("otherwise")
-    fields = {field for _, field, _, _ in string.Formatter().parse(otherwise) if field is not None}
-    unknown = fields - {*names, HELD}
-    if unknown:
-        choices = ", ".join([*names, HELD])
-        raise InputError(f"{path}: otherwise names {{{min(unknown)}}}; it may name: {choices}")
+    table = Table(path, "a precondition", entry, _PRECONDITION_KEYS)
+    otherwise = table.sentence("otherwise", (*names, HELD))
     return Precondition(_atom(path, "preconditions", table.text("atom"), names), otherwise)
 
 
@@ -185,49 +223,3 @@ def _atom(path: Path, key: str, text: object, names: Collection[str]) -> Atom:
         return parse_atom(str(text), names)
     except InputError as error:
         raise InputError(f"{path}: {key}: {error}") from error
-
-
-class _Table:
-    """A mapping of a YAML file whose every wrong entry is told with its file, key, value and choices."""
-
-    def __init__(self, path: Path, what: str, values: object, keys: Collection[str]) -> None:
-        if not isinstance(values, dict):
-            raise InputError(f"{path}: {what} must be a mapping with the keys {', '.join(keys)}, not {values!r}")
-        unknown = [str(key) for key in values if key not in keys]
-        if unknown:
-            raise InputError(f"{path}: {what} has the unknown key {unknown[0]!r}; the keys are: {', '.join(keys)}")
-        self.path = path
-        self.values: dict[str, Any] = values
-        self._what = what
-
-    def text(self, key: str) -> str:
-        value = self.values.get(key)
-        if not isinstance(value, str) or not value.strip():
-            raise InputError(f"{self.path}: {key} of {self._what} must be a text, not {value!r}")
-        return value
-
-    def list(self, key: str) -> list[Any]:
-        value = self.values.get(key)
-        if not isinstance(value, list):
-            raise InputError(f"{self.path}: {key} of {self._what} must be a list (possibly empty: []), not {value!r}")
-        return value
-
-    def number(self, key: str) -> float | None:
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise InputError(f"{self.path}: {key} of {self._what} must be a number, not {value!r}")
-        return float(value)
-
-    def count(self, key: str) -> int:
-        value = self.values.get(key)
-        if type(value) is not int or value < 1:
-            raise InputError(f"{self.path}: {key} of {self._what} must be a whole number above 0, not {value!r}")
-        return value
-
-    def positive(self, key: str) -> float:
-        value = self.number(key)
-        if value is None or not 0.0 < value < float("inf"):
-            raise InputError(f"{self.path}: {key} of {self._what} must be a number of seconds above 0, not {value!r}")
-        return value

@@ -81,7 +81,7 @@ def _retreating(body: Body, script: Script) -> Script:
     moved = False
     try:
         for reference in script:
-            moved = True
+            moved = moved or len(reference.poses) > 1  # which is more than to hold still
             yield reference
     except SkillError:
         if moved:

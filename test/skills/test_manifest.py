@@ -8,6 +8,7 @@ from llm_planner.errors import InputError
 from llm_planner.program.signatures import REQUIRED
 from llm_planner.skills.library import load_skills
 from llm_planner.skills.manifest import Manifest, parse_manifest, read_manifest
+from llm_planner.skills.server_contract import ServerContract
 
 PATH = Path("skills/place_beside/skill.yaml")
 GOOD: dict[str, Any] = {
@@ -26,6 +27,9 @@ GOOD: dict[str, Any] = {
     "preconditions": [{"atom": "holding()", "otherwise": "nothing is held, so {object} gets no neighbour"}],
     "effects": ["beside(held, object, direction, distance)"],
 }  # fmt: skip
+
+
+SERVER = {"kind": "http", "url": "http://robot:8093/act", "timeout": 2.0, "instruction": "put it by the {object}"}
 
 
 def parse(**changes: Any) -> Manifest:
@@ -93,6 +97,56 @@ def test_every_shipped_skill_describes_itself_and_its_parameters() -> None:
 def test_a_wrong_manifest_says_file_key_value_and_choices(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=rf"place_beside/skill\.yaml: .*{message}"):
         parse(**changes)
+
+
+def moved_by(folder: Path, **mover: Any) -> Manifest:
+    """The manifest with another mover than its script, in a folder that holds the recording `motion.json`."""
+    (folder / "place_beside").mkdir()
+    (folder / "place_beside" / "motion.json").write_text("{}")
+    document = {key: value for key, value in GOOD.items() if key != "script"}
+    return parse_manifest({**document, **mover}, folder / "place_beside" / "skill.yaml")
+
+
+def test_a_skill_is_moved_by_a_script_a_recording_or_a_server(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / name).mkdir()
+    scripted = moved_by(tmp_path / "a", script="place_beside")
+    recorded = moved_by(tmp_path / "b", recording="motion.json")
+    served = moved_by(tmp_path / "c", server={**SERVER, "image": True})
+
+    assert [manifest.mover for manifest in (scripted, recorded, served)] == ["script", "recording", "server"]
+    assert scripted.signature == recorded.signature == served.signature
+    assert recorded.recording == tmp_path / "b" / "place_beside" / "motion.json"
+    assert served.server == ServerContract("http://robot:8093/act", 2.0, "put it by the {object}", image=True)
+
+
+@pytest.mark.parametrize(
+    ("mover", "message"),
+    [
+        ({}, "a skill is moved by one of script, recording, server; the manifest has none of them"),
+        ({"script": "place_beside", "server": SERVER}, "the manifest has script and server"),
+        ({"recording": "motion.json", "policy": {}}, "has policy and recording; a policy is learned from a script"),
+        ({"server": SERVER, "robot": "mobile"}, "a server moves an arm; a mobile robot needs a script"),
+        ({"recording": "other.json"}, "recording is 'other.json', which is no file in the folder .*/place_beside"),
+        ({"recording": "../motion.json"}, r"recording is '\.\./motion\.json', which is no file in the folder"),
+        ({"recording": 3}, "recording of the manifest must be a text, not 3"),
+        ({"server": SERVER["url"]}, "the server must be a mapping with the keys kind, url, timeout, image"),
+        ({"server": {**SERVER, "port": 80}}, "the server has the unknown key 'port'"),
+        ({"server": {**SERVER, "kind": "lerobot"}}, "kind of the server is 'lerobot'; the kinds are: http"),
+        ({"server": {**SERVER, "url": "ftp://robot/act"}}, "url of the server is 'ftp://robot/act'; write one such as"),
+        ({"server": {**SERVER, "url": "http://robot:many/"}}, "url of the server is 'http://robot:many/'"),
+        ({"server": {**SERVER, "url": "http:///act"}}, "url of the server is 'http:///act'"),
+        ({"server": {**SERVER, "timeout": 0}}, r"timeout of the server must be a number of seconds above 0, not 0"),
+        ({"server": {**SERVER, "image": "yes"}}, "image of the server must be true or false, not 'yes'"),
+        ({"server": {**SERVER, "instruction": "put {it} down"}}, r"instruction names \{it\}; it may name: object, dir"),
+        ({"server": {**SERVER, "instruction": "{object.__class__}"}}, r"instruction names \{object\.__class__\}"),
+        ({"server": {**SERVER, "instruction": "{distance:.2f}"}}, r"instruction names \{distance:\.2f\}"),
+        ({"server": {**SERVER, "instruction": "to the {object"}}, "'to the {object', has a stray brace"),
+    ],
+)  # fmt: skip
+def test_a_wrong_mover_is_refused_with_a_reason(tmp_path: Path, mover: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=rf"place_beside/skill\.yaml: .*{message}"):
+        moved_by(tmp_path, **mover)
 
 
 def test_a_manifest_that_is_no_mapping_is_rejected() -> None:
