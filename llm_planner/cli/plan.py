@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 def _planner(args: argparse.Namespace) -> Callable[[str, Scene], Planned]:
     from llm_planner.skills.library import load_skills
 
-    return planner(args, load_skills(), requested_viewpoint(args))
+    return planner(args, load_skills(args.skills, learned=False), requested_viewpoint(args))
 
 
 def _single(args: argparse.Namespace) -> Report:

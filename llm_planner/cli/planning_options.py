@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from llm_planner.cli.skill_options import add_skill_options
+
 if TYPE_CHECKING:
     from llm_planner.language.model import LanguageModel
     from llm_planner.plan.planning import Planned
@@ -37,6 +39,7 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         "--viewpoint", default="behind", help="where you stand: behind the robot (default), facing, left or right"
     )
     add_safety_arguments(parser)
+    add_skill_options(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/json_format.md)")
 
 

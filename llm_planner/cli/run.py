@@ -49,7 +49,7 @@ def _batch(args: argparse.Namespace) -> int:
     from llm_planner.skills.library import load_skills
 
     check_alone(args, "--program", "--video", "--picture")
-    viewpoint, library = requested_viewpoint(args), load_skills()
+    viewpoint, library = requested_viewpoint(args), load_skills(args.skills, learned=not args.scripted)
     make_plan = planner(args, library, viewpoint)
     kept = open_requested_world(args)  # what is wrong with the options is told before the first line is read
 
@@ -71,7 +71,7 @@ def _single(args: argparse.Namespace) -> Report:
         _check_outputs(args)
         viewpoint = requested_viewpoint(args)
         world = open_requested_world(args)
-        library = load_skills()
+        library = load_skills(args.skills, learned=not args.scripted)
         make_plan = planner(args, library, viewpoint)
         filmed = FilmedWorld(world)
         workcell = Workcell(filmed if args.video or args.picture else world, library)

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from llm_planner.cli.processes import NodeOptions
+from llm_planner.cli.skill_options import add_skill_options
 from llm_planner.errors import InputError
 from llm_planner.share import share_folder
 
@@ -22,6 +23,7 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--viewpoint", default="behind", help="where you stand: behind (default), facing, left, right")
     parser.add_argument("--rehearsal", help="off, symbolic or full: also run plans in a copy of the simulation first")
     parser.add_argument("--privileges", type=Path, metavar="FILE", help="policy file: who may have what done (YAML)")
+    add_skill_options(parser)
     parser.add_argument("--params-file", type=Path, help="parameters of the nodes (default: config/bringup.yaml)")
     parser.add_argument("--log-level", default="info", choices=("debug", "info", "warn", "error", "fatal"))
 
@@ -82,18 +84,19 @@ def _check_safety(args: argparse.Namespace) -> None:
     for option, path in (("--params-file", args.params_file), ("--model-script", args.model_script)):
         if path is not None and not path.is_file():
             raise InputError(f"{option}: there is no file {path}")
-    planning_settings(args.rehearsal or "off", args.privileges, "", load_skills(), BEHIND)
+    planning_settings(args.rehearsal or "off", args.privileges, "", load_skills(args.skills, learned=False), BEHIND)
 
 
 def _parameters(args: argparse.Namespace, robot: str, journal: Path | None) -> dict[str, dict[str, str]]:
     """By node; what is not given is left to the parameter file."""
-    policy = _given(privileges=args.privileges, journal=journal)
+    skills = _given(skills=args.skills)
+    policy = _given(privileges=args.privileges, journal=journal) | skills
     model = _given(model=args.model, model_script=args.model_script, rehearsal=args.rehearsal)
     return {
         "simulator": _given(world=args.world, seed=args.seed, objects=args.objects),
         "mpc_controller": {"robot": robot},
         "safety_filter": {"robot": robot},
-        "skill_server": {"robot": robot},
+        "skill_server": {"robot": robot, **skills, **({"scripted": "true"} if args.scripted else {})},
         "plan_executor": {"viewpoint": args.viewpoint, **policy},
         "language_planner": {"viewpoint": args.viewpoint, **model, **policy},
     }

@@ -25,8 +25,9 @@ from llm_planner.nodes.patience import Patience
 from llm_planner.nodes.plan_client import EXECUTOR_LOST, PlanClient
 from llm_planner.nodes.plan_messages import plan_to_msg, step_from_msg, trace_from_msg
 from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
-from llm_planner.nodes.settings import PRIVILEGES, Setting
+from llm_planner.nodes.settings import PRIVILEGES, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, WARN, ShellNode, run_node
+from llm_planner.nodes.skill_folder import library_of
 from llm_planner.plan.events import EndReason
 from llm_planner.plan.journal import Journal, RecordKind
 from llm_planner.plan.plan import Outcome
@@ -35,7 +36,6 @@ from llm_planner.plan.planning_settings import planning_settings
 from llm_planner.plan.repair import MOST_REPAIRS, plan_remainder, remainder_ahead, unrepaired
 from llm_planner.privileges.decision import PrivilegeError
 from llm_planner.privileges.policy import Verdict
-from llm_planner.skills.library import load_skills
 from llm_planner.world.places import viewpoint
 from llm_planner.world.scene import Scene
 
@@ -62,12 +62,13 @@ class LanguagePlannerNode(ShellNode):
             may_be_off=True,
         ),
         PRIVILEGES,
+        SKILLS,
         Setting("journal", "", "file that records commands; empty: llm_planner/journal.jsonl in ROS's folder"),
     )
 
     def configure(self) -> None:
         self._viewpoint = viewpoint(self.setting("viewpoint"))
-        self._library = load_skills()
+        self._library = library_of(self)
         policy = Path(self.setting("privileges")) if self.setting("privileges") else None
         rehearsal = "off" if self.setting("rehearsal") is False else str(self.setting("rehearsal"))
         self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)

@@ -20,10 +20,11 @@ from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.motion_messages import patch_to_msg
 from llm_planner.nodes.plan_messages import plan_from_msg, step_to_msg, trace_to_msg, watch_to_msg
 from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
-from llm_planner.nodes.settings import PRIVILEGES, Setting
+from llm_planner.nodes.settings import PRIVILEGES, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, PATCHES, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.nodes.silence import Silence
 from llm_planner.nodes.skill_client import SkillClient
+from llm_planner.nodes.skill_folder import library_of
 from llm_planner.plan.acceptance import accept
 from llm_planner.plan.commander import Commander
 from llm_planner.plan.events import (
@@ -49,7 +50,6 @@ from llm_planner.plan.report import constraint_json, kept_json
 from llm_planner.plan.run_log import Kept, RunLog
 from llm_planner.plan.watch import Watch
 from llm_planner.skills.contract import SkillResult
-from llm_planner.skills.library import load_skills
 from llm_planner.temporal.monitor import Verdict
 from llm_planner.world.places import viewpoint
 
@@ -98,12 +98,13 @@ class PlanExecutorNode(ShellNode):
             "planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0
         ),
         PRIVILEGES,
+        SKILLS,
         Setting("journal", "", "file that records what is done; empty: llm_planner/journal.jsonl in ROS's folder"),
     )
 
     def configure(self) -> None:
         self._viewpoint = viewpoint(self.setting("viewpoint"))
-        self._library = load_skills()
+        self._library = library_of(self)
         policy = Path(self.setting("privileges")) if self.setting("privileges") else None
         self._settings = planning_settings("off", policy, "", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal")))

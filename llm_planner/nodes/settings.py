@@ -55,6 +55,8 @@ ADAPTATION = Setting(
     "for the simulated arm (with a robot_file it stays off)",
     may_be_off=True,
 )
+SKILLS = Setting("skills", "", "folder of your own skill library; empty: the one that ships")
+SCRIPTED = Setting("scripted", False, "let scripts move the robot, also where a policy was learned")
 ROBOT = Setting("robot", "arm", "what is moved: arm or mobile")
 
 

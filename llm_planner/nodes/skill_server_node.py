@@ -18,11 +18,11 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.message_conversions import arguments_from_msg, no_motion, reference_to_msg, scene_from_msg
 from llm_planner.nodes.motion_messages import zone_from_msg
 from llm_planner.nodes.observed_robots import OBSERVED, RobotState
-from llm_planner.nodes.settings import ROBOT, ROBOT_FILE, STATE_TOPIC, Setting, one_of
+from llm_planner.nodes.settings import ROBOT, ROBOT_FILE, SCRIPTED, SKILLS, STATE_TOPIC, Setting, one_of
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
+from llm_planner.nodes.skill_folder import library_of
 from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.errors import SkillError
-from llm_planner.skills.library import load_skills
 from llm_planner.skills.origins import OriginTracker
 
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
@@ -55,11 +55,13 @@ class SkillServerNode(ShellNode):
         ROBOT,
         ROBOT_FILE,
         STATE_TOPIC,
+        SKILLS,
+        SCRIPTED,
     )
 
     def configure(self) -> None:
         self._period = 1.0 / self.setting("rate")
-        self._library = load_skills()
+        self._library = library_of(self, learned=not self.setting(SCRIPTED.name))
         self._robot = one_of(self, ROBOT, OBSERVED)(self)
         self._running: Running | None = None
         self._state: RobotState | None = None

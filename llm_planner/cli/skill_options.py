@@ -1,0 +1,13 @@
+"""Which skills a command or a system uses, and what moves the robot."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_skill_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--skills", type=Path, metavar="FOLDER", help="your own skill library (default: the shipped one)"
+    )
+    parser.add_argument("--scripted", action="store_true", help="let scripts move, also where a policy was learned")
