@@ -15,7 +15,7 @@ from llm_planner.skills.contract import MotionReference, Observation
 from llm_planner.skills.gripper_shape import Grip
 from llm_planner.skills.learned.frame import frame_of
 from llm_planner.skills.learning.cases import CASES, Case, draw_case
-from llm_planner.skills.learning.demonstrating import begin_anywhere, demonstrate
+from llm_planner.skills.learning.demonstrating import begin_anywhere, demonstrate, put_hand
 from llm_planner.skills.learning.evaluating import evaluate, wilson
 from llm_planner.skills.learning.lesson import demonstrators, learnable, open_lesson
 from llm_planner.skills.learning.shoves import shove_hand, shove_thing
@@ -61,6 +61,13 @@ def test_hands_begin_in_many_places_and_touch_nothing():
         places.append(world.gripper_pose().position)
         assert world.scene().find("red block").position == pytest.approx(before, abs=1e-3)
     assert max(math.dist(a, b) for a in places for b in places) > 0.1
+
+
+@pytest.mark.parametrize(("x", "there"), [(0.5, True), (1.5, False)])
+def test_a_hand_is_put_where_the_arm_reaches_only(x: float, there: bool):
+    world, place = World(0, BLOCK.objects), (x, 0.1, 0.3)
+    assert put_hand(world, Grip(*place, 0.2), 0.03) is there
+    assert (math.dist(world.gripper_pose().position, place) < 0.002) is there
 
 
 def test_a_shoved_thing_lies_near_where_it_was():
