@@ -110,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--without", nargs="*", default=[], metavar="NAME", help="contenders to leave out")
     parser.add_argument("--demonstrations", type=int, default=300)
     parser.add_argument("--training-steps", type=int, default=2000, help="of our policies")
-    parser.add_argument("--defaults-seconds", type=float, default=60.0, help="of CPU to train lerobot's defaults for")
+    parser.add_argument("--defaults-seconds", type=float, default=30.0, help="of CPU to train lerobot's defaults for")
     parser.add_argument("--defaults-episodes", type=int, default=0, help="to judge them on, minutes each")
     parser.add_argument("--folder", type=Path, default=ROOT / "runs" / "meta_world")
     parser.add_argument("--python", type=Path, default=PYTHON, help="an interpreter that has metaworld and lerobot")

@@ -150,7 +150,6 @@ class Improvements:
             f"adapter, {count} demonstrations": self._judged("adapter", FlowSampler(merged(base, [learned])))
             | {"share of the weights": adapter_size(base.spec, rank)},
             "all weights, the same demonstrations": self._judged("whole", FlowSampler(whole)),
-            "the other task's policy": self._judged("base", FlowSampler(base)),
         }
 
     def _weak(self) -> NetworkField:
