@@ -1,7 +1,8 @@
 """Where a skill call will take the robot: corners of the way of a hand or of a mobile base, as the shipped skills move.
 
 Which motion a skill makes is read off what it promises: it goes to what is in the gripper afterwards, or to where what
-was held will lie; what it names and moves without holding it, it pushes. A hand that is above its goal already may come
+was held will lie; what it names and moves without holding it, it pushes, and it works at furniture whose state it
+changes. A hand that is above its goal already may come
 straight down (`skills.descent`): that only cuts the corner of the way up, over and down that is foreseen.
 """
 
@@ -18,6 +19,7 @@ from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.contract import Argument
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.floor import Floor, floor_of
+from llm_planner.skills.furnishing import handle_of
 from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.gripper_shape import TIP, Grip
 from llm_planner.skills.reach import into_reach
@@ -25,6 +27,7 @@ from llm_planner.skills.scripts.basic import HOME
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 from llm_planner.skills.ways import check_line, way_to
 from llm_planner.world.geometry import half_extents, top
+from llm_planner.world.predicates import DRAWER
 from llm_planner.world.routes import distance
 from llm_planner.world.scene import Scene, SceneObject, Vector3
 
@@ -96,6 +99,8 @@ def _arm_waypoints(
         return _put_down(before, promised, zones)
     named = [name for name in before.names if name in values.values() and name != before.held]
     for name in named:
+        if before.find(name).state != promised.find(name).state:
+            return _work_at(before, before.find(name), promised.find(name), zones)
         if _moved_by(before, promised, name):
             return _push(before, before.find(name), promised.find(name), zones)
     here = _here(before)
@@ -167,6 +172,22 @@ def _put_down(before: Scene, promised: Scene, zones: tuple[Zone, ...]) -> tuple[
     way = [Waypoint(_reached(grip), carries=carries) for grip in grips]
     left = min(goal.z + RETREAT, SETTINGS.cruise_max)
     return (*way, Waypoint(_reached(goal), done=1.0), Waypoint(_reached(goal.raised(left)), done=1.0))
+
+
+def _work_at(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
+    """To furniture, along with what slides out of it, and up; over the middle of what is pressed or wiped."""
+    carries = _carries(before)
+    hanging = max(TIP, half_extents(before.find(before.held))[2] - carries[2]) if before.held else TIP
+    x, y, _ = item.position
+    start = end = Grip(x, y, top(item) + hanging, 0.0)
+    if item.kind == DRAWER:
+        start, end = handle_of(item, item.state).grip, handle_of(item, after.state).grip
+        check_line(start, end, zones)
+    way = [
+        Waypoint(_reached(grip), carries=carries) for grip in _over_to(before, start, _cruise(before, hanging), zones)
+    ]
+    done = Waypoint(_reached(end), done=1.0, carries=carries, straight=True)
+    return (*way, done, replace(done, position=_reached(end.raised(end.z + RETREAT))))
 
 
 def _push(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from llm_planner.plan.motion_forecast import arm_way
 from llm_planner.plan.plan import Goal
 from llm_planner.plan.prediction import predict
 from llm_planner.simulation.layout import Placement, standing
@@ -15,8 +16,9 @@ from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.furnishing import handle_of
 from llm_planner.skills.library import SkillLibrary
+from llm_planner.skills.scripts.basic import HOME
 from llm_planner.world.atoms import parse_atom
-from llm_planner.world.predicates import clean, closed, lit, open_
+from llm_planner.world.predicates import OPEN_AT, clean, closed, lit, open_
 from llm_planner.world.scene import Scene, SceneObject
 
 
@@ -81,6 +83,12 @@ def test_a_stain_is_wiped_away_with_the_sponge(library: SkillLibrary) -> None:
     assert run(library, world, "wipe", "stain") == SkillResult(SkillErrorCode.SUCCEEDED)
     assert clean(world.scene(), "stain")
     assert world.scene().held == "sponge"
+
+
+def test_skills_for_furniture_are_there_where_it_is(library: SkillLibrary) -> None:
+    mine = {"open_drawer", "close_drawer", "press", "wipe"}
+    assert not mine & set(library.for_scene(Scene(0.0, (a("mug", 0.5, 0.0),))).skills)
+    assert mine & set(library.for_scene(Scene(0.0, (a("button", 0.5, 0.0),))).skills) == {"press"}
 
 
 def test_furniture_is_not_picked_up(library: SkillLibrary, ghost: Any) -> None:
@@ -162,3 +170,14 @@ def test_the_words_of_furniture_are_read() -> None:
     assert [item.kind for item in parse_objects("drawer, button, stain, yellow sponge")] == [
         "drawer", "button", "stain", "sponge",
     ]  # fmt: skip
+
+
+def test_a_forecast_leads_the_hand_to_the_handle_and_along_with_it(library: SkillLibrary) -> None:
+    drawer = a("drawer", 0.5, 0.1)
+    before = Scene(0.0, (drawer,), robot=HOME.pose())
+    promised = replace(before, objects=(in_state(drawer, OPEN_AT),))
+    signature = library.find("open_drawer").manifest.signature
+    points = [point.position for point in arm_way(signature, {"object": "drawer"}, before, promised).points]
+    for state in (0.0, OPEN_AT):
+        grip = handle_of(drawer, state).grip
+        assert min(math.dist(point, (grip.x, grip.y, grip.z)) for point in points) < 0.005
