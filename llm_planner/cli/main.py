@@ -28,6 +28,7 @@ COMMANDS = {
     "demonstrate": "have a skill's script demonstrate it, as data to learn from",
     "train": "train a skill's policy on its demonstrations, and measure it",
     "evaluate": "measure how often a learned skill succeeds, left alone and shoved",
+    "improve": "let a learned skill learn from corrections or from its own rollouts",
     "train-language": "train the compact language model",
     "doctor": "check the installation, and say how to mend what is missing",
 }

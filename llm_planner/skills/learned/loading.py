@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from llm_planner.errors import InputError
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.contract import Argument, Observation, Skill, SkillRun
@@ -14,14 +16,16 @@ from llm_planner.skills.learned.decision import Decision
 from llm_planner.skills.learned.features import feature_names
 from llm_planner.skills.learned.skill import Achieved, LearnedMotion, LearnedSkill
 from llm_planner.skills.manifest import Manifest, PolicyContract
-from llm_planner.skills.policies.flow import FlowSampler
+from llm_planner.skills.policies.critic import load_critic
+from llm_planner.skills.policies.flow import STEPS, FlowSampler
+from llm_planner.skills.policies.reranking import Reranked
 from llm_planner.skills.policies.seams import ChunkSampler
 from llm_planner.skills.policies.spec import PolicySpec
 from llm_planner.skills.policies.weights_file import load_policy
 from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.world.atoms import Moment, holds
 
-POLICY_FILE = "policy.safetensors"
+POLICY_FILE, CRITIC_FILE = "policy.safetensors", "critic.safetensors"
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,11 @@ def spec_of(manifest: Manifest) -> PolicySpec:
     return PolicySpec(len(seen), len(contract.goal), len(NAMES), horizon=HORIZON, n_action_steps=N_ACTION_STEPS)
 
 
-def load_sampler(manifest: Manifest, path: Path) -> FlowSampler:
-    """The policy in `path`; raises InputError where it is not what the manifest declares."""
+def load_sampler(manifest: Manifest, path: Path) -> ChunkSampler:
+    """The policy in `path`, with the critic beside it if there is one.
+
+    Raises InputError where it is not what the manifest declares.
+    """
     field, asked = load_policy(path), spec_of(manifest)
     for name in ("observation_dim", "goal_dim", "action_dim", "horizon"):
         found, wanted = getattr(field.spec, name), getattr(asked, name)
@@ -69,7 +76,15 @@ def load_sampler(manifest: Manifest, path: Path) -> FlowSampler:
             )
     if not same_actions(field.actions):
         raise InputError(f"{path}: its actions have other units than the library's; train it anew")
-    return FlowSampler(field)
+    sampler = FlowSampler(field, STEPS if field.spec.objective == "flow" else 1)
+    return _reranked(sampler, path.with_name(CRITIC_FILE)) if path.with_name(CRITIC_FILE).exists() else sampler
+
+
+def _reranked(sampler: ChunkSampler, path: Path) -> Reranked:
+    critic = load_critic(path)
+    if critic.spec != sampler.spec:
+        raise InputError(f"{path}: judges a policy of other sizes than the one beside it; delete it")
+    return Reranked(sampler, critic, np.random.default_rng(0))
 
 
 def learned_skill(manifest: Manifest, sampler: ChunkSampler, settings: ArmSettings) -> LearnedSkill:

@@ -12,9 +12,12 @@ from llm_planner.skills.learned.actions import ACTIONS
 from llm_planner.skills.learning.lesson import ACTION, GOAL, STATE, Lesson
 from llm_planner.skills.learning.recording import Recording
 from llm_planner.skills.policies.field import NetworkField
+from llm_planner.skills.policies.interventions import DEMONSTRATION, POLICY, TAKEOVER, step_weights, weighted
 from llm_planner.skills.policies.spec import PolicySpec
 from llm_planner.skills.policies.training import Report, TrainingSettings, train_policy
 from llm_planner.skills.policies.windows import Windows, episode_windows, joined
+
+_ACTED = {"demonstrator": DEMONSTRATION, "correction": TAKEOVER, "policy": POLICY}
 
 
 def windows_of(spec: PolicySpec, recordings: Sequence[Recording]) -> Windows:
@@ -27,7 +30,8 @@ def windows_of(spec: PolicySpec, recordings: Sequence[Recording]) -> Windows:
 def _windows(spec: PolicySpec, recording: Recording) -> Windows:
     columns = recording.columns
     goals = columns.get(GOAL, np.zeros((len(recording), 0), np.float32))
-    return episode_windows(spec, columns[STATE], goals, columns[ACTION])
+    windows = episode_windows(spec, columns[STATE], goals, columns[ACTION])
+    return weighted(windows, step_weights([_ACTED[recording.source]] * len(recording), recording.success))
 
 
 def fit(

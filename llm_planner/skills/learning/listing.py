@@ -9,12 +9,12 @@ from llm_planner.skills.learned.loading import POLICY_FILE
 from llm_planner.skills.learning.report import REPORT_FILE, Evaluated, digest, read_report
 from llm_planner.skills.manifest import Manifest, read_manifest
 
-LEARNED, SCRIPTED = "policy", "script"
+LEARNED = "policy"
 
 
 @dataclass(frozen=True)
 class Listed:
-    """`moves` is what moves the robot; `missing` and the `command` that mends it are empty where nothing is missing."""
+    """`moves` is what moves the robot: LEARNED or one of MOVERS; `missing` and the `command` that mends it are empty where nothing is missing."""
 
     name: str
     robot: str
@@ -32,9 +32,9 @@ def listed(folder: Path) -> list[Listed]:
 def _listed(folder: Path, manifest: Manifest) -> Listed:
     name, robot = manifest.name, manifest.robot
     if manifest.policy is None:
-        return Listed(name, robot, SCRIPTED)
+        return Listed(name, robot, manifest.mover)
     if not (folder / POLICY_FILE).exists():
-        return Listed(name, robot, SCRIPTED, missing="not trained yet", command=f"llm-planner train {name}")
+        return Listed(name, robot, manifest.mover, missing="not trained yet", command=f"llm-planner train {name}")
     report = read_report(folder) if (folder / REPORT_FILE).exists() else None
     if report is None or report.evaluated is None or report.policy != digest(folder / POLICY_FILE):
         command = f"llm-planner evaluate {name}"

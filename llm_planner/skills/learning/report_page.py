@@ -29,7 +29,7 @@ def curve_svg(skill: str, trained: Trained) -> str:
 
 def page(report: SkillReport, no_picture: str = "") -> str:
     """The page as text."""
-    return "\n".join([f"# {report.skill}", "", *_evaluated(report, no_picture), *_trained(report)])
+    return "\n".join([f"# {report.skill}", "", *_evaluated(report, no_picture), *_trained(report), ""])
 
 
 def _evaluated(report: SkillReport, no_picture: str) -> Iterator[str]:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 PICTURE_FILE = "report.png"
 WIDTH, HEIGHT = 216, 162  # of a moment
 MOMENTS = 4
-SUCCESSES, FAILURES = 2, 4  # at most
+FAILURES = 4  # at most
+Choice = tuple[bool, int, str]  # whether shoved, the seed, what became of it
 
 
 @dataclass(frozen=True)
@@ -35,19 +36,19 @@ def scenes_of(lesson: Lesson, report: SkillReport) -> Iterator[Shown]:
     """The trials that the strip shows, run once more: their seeds decide them."""
     if report.evaluated is None:
         return
-    for perturbed, seed, words in chosen(report.evaluated):
-        seen: list[Observation] = []
-        try_one(lesson, seed, perturbed, watch=seen.append)
-        yield Shown(f"{seed}\n{words}", tuple(seen))
+    for choices in chosen(report.evaluated):
+        for perturbed, seed, words in choices:
+            seen: list[Observation] = []
+            try_one(lesson, seed, perturbed, watch=seen.append)
+            if seen:
+                yield Shown(f"{seed}\n{words}", tuple(seen))
+                break
 
 
-def chosen(evaluated: Evaluated) -> list[tuple[bool, int, str]]:
-    """Whether shoved, the seed, and what became of it: a success of either kind, then failures of different reasons."""
-    successes = [
-        (perturbed, seed, "succeeded" + ", shoved" * perturbed)
-        for perturbed, tally in ((False, evaluated.plain), (True, evaluated.perturbed))
-        for seed in _first_success(tally)
-    ]
+def chosen(evaluated: Evaluated) -> list[list[Choice]]:
+    """A success of either kind, then failures of different reasons: of each row what it may show, the best first."""
+    plain = [(False, seed, "succeeded") for seed in _not_failed(evaluated.plain)]
+    shoved = [(True, seed, "succeeded, shoved") for seed in _not_failed(evaluated.perturbed)]
     failures = [(False, failure) for failure in evaluated.plain.failures]
     failures += [(True, failure) for failure in evaluated.perturbed.failures]
     reasons: dict[str, list[tuple[bool, Failure]]] = {}
@@ -55,19 +56,18 @@ def chosen(evaluated: Evaluated) -> list[tuple[bool, int, str]]:
         reasons.setdefault(failure.reason, []).append((perturbed, failure))
     rounds = max(map(len, reasons.values()), default=0)
     spread = [group[turn] for turn in range(rounds) for group in reasons.values() if turn < len(group)]
-    named = [(perturbed, one.seed, _words(one)) for perturbed, one in spread[:FAILURES]]
-    return successes[:SUCCESSES] + named
+    failed = [[(perturbed, one.seed, _words(one))] for perturbed, one in spread[:FAILURES]]
+    return [row for row in (plain, shoved[::-1], *failed) if row]
 
 
 def _words(failure: Failure) -> str:
     return told(failure.reason) + (f", {failure.shoved} shoved" if failure.shoved else "")
 
 
-def _first_success(tally: Tally) -> list[int]:
-    failed = {failure.seed for failure in tally.failures}
-    first, last = tally.seeds
-    # A seed whose trial never began is not known here; such a one is rare, and shows a skill all the same.
-    return [seed for seed in range(first, last + 1) if seed not in failed][:1]
+def _not_failed(tally: Tally) -> list[int]:
+    """Seeds of successes, and of trials that never got as far as the skill."""
+    failed, (first, last) = {failure.seed for failure in tally.failures}, tally.seeds
+    return [seed for seed in range(first, last + 1) if seed not in failed]
 
 
 def draw_strip(shown: Iterator[Shown], path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from llm_planner import __version__
 from llm_planner.errors import InputError
+from llm_planner.skills.learned.loading import CRITIC_FILE
 from llm_planner.skills.learning.lesson import Lesson
 from llm_planner.skills.learning.recording import Recording
 from llm_planner.skills.learning.report import (
@@ -52,7 +53,7 @@ def teach(
 
     Raises InputError where there is nothing to learn from, without torch, or for an objective that there is not.
     """
-    _require_torch()
+    require_torch()
     from llm_planner.skills.learning.fitting import fit
     from llm_planner.skills.policies.training import TrainingSettings
     from llm_planner.skills.policies.weights_file import save_policy
@@ -66,6 +67,7 @@ def teach(
         report(step, loss)
 
     policy = fit(lesson, spec, recordings, seed, settings, lesson.checkpoint, told)
+    (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)  # it knew the policy of before
     save_policy(lesson.policy, policy, {"skill": lesson.name, "seed": seed})
     trained = Trained(
         demonstrator=lesson.manifest.script,
@@ -111,7 +113,8 @@ def versions() -> dict[str, str]:
     }
 
 
-def _require_torch() -> None:
+def require_torch() -> None:
+    """Raises InputError where there is none."""
     try:
         import torch  # noqa: F401
     except ImportError as error:

@@ -104,7 +104,7 @@ def test_the_learning_curve_is_drawn_beside_the_page(tmp_path):
 
 
 def test_the_strip_shows_a_success_of_either_kind_and_failures_of_different_reasons():
-    assert chosen(REPORT.evaluated) == [
+    assert [row[0] for row in chosen(REPORT.evaluated)] == [
         (False, 10, "succeeded"),
         (True, 11, "succeeded, shoved"),
         (False, 13, "effect not seen"),
@@ -112,6 +112,12 @@ def test_the_strip_shows_a_success_of_either_kind_and_failures_of_different_reas
         (True, 13, "effect not seen, hand shoved"),
         (True, 12, "timeout, hand shoved"),
     ]
+
+
+def test_a_success_is_sought_until_a_trial_is_found_that_began():
+    successes, shoved, *_ = chosen(REPORT.evaluated)
+    assert [seed for _, seed, _ in successes] == [10, 11, 12]
+    assert [seed for _, seed, _ in shoved] == [11]
 
 
 def test_a_library_is_listed_with_what_is_missing(make_lesson):

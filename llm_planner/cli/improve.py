@@ -1,0 +1,117 @@
+"""`llm-planner improve SKILL`: a policy learns from corrections, or from what became of its own rollouts."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llm_planner.cli.learning_options import (
+    TRIALS_MAX,
+    add_lesson_arguments,
+    add_pool_arguments,
+    check_number,
+    requested_lesson,
+    requested_pool,
+)
+
+if TYPE_CHECKING:
+    from llm_planner.skills.learning.lesson import Lesson
+    from llm_planner.skills.learning.pool import Pool
+    from llm_planner.skills.learning.report import Evaluated, Trained
+
+SOURCES = ("corrections", "rollouts")
+TRIALS = 200
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_lesson_arguments(parser)
+    add_pool_arguments(parser)
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=SOURCES,
+        required=True,
+        help="corrections: train again, on those too; rollouts: choose among chunks by what came of others",
+    )
+    parser.add_argument(
+        "--recordings", type=Path, metavar="FOLDER", help="data set of corrections (default: corrections in --work)"
+    )
+    parser.add_argument("--episodes", type=int, default=TRIALS, help=f"rollouts, and trials of each kind ({TRIALS})")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print success before and after; what is better, or as good, takes the place of what was."""
+    from llm_planner.cli.answer import terminated_as_interrupted
+    from llm_planner.skills.learning.improving import adopt, candidate_of, is_no_worse
+
+    check_number("--episodes", args.episodes, 1, TRIALS_MAX)
+    lesson, pool = requested_lesson(args), requested_pool(args)
+    trained = _trained(lesson)
+    with terminated_as_interrupted():
+        candidate = candidate_of(lesson)
+        if args.source == "corrections":
+            _learn_from_corrections(candidate, lesson, trained, args.recordings, pool)
+        else:
+            _learn_from_rollouts(candidate, args.episodes, args.seed, pool)
+        before = _measured("before", lesson, args.episodes, args.seed, pool)
+        after = _measured("after", candidate, args.episodes, args.seed, pool)
+        if is_no_worse(after, before):
+            adopt(lesson, candidate)
+            print(f"{lesson.folder} has the new one.")
+        else:
+            print(f"It succeeds less often than before, so {lesson.folder} stays as it was.")
+        shutil.rmtree(candidate.skills.parent)
+    return 0
+
+
+def _trained(lesson: Lesson) -> Trained:
+    """Raises InputError for a policy of which it is not known how it was trained."""
+    from llm_planner.errors import InputError
+    from llm_planner.skills.learning.teaching import report_of
+
+    trained = report_of(lesson).trained
+    if trained is None:
+        raise InputError(f"it is not known how {lesson.policy} was trained; train it: llm-planner train {lesson.name}")
+    return trained
+
+
+def _learn_from_corrections(
+    candidate: Lesson, lesson: Lesson, trained: Trained, folder: Path | None, pool: Pool
+) -> None:  # fmt: skip
+    from llm_planner.cli.demonstrate import demonstrations
+    from llm_planner.cli.train import train_on
+    from llm_planner.skills.learning.improving import read_corrections
+
+    corrections = read_corrections(lesson, folder or lesson.work / lesson.name / "corrections")
+    shown = demonstrations(lesson, trained.seed, pool)
+    train_on(candidate, trained.seed, trained.objective, [*shown, *corrections])
+
+
+def _learn_from_rollouts(candidate: Lesson, episodes: int, seed: int, pool: Pool) -> None:
+    from llm_planner.cli.learning_progress import counted
+    from llm_planner.skills.learning.improving import criticise, roll_out
+    from llm_planner.skills.learning.teaching import require_torch
+
+    require_torch()
+    from llm_planner.skills.policies.critic_training import CriticSettings
+
+    with counted("rolling out", episodes) as more:
+        rollouts = roll_out(candidate, episodes, seed, pool, more)
+    criticise(candidate, rollouts, seed, CriticSettings())
+    succeeded = sum(rollout.succeeded for rollout in rollouts)
+    print(f"A critic has learned from {len(rollouts)} rollouts, of which {succeeded} succeeded.")
+
+
+def _measured(words: str, lesson: Lesson, episodes: int, seed: int, pool: Pool) -> Evaluated:
+    """With the same seeds each time."""
+    from llm_planner.cli.learning_progress import counted
+    from llm_planner.cli.tally_view import show_tallies
+    from llm_planner.skills.learning.examining import examine
+
+    with counted(f"trying out, {words}", 2 * episodes) as more:
+        evaluated = examine(lesson, episodes, seed, pool, more).evaluated
+    assert evaluated is not None
+    show_tallies(evaluated.plain, evaluated.perturbed)
+    return evaluated

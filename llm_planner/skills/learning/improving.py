@@ -1,0 +1,124 @@
+"""A policy is made better in a copy of its skill, and the copy takes its place only if it succeeds no less often."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.skills.arm import ArmSettings
+from llm_planner.skills.learned.loading import CRITIC_FILE, POLICY_FILE, learned_skill, load_sampler
+from llm_planner.skills.learning.cases import draw_case
+from llm_planner.skills.learning.dataset import read_recordings
+from llm_planner.skills.learning.evaluating import evaluate
+from llm_planner.skills.learning.lesson import Lesson, demonstrators
+from llm_planner.skills.learning.pool import Pool
+from llm_planner.skills.learning.recording import Recording
+from llm_planner.skills.learning.report import REPORT_FILE, Evaluated
+from llm_planner.skills.library import CheckedSkill
+from llm_planner.skills.policies.conditioning import Array, Conditioning
+from llm_planner.skills.policies.critic import Rollout, save_critic
+from llm_planner.skills.policies.seams import ChunkSampler
+from llm_planner.skills.policies.spec import PolicySpec
+from llm_planner.skills.policies.weights_file import load_policy, write_whole
+
+if TYPE_CHECKING:
+    from llm_planner.skills.policies.critic_training import CriticSettings
+
+FIRST_ROLLOUT = 950_000_000  # seed; trials and demonstrations have others
+
+
+class Noted:
+    """A `ChunkSampler` that tries things out, from noise of its own, and remembers what it was asked and gave."""
+
+    def __init__(self, sampler: ChunkSampler, rng: np.random.Generator) -> None:
+        self._sampler, self._rng = sampler, rng
+        self.conditionings: list[Conditioning] = []
+        self.chunks: list[Array] = []
+
+    @property
+    def spec(self) -> PolicySpec:
+        return self._sampler.spec
+
+    def sample(self, conditioning: Conditioning, noise: Array) -> Array:
+        """See `ChunkSampler`."""
+        chunks = self._sampler.sample(conditioning, self._rng.standard_normal(noise.shape, dtype=np.float32))
+        self.conditionings.append(conditioning)
+        self.chunks.append(chunks[0])
+        return chunks
+
+
+@dataclass(frozen=True)
+class _Job:
+    lesson: Lesson
+    seed: int
+
+
+def roll_out(
+    lesson: Lesson, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]
+) -> list[Rollout]:  # fmt: skip
+    """What the policy tried in so many perturbed episodes, those left out in which it was never asked."""
+    first, rollouts = FIRST_ROLLOUT + 10_000 * seed, {}
+    for position, rollout in pool.results(_rolled_out, [_Job(lesson, first + k) for k in range(episodes)]):
+        rollouts[position] = rollout
+        report(1)
+    return [rollouts[position] for position in sorted(rollouts) if len(rollouts[position].chunks)]
+
+
+def _rolled_out(job: _Job) -> Rollout:
+    lesson, library = job.lesson, demonstrators(job.lesson.skills)
+    noted = Noted(load_sampler(lesson.manifest, lesson.policy), np.random.default_rng((job.seed, 4)))
+    skill = CheckedSkill(lesson.manifest, learned_skill(lesson.manifest, noted, ArmSettings()))
+    trial = evaluate(skill, draw_case(lesson.contract.world, job.seed), library, job.seed, perturbed=True)
+    return Rollout(tuple(noted.conditionings), np.array(noted.chunks, np.float32), trial.succeeded)
+
+
+def criticise(lesson: Lesson, rollouts: Sequence[Rollout], seed: int, settings: CriticSettings) -> None:
+    """Give the skill a critic of what was rolled out; raises InputError where all of that ended alike."""
+    from llm_planner.skills.policies.critic_training import train_critic
+
+    critic = train_critic(load_policy(lesson.policy), rollouts, seed, settings)
+    save_critic(lesson.folder / CRITIC_FILE, critic)
+
+
+def read_corrections(lesson: Lesson, folder: Path) -> list[Recording]:
+    """The corrections in a data set; raises InputError where it has none, or has other columns than the lesson."""
+    format, recordings = read_recordings(folder)
+    corrections = [recording for recording in recordings if recording.source == "correction"]
+    if not corrections:
+        raise InputError(f"{folder} has no corrections: none of its {len(recordings)} recordings has that source")
+    if format != lesson.format:
+        raise InputError(f"{folder} holds {format}, but {lesson.name} learns from {lesson.format}")
+    return corrections
+
+
+def candidate_of(lesson: Lesson) -> Lesson:
+    """A copy of the library, and of what was learned of this skill, in the folder of what is not finished yet."""
+    folder = lesson.work / lesson.name / "candidate"
+    shutil.rmtree(folder, ignore_errors=True)
+    learned = f"{lesson.name}/{POLICY_FILE}", f"{lesson.name}/{REPORT_FILE}"
+    for path in lesson.skills.glob("*/*"):
+        name = path.relative_to(lesson.skills)
+        if path.name == "skill.yaml" or str(name) in learned:
+            (folder / "skills" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, folder / "skills" / name)
+    return replace(lesson, skills=folder / "skills", work=folder / "work")
+
+
+def adopt(lesson: Lesson, candidate: Lesson) -> None:
+    """What was learned in the candidate takes the place of what the skill has."""
+    names = sorted(path.name for path in candidate.folder.iterdir() if path.name != "skill.yaml")
+    if CRITIC_FILE not in names:
+        (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)
+    for name in names:
+        write_whole(lesson.folder / name, (candidate.folder / name).read_bytes())
+
+
+def is_no_worse(after: Evaluated, before: Evaluated) -> bool:
+    """By the successes of the same trials, all of them counted."""
+    return after.plain.successes + after.perturbed.successes >= before.plain.successes + before.perturbed.successes

@@ -1,0 +1,79 @@
+"""`skills`, `demonstrate`, `train`, `evaluate`, `improve`: what they show, and what they cannot do is said at once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from llm_planner.cli.learning_options import going_on
+from llm_planner.cli.main import main
+
+
+def test_skills_are_listed(capsys):
+    assert main(["skills"]) == 0
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert "arm" in rows["pick"]
+    assert "mobile" in rows["pick_up"]
+    assert "…" not in "".join(rows.values())
+
+
+def test_skills_are_listed_for_programs(capsys):
+    assert main(["skills", "--json"]) == 0
+    table = {row["name"]: row for row in json.loads(capsys.readouterr().out)["skills"]}
+    assert (table["go_home"]["robot"], table["go_home"]["moves"]) == ("arm", "script")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["train", "juggle"], r"has no skill 'juggle'; those with a policy: .*pick"),
+        (["train", "go_home"], "go_home has no policy to learn: its skill.yaml has no section 'policy'"),
+        (["train", "pick", "--skills", "nowhere"], "--skills: nowhere holds no skill; a skill is a folder"),
+        (["train", "pick", "--steps", "0"], "--steps must be at least 1, not 0"),
+        (["train", "pick", "--trials", "10001"], "--trials must be 1 to 10000, not 10001"),
+        (["demonstrate", "pick", "--episodes", "0"], "--episodes must be 1 to 1000000, not 0"),
+        (["demonstrate", "pick", "--seed", "-1"], "--seed must be 0 to 899, not -1"),
+        (["demonstrate", "pick", "--processes", "0"], "the number of processes must be at least 1, not 0"),
+        (["evaluate", "pick", "--episodes", "0"], "--episodes must be 1 to 10000, not 0"),
+        (["improve", "pick", "--from", "rollouts", "--episodes", "0"], "--episodes must be 1 to 10000, not 0"),
+    ],
+)
+def test_what_cannot_be_is_said(capsys, given, message):
+    assert main(given) == 1
+    said = capsys.readouterr().err
+    import re
+
+    assert re.search(message, said)
+
+
+def test_without_pyarrow_nothing_is_demonstrated(tmp_path):
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "from llm_planner.cli.main import main\n"
+        f"sys.exit(main(['demonstrate', 'pick', '--work', {str(tmp_path)!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "pip install 'llm_planner[learn]'" in done.stderr
+
+
+def test_without_torch_nothing_is_trained(tmp_path):
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from pathlib import Path\n"
+        "from llm_planner.share import share_folder\n"
+        "from llm_planner.skills.learning.lesson import open_lesson\n"
+        "from llm_planner.skills.learning.teaching import teach\n"
+        f"teach(open_lesson(share_folder('skills'), Path({str(tmp_path)!r}), 'pick'), 0, 'flow', [], print)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert "InputError: policies are trained with torch, which is not installed; pip install torch" in done.stderr
+
+
+def test_one_who_interrupts_hears_how_to_go_on(capsys):
+    with pytest.raises(KeyboardInterrupt), going_on("llm-planner train pick"):
+        raise KeyboardInterrupt
+    assert "the same command goes on from there: llm-planner train pick" in capsys.readouterr().err
