@@ -22,7 +22,7 @@ from llm_planner.skills.gripper_shape import OPENING_MAX, Grip, comfortable_yaw
 from llm_planner.world.scene import SceneObject
 
 BASE, ORIGIN = "base", Grip(0.0, 0.0, 0.0, 0.0)
-DT_MAX = 1.0  # [s]
+DT_MAX, HUGE = 1.0, 1e6  # [s]
 _KEYS = ("frame", "dt", "moments")
 _MOMENT = "x, y, z [m], yaw [rad], width [m]"
 
@@ -97,4 +97,5 @@ def seen_from(anchor: Grip, grip: Grip) -> Grip:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    # Neither infinite nor NaN, which is never less.
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < HUGE

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -25,6 +24,7 @@ from llm_planner.skills.server_contract import ServerContract
 from llm_planner.world.names import worded
 
 ACTIONS_MAX, DT_MAX = 200, 1.0  # [s]
+HUGE = 1e6
 NEARLY = 0.01  # [m] that a width may be beyond what the fingers can, and is taken for that
 
 
@@ -91,4 +91,4 @@ def _check(number: int, row: object) -> None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and math.isfinite(value)
+    return isinstance(value, (int, float)) and abs(value) < HUGE  # neither infinite nor NaN, which is never less
