@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
     check_number("--episodes", args.episodes, 1, TRIALS_MAX)
     lesson, pool = requested_lesson(args), requested_pool(args)
     trained = _trained(lesson)
+    lesson = lesson.with_amounts(trained.contract.episodes, trained.contract.steps)
     with terminated_as_interrupted():
         candidate = candidate_of(lesson)
         if args.source == "corrections":

@@ -50,19 +50,17 @@ def library_folder(args: argparse.Namespace) -> Path:
     return folder
 
 
-def requested_lesson(args: argparse.Namespace, **contract: int | None) -> Lesson:
-    """The lesson, with the numbers of its policy's contract that are given; raises InputError for what is wrong."""
-    from dataclasses import replace
-
+def requested_lesson(args: argparse.Namespace, episodes: int | None = None, steps: int | None = None) -> Lesson:
+    """The lesson, with as many of these as the manifest says unless they are given; raises InputError."""
     from llm_planner.skills.learning.lesson import open_lesson
 
     check_number("--seed", args.seed, 0, SEEDS - 1)
     lesson = open_lesson(library_folder(args), args.work, args.skill)
-    given = {name: number for name, number in contract.items() if number is not None}
-    for name, number in given.items():
-        check_number(f"--{name}", number, 1, EPISODES_MAX if name == "episodes" else None)
-    policy = replace(lesson.contract, **given)  # type: ignore[arg-type]  # only numbers are given
-    return replace(lesson, manifest=replace(lesson.manifest, policy=policy))
+    episodes = lesson.contract.episodes if episodes is None else episodes
+    steps = lesson.contract.steps if steps is None else steps
+    check_number("--episodes", episodes, 1, EPISODES_MAX)
+    check_number("--steps", steps, 1)
+    return lesson.with_amounts(episodes, steps)
 
 
 def check_number(option: str, number: int, least: int, most: int | None = None) -> None:

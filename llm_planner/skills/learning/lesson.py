@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -59,6 +59,11 @@ class Lesson:
     @property
     def spec(self) -> PolicySpec:
         return spec_of(self.manifest)
+
+    def with_amounts(self, episodes: int, steps: int) -> Lesson:
+        """With so many episodes of demonstration and steps of training, in place of what the manifest says."""
+        policy = replace(self.contract, episodes=episodes, steps=steps)
+        return replace(self, manifest=replace(self.manifest, policy=policy))
 
     @property
     def format(self) -> DatasetFormat:

@@ -14,7 +14,7 @@ LEARNED = "policy"
 
 @dataclass(frozen=True)
 class Listed:
-    """`moves` is what moves the robot: LEARNED or one of MOVERS; `missing` and the `command` that mends it are empty where nothing is missing."""
+    """`moves` is LEARNED or one of MOVERS; `missing` and the `command` that mends it are empty where all is there."""
 
     name: str
     robot: str

@@ -40,8 +40,8 @@ def make_lesson(tmp_path: Path) -> Callable[..., Lesson]:
                 (folder / copied).mkdir(parents=True)
                 shutil.copy(share_folder("skills") / copied / "skill.yaml", folder / copied)
         lesson = open_lesson(folder, tmp_path / "work", name)
-        policy = replace(lesson.contract, episodes=episodes, steps=steps)
-        return replace(lesson, manifest=replace(lesson.manifest, policy=policy, timeout=timeout))
+        lesson = replace(lesson, manifest=replace(lesson.manifest, timeout=timeout))
+        return lesson.with_amounts(episodes, steps)
 
     return make
 
