@@ -78,6 +78,12 @@ def _law(report: dict[str, Any], name: str, policy: str, what: str) -> float:
     return float(rows[policy][what]["share"]) if rows else 0.0
 
 
+def _rarer(row: dict[str, Any]) -> float:
+    """The share of the rarer way among the successes."""
+    return float(min(row["left"], row["right"]) / max(1, row["left"] + row["right"]))
+
+
+_FLOW = "flow matching, noise kept"
 TINY = ["--episodes", "1", "--demonstrations", "2", "--training-steps", "20"]
 LIMITS = "≤ 1 (share of the limit)"
 BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: (arguments, quick arguments, figures)
@@ -301,6 +307,28 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
                 lambda r: _improved(r, "share of the weights", "adapter"),
                 at_most(0.1),
                 "≤ 0.1",
+            ),
+        ],
+    ),
+    "bench_several_ways": (
+        [],
+        ["--demonstrations", "2", "--training-steps", "5", "--episodes", "1"],
+        [
+            Figure(
+                "two right ways, flow, noise kept", lambda r: r["policies"][_FLOW]["success"], at_least(0.9), "≥ 0.90"
+            ),
+            Figure("of these, by the rarer way", lambda r: _rarer(r["policies"][_FLOW]), at_least(0.2), "≥ 0.20"),
+            Figure(
+                "two right ways, flow, no noise",
+                lambda r: r["policies"]["flow matching, no noise"]["success"],
+                at_least(0.0),
+                "beside it",
+            ),
+            Figure(
+                "two right ways, regression",
+                lambda r: r["policies"]["regression"]["success"],
+                at_least(0.0),
+                "beside it",
             ),
         ],
     ),

@@ -2,7 +2,7 @@
 
 A vase stands between hand and goal; demonstrators go round it left or right, at random. The same demonstrations,
 network and budget for both; flow matching is tried with noise that is kept through a run, and with none.
-Usage: bench_several_ways.py [--demonstrations 300] [--episodes 200] [--training-steps 3000] [--picture FILE] [--json]
+Usage: bench_several_ways.py [--demonstrations 300] [--episodes 200] [--training-steps 2500] [--picture FILE] [--json]
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--demonstrations", type=int, default=300)
     parser.add_argument("--episodes", type=int, default=200)
-    parser.add_argument("--training-steps", type=int, default=3000)
+    parser.add_argument("--training-steps", type=int, default=2500)
     parser.add_argument("--picture", type=Path, help="where to draw the ways")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
@@ -148,6 +148,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     torch.set_num_threads(1)
     made = map(demonstrated, range(options.demonstrations))
     recordings = [recording for trial, recording in made if trial.succeeded]
+    print(f"{len(recordings)} demonstrations", file=sys.stderr, flush=True)
     policies = learned(recordings, options.training_steps)
     if options.picture:
         options.picture.write_text(picture(panels(policies)), encoding="utf-8")

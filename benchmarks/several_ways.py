@@ -16,7 +16,7 @@ from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.world import World
 from llm_planner.skills.aim import Aim
 from llm_planner.skills.arm import Arm, ArmSettings, Script
-from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillRun
+from llm_planner.skills.contract import Argument, Observation, SkillRun
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.footprints import is_upright
 from llm_planner.skills.gripper_shape import Grip, comfortable_yaw
@@ -80,8 +80,8 @@ def draw_setting(seed: int) -> Setting:
         start = _ahead(vase, along + math.pi + rng.uniform(-0.3, 0.3), rng.uniform(0.19, 0.26))
         # The hand is slim across the direction in which its fingers close: that lies along the way.
         yaw = comfortable_yaw(*vase, along + math.pi / 2)
-        grips = [Grip(*point, HEIGHT, yaw) for point in (start, goal)]
-        setting = Setting(seed, vase, along, *grips, scale=float(rng.uniform(0.8, 1.0)))
+        hands = Grip(*start, HEIGHT, yaw), Grip(*goal, HEIGHT, yaw)
+        setting = Setting(seed, vase, along, *hands, float(rng.uniform(0.8, 1.0)))
         corners = [setting.beside(forward, side * 0.11) for forward in (-0.17, 0.17) for side in (LEFT, RIGHT)]
         if all(_reached(*point) for point in (start, goal, *corners)):
             return setting
@@ -104,14 +104,13 @@ def go_round(setting: Setting, side: int, rng: np.random.Generator) -> ScriptFun
 @dataclass(frozen=True)
 class Trial:
     """How it ended: `near` [m] the goal, the vase `moved` [m] and still `stands`; by which `way`, along which
-    `places`; where the `vase` is then."""
+    `places`."""
 
     near: float
     moved: float
     stands: bool
     way: int
     places: tuple[Point, ...]
-    vase: Point
 
     @property
     def kept(self) -> bool:
@@ -154,21 +153,18 @@ def tried(setting: Setting, motion: LearnedMotion) -> Trial:
 
 
 def play(setting: Setting, episode: Episode, run: SkillRun) -> Trial:
-    """The run to its end, judged by the simulator's state."""
-    stood, places = episode.observe().scene.find(VASE).position, list[Point]()
-    result = None
-    while result is None:
-        seen = episode.observe()
+    """The run to its end, or until the vase no longer stands where it stood, judged by the simulator's state."""
+    began, places, result = episode.observe(), list[Point](), None
+    stood, seen = began.scene.find(VASE).position, began
+    while result is None and math.dist(seen.scene.find(VASE).position, stood) < MOVED:
         places.append(seen.T_base_gripper.position[:2])
         result = episode.advance(run, seen)
-    if result.code is SkillErrorCode.SUCCEEDED:
+        seen = episode.observe()
+    if result is not None:
         episode.settle()
-    ended = episode.observe()
-    vase, hand = ended.scene.find(VASE), ended.T_base_gripper.position
-    near = math.dist(hand, setting.goal.pose().position)
-    return Trial(
-        near, math.dist(vase.position, stood), is_upright(vase), _way(setting, places), tuple(places), vase.position[:2]
-    )
+        seen = episode.observe()
+    vase, near = seen.scene.find(VASE), math.dist(seen.T_base_gripper.position, setting.goal.pose().position)
+    return Trial(near, math.dist(vase.position, stood), is_upright(vase), _way(setting, places), tuple(places))
 
 
 def _near(setting: Setting, seen: Observation) -> bool:

@@ -18,7 +18,7 @@ _STYLE = """
   .table { fill: #f5f7fa; }
   .way { fill: none; stroke-width: 1.6; stroke-linejoin: round; stroke-opacity: 0.8; }
   .left { stroke: #0b69a3; } .right { stroke: #1b7f4d; } .failed { stroke: #c52707; }
-  .vase { fill: #387882; } .after { fill: none; stroke: #387882; stroke-dasharray: 3 3; }
+  .vase { fill: #387882; } .cross { fill: none; stroke: #c52707; stroke-width: 2; }
   .goal { fill: none; stroke: #1f2933; stroke-width: 1.4; } .start { fill: #1f2933; }
 """
 
@@ -51,9 +51,8 @@ def picture(panels: Sequence[Panel]) -> str:
 
 
 def _legend() -> str:
-    words = {"#0b69a3": "left of the vase", "#1b7f4d": "right of it", "#c52707": "failed"}
-    coloured = [f'<tspan fill="{colour}">{word}</tspan>' for colour, word in words.items()]
-    return " · ".join([*coloured, "dashed: where the vase ended up"])
+    words = {"#0b69a3": "went left", "#1b7f4d": "went right", "#c52707": "failed; cross: the vase was moved"}
+    return " · ".join(f'<tspan fill="{colour}">{word}</tspan>' for colour, word in words.items())
 
 
 def _drawn(panel: Panel, top: float) -> Iterator[str]:
@@ -61,22 +60,30 @@ def _drawn(panel: Panel, top: float) -> Iterator[str]:
     done = sum(trial.succeeded for trial in panel.trials)
     words = f"{panel.title}: {done} of {len(panel.trials)}"
     yield f'<text class="title" x="{_MARGIN}" y="{top - 8:.0f}">{escape(words)}</text>'
-    yield f'<rect class="table" x="{_MARGIN}" y="{top:.0f}" width="{length:.0f}" height="{width:.0f}"/>'
-    radius = setting.scale * VASE_RADIUS
-    yield _circle("vase", _place(setting, setting.vase, top), radius)
+    yield f'<svg x="{_MARGIN}" y="{top:.0f}" width="{length:.0f}" height="{width:.0f}">'
+    yield '<rect class="table" width="100%" height="100%"/>'
+    yield _circle("vase", _place(setting, setting.vase), setting.scale * VASE_RADIUS)
     for trial in panel.trials:
-        if not trial.kept:
-            yield _circle("after", _place(setting, trial.vase, top), radius)
-        kind = "failed" if not trial.succeeded else "left" if trial.way == LEFT else "right"
-        points = " ".join("{:.1f},{:.1f}".format(*_place(setting, place, top)) for place in trial.places)
-        yield f'<polyline class="way {kind}" points="{points}"/>'
-        yield _circle("start", _place(setting, trial.places[0], top), 0.003)
-    yield _circle("goal", _place(setting, (setting.goal.x, setting.goal.y), top), WITHIN)
+        yield from _way(setting, trial)
+    yield _circle("goal", _place(setting, (setting.goal.x, setting.goal.y)), WITHIN)
+    yield "</svg>"
 
 
-def _place(setting: Setting, point: Point, top: float) -> Point:
+def _way(setting: Setting, trial: Trial) -> Iterator[str]:
+    places = [_place(setting, place) for place in trial.places]
+    kind = "failed" if not trial.succeeded else "left" if trial.way == LEFT else "right"
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    yield f'<polyline class="way {kind}" points="{points}"/>'
+    yield _circle("start", places[0], 0.003)
+    if not trial.kept:
+        x, y = places[-1]
+        yield f'<path class="cross" d="M {x - 5:.1f} {y - 5:.1f} l 10 10 m 0 -10 l -10 10"/>'
+
+
+def _place(setting: Setting, point: Point) -> Point:
+    """On the panel, in pixels."""
     forward, left = setting.seen_from_vase(*point)
-    return _MARGIN + (HALF_LENGTH + forward) * SCALE, top + (HALF_WIDTH - left) * SCALE
+    return (HALF_LENGTH + forward) * SCALE, (HALF_WIDTH - left) * SCALE
 
 
 def _circle(kind: str, place: Point, radius: float) -> str:
