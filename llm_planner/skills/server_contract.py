@@ -52,7 +52,8 @@ def parse_server(path: Path, entry: object, parameters: Collection[str]) -> Serv
 def _url(path: Path, url: str) -> str:
     try:
         parts = urlsplit(url)
-        good = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+        good = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0 and url.isascii()
+        good = good and url.isprintable() and " " not in url
     except ValueError:  # a port that is no number, a bracket left open
         good = False
     if not good:

@@ -136,6 +136,7 @@ def test_a_skill_is_moved_by_a_script_a_recording_or_a_server(tmp_path: Path) ->
         ({"server": {**SERVER, "url": "ftp://robot/act"}}, "url of the server is 'ftp://robot/act'; write one such as"),
         ({"server": {**SERVER, "url": "http://robot:many/"}}, "url of the server is 'http://robot:many/'"),
         ({"server": {**SERVER, "url": "http:///act"}}, "url of the server is 'http:///act'"),
+        ({"server": {**SERVER, "url": "http://robot/a b"}}, "url of the server is 'http://robot/a b'"),
         ({"server": {**SERVER, "timeout": 0}}, r"timeout of the server must be a number of seconds above 0, not 0"),
         ({"server": {**SERVER, "image": "yes"}}, "image of the server must be true or false, not 'yes'"),
         ({"server": {**SERVER, "instruction": "put {it} down"}}, r"instruction names \{it\}; it may name: object, dir"),
