@@ -76,7 +76,8 @@ class LearnedRun:
     def _moved(self, observation: Observation, passed: float) -> MotionReference | SkillResult:
         chunk = self._followed(self._decision.aim(observation), observation)
         done = chunk.is_done(observation.time)
-        if done and self._achieved(observation):
+        # A hand that was thrown far from what is done already rests where no demonstration ever ended.
+        if (done or self._patience.needs_nudge) and self._achieved(observation):
             return SkillResult(SkillErrorCode.SUCCEEDED)
         self._patience.see(observation.T_base_gripper.position, chunk.lag(observation), done, passed)
         return chunk.reference(observation.time)

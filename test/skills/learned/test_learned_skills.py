@@ -178,6 +178,16 @@ def test_a_hand_that_rests_undone_is_nudged(table, learned_pick, sampler):
     assert sampler.noises[-1].any()
 
 
+def test_a_hand_that_rests_where_all_is_done_has_succeeded(table, learned_pick, thing, scene_of):
+    run = learned_pick.start(BLOCK, table.observation())
+    table.scene = scene_of(thing("red block", 0.45, 0.1, z=0.2), held="red block")
+    outcomes = []
+    for _ in range(20):
+        outcomes.append(run.step(table.observation()))
+        table.pose, table.time = Grip(0.45, 0.1, 0.02, 0.0).pose(), table.time + STEP
+    assert SkillResult(SkillErrorCode.SUCCEEDED) in outcomes
+
+
 def test_a_thing_that_left_the_scene_ends_the_motion(table, learned_pick, scene_of, thing):
     run = learned_pick.start(BLOCK, table.observation())
     table.scene = scene_of(thing("blue block", 0.5, -0.2))
