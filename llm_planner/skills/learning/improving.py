@@ -80,8 +80,11 @@ def _rolled_out(job: _Job) -> Rollout:
 
 def criticise(lesson: Lesson, rollouts: Sequence[Rollout], seed: int, settings: CriticSettings) -> None:
     """Give the skill a critic of what was rolled out; raises InputError where all of that ended alike."""
+    import torch
+
     from llm_planner.skills.policies.critic_training import train_critic
 
+    torch.set_num_threads(1)  # two slow a small network down
     critic = train_critic(load_policy(lesson.policy), rollouts, seed, settings)
     save_critic(lesson.folder / CRITIC_FILE, critic)
 
