@@ -18,23 +18,24 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from bench_pick_place import things
 
-from llm_planner.control.reference import MotionReference
 from llm_planner.simulation.world import World, open_world
 from llm_planner.skills.arm import Arm, ArmSettings, Script
-from llm_planner.skills.contract import Argument, Observation, Skill, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.contract import Argument, Observation, SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import footprint, separation
 from llm_planner.skills.gripper_shape import Grip, grip_of, hand_slices, room
 from llm_planner.skills.library import SkillLibrary, load_skills
+from llm_planner.skills.manifest import Manifest
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.reach import into_reach
 from llm_planner.skills.scripted import ScriptedSkill
+from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.skills.sliding import stroke_to
 from llm_planner.world.atoms import Moment, holds
 from llm_planner.world.free_space import clearance
 from llm_planner.world.places import DIRECTIONS, REGIONS, WORKSPACE
-from llm_planner.world.scene import Scene, SceneObject, Vector3
+from llm_planner.world.scene import Scene, SceneObject
 
 SHOVE = (0.03, 0.10)  # [m] of the hand
 MOVED, TURNED = 0.04, math.radians(30)  # of a thing, at most [m], [rad]
@@ -68,34 +69,6 @@ class Outcome:
     success: bool
     code: str
     message: str
-
-
-@dataclass(frozen=True)
-class FromOrigins:
-    """A skill that goes by where things lay before the first of several starts."""
-
-    skill: Skill
-    origins: Mapping[str, Vector3]
-
-    @property
-    def name(self) -> str:
-        return self.skill.name
-
-    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
-        return _RunFromOrigins(self.skill.start(arguments, observation), self.origins)
-
-
-@dataclass(frozen=True)
-class _RunFromOrigins:
-    run: SkillRun
-    origins: Mapping[str, Vector3]
-
-    @property
-    def phase(self) -> str:
-        return self.run.phase
-
-    def step(self, observation: Observation) -> MotionReference | SkillResult:
-        return self.run.step(replace(observation, origins=self.origins))
 
 
 def _of(scene: Scene, *kinds: str) -> list[str]:
@@ -216,7 +189,7 @@ def _run(
     if trial.carries:
         episode.run(library.find("pick"), {"object": _of(before.scene, "block")[0]})
     checked, start = library.find(name), episode.observe()
-    skill, began = FromOrigins(checked.implementation, start.origins), world.time
+    skill, began = _script(checked.manifest, start), world.time
     result = episode.run(skill, arguments, lambda seen: seen.time >= began + moment)
     seconds, kind = world.time - began, ""
     if result.code is SkillErrorCode.CANCELED:
@@ -226,6 +199,12 @@ def _run(
     success = all(holds(effect, after) for effect in checked.manifest.effects)
     message = result.message or ("" if success else "the scene does not show it")
     return Outcome(name, seed, kind, success, result.code.name, message), seconds
+
+
+def _script(manifest: Manifest, began: Observation) -> ScriptedSkill:
+    """The script, however often it is started: one skill that `began` there."""
+    script = SCRIPTS[manifest.robot][manifest.script]
+    return ScriptedSkill(manifest.name, script, manifest.timeout, lambda seen: Arm(seen, ArmSettings(), began))
 
 
 def _disturb(episode: Episode, trial: Trial, arguments: Arguments, rng: np.random.Generator) -> str:
@@ -298,7 +277,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--skills", nargs="+", choices=TRIALS, default=list(TRIALS))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
-    library, rows = load_skills(), []
+    library, rows = load_skills(learned=False), []
     for name in options.skills:
         pairs = [run_scene(name, options.seed + k, library) for k in range(options.scenes)]
         outcomes = [outcome for pair in pairs for outcome in pair]

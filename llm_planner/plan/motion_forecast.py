@@ -1,9 +1,10 @@
 """Where a skill call will take the robot: corners of the way of a hand or of a mobile base, as the shipped skills move.
 
 Which motion a skill makes is read off what it promises: it goes to what is in the gripper afterwards, or to where what
-was held will lie; what it names and moves without holding it, it pushes, and it works at furniture whose state it
-changes. A hand that is above its goal already may come
-straight down (`skills.descent`): that only cuts the corner of the way up, over and down that is foreseen.
+was held will lie; what it names and puts on another thing, it takes there; what it moves otherwise without holding it,
+it pushes straight, and it works at furniture whose state it changes. Of what it knocks over or only reaches for, the
+way above the thing is known. A hand that is above its goal already may come straight down (`skills.descent`): that only
+cuts the corner of the way up, over and down that is foreseen.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.gripper_shape import TIP, Grip
 from llm_planner.skills.reach import into_reach
 from llm_planner.skills.scripts.basic import HOME
+from llm_planner.skills.scripts.reach import hover
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 from llm_planner.skills.ways import check_line, way_to
 from llm_planner.world.geometry import half_extents, top
-from llm_planner.world.predicates import DRAWER
+from llm_planner.world.predicates import DRAWER, SUPPORTS
 from llm_planner.world.routes import distance
-from llm_planner.world.scene import Scene, SceneObject, Vector3
+from llm_planner.world.scene import Pose, Scene, SceneObject, Vector3
 
 SETTINGS = ArmSettings()
 LIFT_LEAST = 0.03  # [m] that the hand rises after a grasp
@@ -41,12 +43,13 @@ REST: Vector3 = (0.0, 0.0, 0.0)
 @dataclass(frozen=True)
 class Waypoint:
     """The robot at `position` [m]. `done`: the share of what the call promises that has happened, from 0 to 1.
-    `carries`: from there to the middle of what is held [m]. `straight`: the way here is a line in space, where a hand
-    otherwise swings about its base."""
+    `carries`: from there to the middle of what is held [m]; `holds`: that, where it is held neither before nor after the
+    call. `straight`: the way here is a line in space, where a hand otherwise swings about its base."""
 
     position: Vector3
     done: float = 0.0
     carries: Vector3 = REST
+    holds: str = ""
     straight: bool = False
 
 
@@ -102,11 +105,24 @@ def _arm_waypoints(
         if before.find(name).state != promised.find(name).state:
             return _work_at(before, before.find(name), promised.find(name), zones)
         if _moved_by(before, promised, name):
+            if _takes(skill):
+                return _take_and_put_down(before, promised, name, zones)
             return _push(before, before.find(name), promised.find(name), zones)
+        if _stays_above(skill):
+            return _finished(_over_to(before, hover(before.find(name)), _cruise(before, TIP), zones))
     here = _here(before)
     if skill.name == "go_home":
         return _finished(_over_to(before, HOME, _cruise(before, TIP), zones), _carries(before))
     return _finished(here, _carries(before))
+
+
+def _takes(skill: Signature) -> bool:
+    """Of a skill that moves what nothing holds before and after: whether it holds it on the way."""
+    return any(effect.predicate in SUPPORTS for effect in skill.effects)
+
+
+def _stays_above(skill: Signature) -> bool:
+    return any(effect.predicate in ("above", "toppled") for effect in skill.effects)
 
 
 def _moved_by(before: Scene, promised: Scene, name: str) -> bool:
@@ -172,6 +188,17 @@ def _put_down(before: Scene, promised: Scene, zones: tuple[Zone, ...]) -> tuple[
     way = [Waypoint(_reached(grip), carries=carries) for grip in grips]
     left = min(goal.z + RETREAT, SETTINGS.cruise_max)
     return (*way, Waypoint(_reached(goal), done=1.0), Waypoint(_reached(goal.raised(left)), done=1.0))
+
+
+def _take_and_put_down(before: Scene, promised: Scene, name: str, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
+    """Both ways in one, with the thing in the gripper in between."""
+    taking = _reach_for(before, before.find(name), zones)
+    lifted, carries = taking[-1].position, taking[-1].carries
+    x, y, z = (at + off for at, off in zip(lifted, carries, strict=True))
+    items = tuple(replace(item, position=(x, y, z)) if item.name == name else item for item in before.objects)
+    putting = _put_down(replace(before, objects=items, held=name, robot=Pose(lifted)), promised, zones)
+    held = [replace(point, done=0.0, holds=name) for point in (*taking[-2:], *putting[:-2])]
+    return (*taking[:-2], *held, *putting[-2:])
 
 
 def _work_at(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:

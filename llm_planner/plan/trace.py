@@ -161,7 +161,7 @@ def last_scene(foreseen: Foreseen) -> Scene:
 def scene_at(foreseen: Foreseen, point: Waypoint, time: float) -> Scene:
     """The scene at one point of the way, at `time` [s]."""
     base = foreseen.lying(point.done)
-    scene = replace(base, time=time, robot=Pose(point.position))
+    scene = replace(base, time=time, robot=Pose(point.position), held=point.holds or base.held)
     return _carried(scene, base, point) if scene.held else scene
 
 

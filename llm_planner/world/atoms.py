@@ -7,6 +7,7 @@ the room in which a mobile robot was then.
     empty()                                   nothing is in the gripper
     holding()                                 something is in the gripper
     held(object)                              that object is in the gripper
+    above(object)                             the hand is a little above it
     on(held, object)   in(held, object)       see `predicates`
     in(held, here)   in(object, here)         that object lies in the room
     reached(destination)                      the robot is in that room, or beside that object or person
@@ -115,6 +116,7 @@ _PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
     "empty": (0, lambda m: m.scene.held == ""),
     "holding": (0, lambda m: m.scene.held != ""),
     "held": (1, lambda m, a: predicates.held(m.scene, _object(m, a))),
+    "above": (1, lambda m, a: predicates.above(m.scene, _object(m, a))),
     "on": (2, lambda m, a, b: predicates.on(m.scene, _object(m, a), _object(m, b))),
     "in": (2, lambda m, a, b: _shown(m, "in", _object(m, a), _room_or_container(m, b))),
     "reached": (1, lambda m, a: _reached(m, _object(m, a))),

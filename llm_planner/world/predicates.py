@@ -20,6 +20,7 @@ POINT_TOLERANCE = 0.04  # [m] how far from a named point: one block width
 GAP_TOLERANCE = 0.025  # [m] error of a gap or a displacement: fingers open unevenly, pushed things slide on
 DRIFT_TOLERANCE = 0.05  # [m] that a push may let a thing come off its line: a mug rolls 3 cm over 24
 OFFSET_TOLERANCE = 0.015  # [m] error, along and across, of what was put down at a distance from where it was
+HOVER_ASIDE, HOVER_MOST = 0.02, 0.10  # [m] off the middle of a thing and over its top a hand is still above it
 BESIDE_MAX_GAP = 0.15  # [m] farther apart nobody says "beside", unless a distance was asked for
 SIDE_MARGIN = 0.01  # [m] nearer to the line through `of` than this is on neither side
 
@@ -112,6 +113,15 @@ def clear(scene: Scene, name: str) -> bool:
 def held(scene: Scene, name: str) -> bool:
     """The object is in the gripper."""
     return scene.find(name).name == scene.held
+
+
+def above(scene: Scene, name: str) -> bool:
+    """The hand is over the object: its grip point a little above the middle of the top."""
+    item = scene.find(name)
+    if scene.robot is None:
+        return False
+    over = scene.robot.position[2] - top(item)
+    return distance_in_plane(scene.robot.position, item.position) <= HOVER_ASIDE and 0.0 <= over <= HOVER_MOST
 
 
 def at(scene: Scene, name: str, place: Place, margin: float = PLACE_TOLERANCE) -> bool:

@@ -10,12 +10,14 @@ from llm_planner.plan.decoding.task import Task, spoken_of
 from llm_planner.plan.decoding.wanted import wanted
 from llm_planner.plan.decoding.windows import windows_of
 from llm_planner.program.signatures import Signature
+from llm_planner.world.atoms import HELD
 from llm_planner.world.predicates import is_portable
 from llm_planner.world.propositions import ANYTHING, Proposition
 
 _CARRYING = frozenset(
     {"in", "on", "at", "beside", "holding", "moved", "height", "clear"}
 )  # what taking a thing changes
+_ONLY_SPOKEN_OF = frozenset({"above", "open", "closed", "lit", "clean", "toppled"})  # of no use to anything else
 
 
 def menu_for(task: Task, widest: bool = False) -> Menu:
@@ -96,9 +98,18 @@ def _placed(name: str, task: Task) -> bool:
 
 
 def _matters(skill: Signature, items: Sequence[Proposition], task: Task) -> bool:
-    """A skill without an effect is worth a call only where somebody asks for it."""
+    """Whether it is worth a call though nobody asks for it: where it brings about what is spoken of, or what no other
+    skill does, and not where it only does at once what others do one by one."""
     asked = {item.arguments[0] for item in items if item.predicate == "did"} | {call.skill for call in task.calls}
-    return bool(skill.effects) or skill.name in asked or _is_wait(skill)
+    spoken = {item.predicate for item in items} | {goal.atom.predicate for goal in task.goals}
+    promised = {effect.predicate for effect in skill.effects}
+    useful = bool(promised & spoken or promised - _ONLY_SPOKEN_OF) and not _at_once(skill)
+    return useful or skill.name in asked or _is_wait(skill)
+
+
+def _at_once(skill: Signature) -> bool:
+    """Whether it puts something somewhere that is not in the gripper before."""
+    return any(effect.predicate in ("on", "at") and effect.arguments[0] != HELD for effect in skill.effects)
 
 
 def _is_wait(skill: Signature) -> bool:

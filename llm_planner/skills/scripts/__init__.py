@@ -15,13 +15,17 @@ from llm_planner.skills.scripts.pick import pick
 from llm_planner.skills.scripts.place import place_at, place_beside, place_in, place_offset, place_on
 from llm_planner.skills.scripts.press import press
 from llm_planner.skills.scripts.push import push
+from llm_planner.skills.scripts.reach import reach
+from llm_planner.skills.scripts.stack import stack
+from llm_planner.skills.scripts.sweep import sweep
+from llm_planner.skills.scripts.tip import tip
 from llm_planner.skills.scripts.wipe import wipe
 
 ScriptFunction = Callable[[Any, Mapping[str, Any]], Script]  # of an `Arm` or a `Base`, and the arguments
 
 _ARM: tuple[ScriptFunction, ...] = (
-    pick, place_on, place_in, place_beside, place_at, place_offset, push, open_gripper, close_gripper, go_home,
-    open_drawer, close_drawer, press, wipe, achieve,
+    pick, place_on, place_in, place_beside, place_at, place_offset, stack, push, sweep, tip, reach,
+    open_gripper, close_gripper, go_home, open_drawer, close_drawer, press, wipe, achieve,
 )  # fmt: skip
 _MOBILE: tuple[ScriptFunction, ...] = (go_to, pick_up, drop_off, look, wait, manoeuvre)
 

@@ -1,0 +1,76 @@
+"""Sweep: slide an object over the table into a region or to a point, round what is in the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from llm_planner.skills.arm import Arm, Script
+from llm_planner.skills.contract import Argument, SkillErrorCode
+from llm_planner.skills.detours import nearest_in
+from llm_planner.skills.errors import SkillError
+from llm_planner.skills.scripts.slide import ENOUGH, slide
+from llm_planner.skills.sliding import stroke_to
+from llm_planner.world.names import the
+from llm_planner.world.places import WORKSPACE, Point2, Rectangle, region
+from llm_planner.world.predicates import at
+from llm_planner.world.scene import SceneObject
+
+INSIDE = 0.01  # [m] of the middle of what is swept into a region from its edge
+GOALS, DETOURS = 0.04, 0.06  # [m] between the points of a region, and of the table, that are tried
+Place = str | Point2
+
+
+def sweep(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves `object` at `place`; raises SkillError (NO_FREE_SPACE) where no strokes lead there."""
+    name, place = str(arguments["object"]), _place(arguments["place"])
+    yield from slide(arm, name, lambda item: _next(arm, item, place))
+    if not at(arm.scene, name, place):
+        x, y, _ = arm.find(name).position
+        raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} was swept no farther than ({x:.2f}, {y:.2f})")
+
+
+def _place(value: Argument) -> Place:
+    return (value[0], value[1]) if isinstance(value, tuple) else str(value)
+
+
+def _next(arm: Arm, item: SceneObject, place: Place) -> Point2:
+    """Where the next stroke takes the thing: to its place, or somewhere from where there is a way to that."""
+    here = item.position[0], item.position[1]
+    goals = _goals(here, place)
+    if math.dist(here, goals[0]) <= ENOUGH:
+        return goals[0]
+    for goal in goals:
+        if _is_free(arm, item, goal):
+            return goal
+    detours = [point for point in _spread(WORKSPACE, DETOURS) if math.dist(here, point) >= DETOURS / 2]
+    for via in sorted(detours, key=lambda point: math.dist(here, point) + math.dist(point, goals[0])):
+        there = replace(item, position=(*via, item.position[2]))
+        if _is_free(arm, item, via) and _is_free(arm, there, goals[0]):
+            return via
+    raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no free way to sweep {the(item.name)} there")
+
+
+def _goals(here: Point2, place: Place) -> list[Point2]:
+    """The point, or those of a region, the nearest first."""
+    if not isinstance(place, str):
+        return [place]
+    area = region(place).area
+    inside = Rectangle(area.x_min + INSIDE, area.x_max - INSIDE, area.y_min + INSIDE, area.y_max - INSIDE)
+    return sorted([nearest_in(inside, here), *_spread(inside, GOALS)], key=lambda point: math.dist(point, here))
+
+
+def _spread(area: Rectangle, apart: float) -> list[Point2]:
+    nx, ny = math.ceil((area.x_max - area.x_min) / apart), math.ceil((area.y_max - area.y_min) / apart)
+    xs = [area.x_min + i * (area.x_max - area.x_min) / nx for i in range(nx + 1)]
+    return [(x, area.y_min + j * (area.y_max - area.y_min) / ny) for x in xs for j in range(ny + 1)]
+
+
+def _is_free(arm: Arm, item: SceneObject, goal: Point2) -> bool:
+    """Whether one stroke may take the thing there."""
+    try:
+        stroke_to(item, goal).check(arm.scene, arm.observation.zones)
+    except SkillError:
+        return False
+    return True
