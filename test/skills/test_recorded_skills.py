@@ -163,6 +163,13 @@ def test_a_skill_that_was_written_down_in_physics_works_elsewhere(tmp_path: Path
         assert episode.world.observation().scene.held == "red block"
 
 
+def test_the_example_presses_a_button_that_it_was_not_written_down_on() -> None:
+    episode = Episode(World(4, named([("red", "button"), ("blue", "bowl")])))
+    library = load_skills(Path(__file__).parents[2] / "examples" / "skills")
+    assert episode.run(library.find("recorded_press"), {"object": "red button"}) == DONE
+    assert episode.observe().scene.find("red button").state == 1.0
+
+
 def test_what_failed_is_not_written_down() -> None:
     hasty = ScriptedSkill("go_home", go_home, 0.15, lambda seen: Arm(seen, ArmSettings()))
     episode = Episode(World(3, named([("red", "block")])))
