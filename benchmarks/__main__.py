@@ -83,6 +83,11 @@ def _rarer(row: dict[str, Any]) -> float:
     return float(min(row["left"], row["right"]) / max(1, row["left"] + row["right"]))
 
 
+def _least(report: dict[str, Any], what: str) -> float:
+    """Of the skills, the share of scenes in which the least able did what it promises."""
+    return float(min(row[what] for row in report["skills"]))
+
+
 _FLOW = "flow matching, noise kept"
 TINY = ["--episodes", "1", "--demonstrations", "2", "--training-steps", "20"]
 LIMITS = "≤ 1 (share of the limit)"
@@ -95,6 +100,14 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("tabletop instructions, lowest", lambda r: r["lowest"], at_least(0.75), "≥ 0.75"),
             Figure("tabletop, joint velocity", lambda r: r["max qvel / limit"], at_most(1.0), LIMITS),
             Figure("tabletop, joint acceleration", lambda r: r["max qacc / limit"], at_most(1.0), LIMITS),
+        ],
+    ),
+    "bench_demonstrators": (
+        ["--scenes", "30"],
+        ["--scenes", "1"],
+        [
+            Figure("scripts, least success", lambda r: _least(r, "plain"), at_least(0.97), "≥ 0.97"),
+            Figure("scripts, disturbed and begun anew", lambda r: _least(r, "disturbed"), at_least(0.95), "≥ 0.95"),
         ],
     ),
     "bench_language": (

@@ -289,7 +289,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not options.json:
             print(f"{name:14} {rows[-1]['plain']:7.1%} {rows[-1]['disturbed']:7.1%}  {rows[-1]['kinds']}", flush=True)
     if options.json:
-        print(json.dumps(rows, indent=2))
+        print(json.dumps({"skills": rows}, indent=2))
     return 0
 
 

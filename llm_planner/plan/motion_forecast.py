@@ -43,8 +43,8 @@ REST: Vector3 = (0.0, 0.0, 0.0)
 @dataclass(frozen=True)
 class Waypoint:
     """The robot at `position` [m]. `done`: the share of what the call promises that has happened, from 0 to 1.
-    `carries`: from there to the middle of what is held [m]; `holds`: that, where it is held neither before nor after the
-    call. `straight`: the way here is a line in space, where a hand otherwise swings about its base."""
+    `carries`: from there to the middle of what is held [m]; `holds`: its name, where nothing is held before the call.
+    `straight`: the way here is a line in space, where a hand otherwise swings about its base."""
 
     position: Vector3
     done: float = 0.0

@@ -51,3 +51,13 @@ def test_the_bare_physics_goes_the_same_way_as_the_loop(capsys: pytest.CaptureFi
     assert report["failed_skills"] == 0
     assert report["states_apart"] == 0.0
     assert report["ratio"] > 1.0
+
+
+def test_a_script_begun_anew_after_a_disturbance_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    load("bench_pick_place")  # whose things it lays out
+    benchmark = load("bench_demonstrators")
+    assert benchmark.main(["--scenes", "1", "--skills", "reach", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["skills"]
+
+    assert (row["skill"], row["plain"], row["disturbed"]) == ("reach", 1.0, 1.0)
+    assert row["failures"] == []

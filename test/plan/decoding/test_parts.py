@@ -102,6 +102,16 @@ def test_only_what_a_demand_speaks_of_is_considered(driving, building_scene):
     assert menu_for(task(building_scene, driving, "F near(robot, Anna)")).movable == ()
 
 
+def test_what_others_do_step_by_step_and_what_nobody_speaks_of_is_not_considered(handling, table_with_vase):
+    scene, at_once = table_with_vase((0.62, 0.38)), {"stack", "sweep", "reach", "tip"}
+
+    def considered(*texts):
+        return at_once & set(menu_for(task(scene, handling, *texts)).skills)
+
+    assert considered("F on(red block, green block)", "F at(green block, left side)") == set()
+    assert considered("F did(stack, red block)", "F toppled(vase)") == {"stack", "tip"}
+
+
 def test_waiting_is_considered_where_windows_count_seconds(driving, building_scene):
     assert Call("wait", (5.0,)) in menu_for(task(building_scene, driving, "F[5,20] in(robot, lab)")).calls
     assert not menu_for(task(building_scene, driving, "F in(robot, lab)")).calls
