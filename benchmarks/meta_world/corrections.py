@@ -7,13 +7,14 @@ import numpy as np
 from llm_planner.skills.policies.interventions import POLICY, TAKEOVER, step_weights, weighted
 from llm_planner.skills.policies.spec import PolicySpec
 from llm_planner.skills.policies.windows import Windows
-from meta_world.environment import STEPS_MAX, Array, Environment, Expert
+from meta_world.environment import Array, Environment, Expert
 from meta_world.episodes import AFTER_SUCCESS, Episode
 from meta_world.our_policy import windows
 from meta_world.rollouts import ChunkPolicy
 
 PATIENCE = 25  # steps that the expert waits
 PROGRESS = 0.01  # [m] by which the best must be bettered in them
+CORRECTED_STEPS_MAX = 400  # of an episode: a corrector who takes over late is not cut off (only successes teach)
 
 
 class Patience:
@@ -48,7 +49,7 @@ def corrected_episode(environment: Environment, corrector: Corrector, policy: Ch
     rng, patience = np.random.default_rng(seed), Patience()
     seen, done, by_expert, planned = [environment.reset(seed)] * policy.n_obs_steps, [], [], []
     taken, success, left = False, False, AFTER_SUCCESS
-    while len(done) < STEPS_MAX and left:
+    while len(done) < CORRECTED_STEPS_MAX and left:
         taken = taken or patience.is_over(seen[-1])
         if taken:
             action = corrector.action(seen[-1])
