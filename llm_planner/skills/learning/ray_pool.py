@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,8 +47,9 @@ def _connected(address: str) -> Iterator[ModuleType]:
             "work on a Ray cluster needs ray, which is not installed; pip install 'llm_planner[ray]'"
         ) from error
     try:
+        _knock(address)
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise InputError(
             f"no Ray cluster can be used at {address!r}: {str(error).strip()}. Start one with: ray start --head, "
             "and on every other machine: ray start --address=HEAD:6379"
@@ -56,3 +58,10 @@ def _connected(address: str) -> Iterator[ModuleType]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Raise OSError where nobody listens, which ray itself takes minutes to say."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=10.0).close()
