@@ -41,6 +41,7 @@ from llm_planner.world.names import the
 from llm_planner.world.scene import Scene
 
 SETTLE_TIME = 0.3  # [s] after a skill until things have come to rest: a block let go in a bowl rocks that long
+ROUNDING = 1e-6  # [s] of sums of times
 MAX_ATTEMPTS = 2  # of one step
 MAX_REPAIRS = 4  # of goals that came undone after they had been achieved
 
@@ -80,7 +81,7 @@ def _observed(state: Execution, scene: Scene) -> Transition:
     if state.phase is Phase.READY:
         return _next(state, scene)
     run = state.run
-    if state.phase is Phase.SETTLING and run and run.result and scene.time >= run.ended_at + SETTLE_TIME:
+    if state.phase is Phase.SETTLING and run and run.result and scene.time >= run.ended_at + SETTLE_TIME - ROUNDING:
         return _judged(state, run, run.result, scene)
     return state, ()
 

@@ -18,6 +18,7 @@ from llm_planner.skills.learned.frame import frame_of
 from llm_planner.skills.policies.conditioning import Array
 from llm_planner.world.scene import Pose
 
+VALID_FOR = 0.4  # [s] past its first action: a skill that dies stops the arm
 SLOWER = 0.9  # share of a speed limit at which a chunk is taken
 
 
@@ -35,7 +36,8 @@ class HandChunk:
     def reference(self, time: float) -> MotionReference:
         """What is left of it."""
         index = self._index(time)
-        return MotionReference(self.time + index * self.dt, self.dt, self.poses[index:], self.widths[index])
+        start = self.time + index * self.dt
+        return MotionReference(start, self.dt, self.poses[index:], self.widths[index], self.dt + VALID_FOR)
 
     def is_done(self, time: float) -> bool:
         """Whether the policy takes itself for done."""

@@ -71,9 +71,7 @@ def evaluate(
     return Trial(seed, done, result, world.time - began.time, shove.told if shove else "")
 
 
-def _ran(
-    episode: Episode, run: SkillRun, shove: _Shove | None, watch: Callable[[Observation], None]
-) -> SkillResult:
+def _ran(episode: Episode, run: SkillRun, shove: _Shove | None, watch: Callable[[Observation], None]) -> SkillResult:
     result = None
     while result is None:
         if shove:

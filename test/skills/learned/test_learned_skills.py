@@ -95,6 +95,15 @@ def test_a_chunk_is_followed_from_where_it_is(table):
     assert chunk.reference(chunk.time + 100.0).poses == chunk.poses[15:]
 
 
+def test_a_slow_chunk_is_valid_until_its_next_action(table):
+    aim, seen = Aim(Grip(0.45, 0.1, 0.02, 0.3)), replace(table.observation(), speed_limit=0.01)
+    actions = np.zeros((16, 6), np.float32)
+    actions[:, 2] = np.linspace(0.4, 0.0, 16)
+    chunk = chunk_from(actions, aim, seen)
+    reference = chunk.reference(chunk.time + 0.9 * chunk.dt)
+    assert reference.start_time + reference.valid_for > chunk.time + chunk.dt
+
+
 def test_widths_that_fingers_cannot_have_are_cut(table):
     actions = np.full((16, 6), -0.3, np.float32)
     chunk = chunk_from(actions, Aim(Grip(0.45, 0.1, 0.02, 0.3)), table.observation())
