@@ -14,6 +14,7 @@ from meta_world.rollouts import ChunkPolicy
 
 PATIENCE = 25  # steps that the expert waits
 PROGRESS = 0.01  # [m] by which the best must be bettered in them
+RISING = 12  # steps of a corrector that begins
 CORRECTED_STEPS_MAX = 400  # of an episode: a corrector who takes over late is not cut off (only successes teach)
 
 
@@ -34,19 +35,31 @@ class Patience:
         return self._since > PATIENCE
 
 
-class Corrector(Expert):
-    """The expert, but its hand opens where his is left as it is: after a policy it may be closed, and an expert that
-    comes down on the thing with a closed hand stays there."""
+class Corrector:
+    """The expert made to recover from where a policy left the hand. For an episode.
+
+    It begins by opening the hand and rising, and does so again whenever it gets no further: an expert that comes down
+    on the thing with a closed hand stays there. Where the expert leaves the hand as it is, it opens.
+    """
+
+    def __init__(self, expert: Expert) -> None:
+        self._expert, self._patience, self._rising = expert, Patience(), RISING
 
     def action(self, observation: Array) -> Array:
-        action = super().action(observation)
-        closing = np.float32(action[3] if action[3] > 0 else -1.0)
+        """What to do now (4,)."""
+        if self._patience.is_over(observation):
+            self._rising = RISING
+        if self._rising:
+            self._rising, self._patience = self._rising - 1, Patience()
+            return np.array([0.0, 0.0, 1.0, -1.0], np.float32)
+        action = self._expert.action(observation)
+        closing = action[3] if action[3] > 0 else -1.0
         return np.array([*action[:3], closing], np.float32)
 
 
-def corrected_episode(environment: Environment, corrector: Corrector, policy: ChunkPolicy, seed: int) -> Episode:
-    """The policy begins; once the corrector has taken over it goes on to the end."""
-    rng, patience = np.random.default_rng(seed), Patience()
+def corrected_episode(environment: Environment, expert: Expert, policy: ChunkPolicy, seed: int) -> Episode:
+    """The policy begins; once a corrector has taken over it goes on to the end."""
+    rng, patience, corrector = np.random.default_rng(seed), Patience(), Corrector(expert)
     seen, done, by_expert, planned = [environment.reset(seed)] * policy.n_obs_steps, [], [], []
     taken, success, left = False, False, AFTER_SUCCESS
     while len(done) < CORRECTED_STEPS_MAX and left:

@@ -27,8 +27,8 @@ from llm_planner.skills.policies.training import TrainingSettings, train_policy
 from llm_planner.skills.policies.weights_file import load_policy, save_policy
 from llm_planner.skills.policies.windows import Windows, joined
 from meta_world.chunk_task import ChunkTask, recorded
-from meta_world.corrections import Corrector, corrected_episode, corrected_windows
-from meta_world.environment import Environment
+from meta_world.corrections import corrected_episode, corrected_windows
+from meta_world.environment import Environment, Expert
 from meta_world.episodes import Episode, cached_demonstrations, load, save
 from meta_world.our_policy import ACTIONS, OurPolicy, spec, windows
 from meta_world.rollouts import judged, rollout, share
@@ -164,12 +164,12 @@ class Improvements:
 
     def _corrected(self) -> list[Episode]:
         """Until there are as many as asked for in which the corrector took over."""
-        environment, corrector = Environment(self._task), Corrector(self._task)
+        environment, expert = Environment(self._task), Expert(self._task)
         policy = OurPolicy(FlowSampler(self._weak()))
         episodes: list[Episode] = []
         seed = CORRECTION_SEED
         while len(episodes) < self._sizes.corrections:
-            episode = corrected_episode(environment, corrector, policy, seed)
+            episode = corrected_episode(environment, expert, policy, seed)
             episodes += [episode] if episode.corrected.any() else []
             seed += 1
         return episodes
