@@ -102,14 +102,14 @@ def _arm_waypoints(
         return _put_down(before, promised, zones)
     named = [name for name in before.names if name in values.values() and name != before.held]
     for name in named:
+        if _stays_above(skill):
+            return _finished(_over_to(before, hover(before.find(name)), _cruise(before, TIP), zones))
         if before.find(name).state != promised.find(name).state:
             return _work_at(before, before.find(name), promised.find(name), zones)
         if _moved_by(before, promised, name):
             if _takes(skill):
                 return _take_and_put_down(before, promised, name, zones)
             return _push(before, before.find(name), promised.find(name), zones)
-        if _stays_above(skill):
-            return _finished(_over_to(before, hover(before.find(name)), _cruise(before, TIP), zones))
     here = _here(before)
     if skill.name == "go_home":
         return _finished(_over_to(before, HOME, _cruise(before, TIP), zones), _carries(before))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -20,11 +21,12 @@ from llm_planner.world.building import Building
 from llm_planner.world.free_space import clearance, free_spot
 from llm_planner.world.geometry import bottom, distance_in_plane, half_extents, top
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, WORKSPACE, Point2, direction_vector, region
-from llm_planner.world.scene import Pose, Scene, SceneObject, Vector3
+from llm_planner.world.scene import Pose, Quaternion, Scene, SceneObject, Vector3
 
 Zones = tuple[Zone, ...]
 
 LIFT = 0.2  # [m] that a held thing hangs above where it lay
+ON_ITS_SIDE: Quaternion = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))  # about its x axis (x, y, z, w)
 BOWL_FLOOR = 0.01  # [m] thickness of a container's floor
 
 
@@ -205,9 +207,17 @@ def _in_state(state: float, scene: Scene, goal: Goal, zones: Zones) -> Scene:
     return _changed(scene, in_state(item, state)) if item.kind in predicates.FURNITURE else scene
 
 
+def _toppled(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    """On its side where it stood: nobody knows which way it falls, or how far it rolls."""
+    item = _object(scene, goal, 0)
+    x, y, _ = item.position
+    return _changed(scene, replace(item, position=(x, y, item.size[1] / 2), orientation=ON_ITS_SIDE))
+
+
 _EFFECTS: Mapping[str, Callable[[Scene, Goal, Zones], Scene]] = {
     "held": _held, "empty": _empty, "reached": _reached, "on": _on, "in": _in, "at": _at,
     "beside": _beside, "moved": _moved,
     "open": partial(_in_state, predicates.OPEN_AT), "closed": partial(_in_state, 0.0),
     "lit": partial(_in_state, 1.0), "clean": partial(_in_state, 0.0),
+    "toppled": _toppled,
 }  # fmt: skip

@@ -139,4 +139,6 @@ def test_the_hand_is_foreseen_above_what_it_reaches_for_or_tips(
 ) -> None:
     before = replace(scene_of(thing("vase", 0.5, 0.1)), robot=Pose((0.4, 0.0, 0.4)))
     scenes = pass_through(library.find(name).manifest.signature, {"object": "vase"}, before, {}).scenes
-    assert predicates.above(scenes[-1], "vase")
+    assert scenes[-1].robot is not None
+    assert predicates.above(replace(before, robot=scenes[-1].robot), "vase")
+    assert predicates.toppled(scenes[-1], "vase") is (name == "tip")

@@ -261,13 +261,17 @@ def test_what_is_asked_to_be_pushed_is_pushed(handling, few):
     assert line.startswith('push("red block", ')
 
 
+def test_what_is_to_lie_on_its_side_is_tipped(handling, few):
+    assert lines(decode_plan(few, handling, rules("F toppled(vase)"))) == ['tip("vase")']
+
+
 def test_where_other_calls_might_do_it_no_proof_is_claimed(handling, few):
     decoded = decode_plan(few, handling, rules("F at(vase, left side)", "G !holding(vase)"))
     assert decoded.verdict is Verdict.GAVE_UP
     assert decoded.reason == (
         "I found no plan with pick, place_in and place_on, nor with the few calls of open_gripper, place_at, "
-        "place_beside, place_offset and push that I try, by which it comes about that the vase is at the left side at "
-        "some point; and that the robot never holds the vase. Others may do it, so this is no proof that there is "
+        "place_beside, place_offset, push and sweep that I try, by which it comes about that the vase is at the left "
+        "side at some point; and that the robot never holds the vase. Others may do it, so this is no proof that there is "
         "none. Ask for less at once, or drop a constraint."
     )
 
