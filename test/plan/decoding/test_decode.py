@@ -271,8 +271,8 @@ def test_where_other_calls_might_do_it_no_proof_is_claimed(handling, few):
     assert decoded.reason == (
         "I found no plan with pick, place_in and place_on, nor with the few calls of open_gripper, place_at, "
         "place_beside, place_offset, push and sweep that I try, by which it comes about that the vase is at the left "
-        "side at some point; and that the robot never holds the vase. Others may do it, so this is no proof that there is "
-        "none. Ask for less at once, or drop a constraint."
+        "side at some point; and that the robot never holds the vase. Others may do it, so this is no proof that there "
+        "is none. Ask for less at once, or drop a constraint."
     )
 
 
