@@ -76,7 +76,7 @@ def refuse_unknown(tensors: Mapping[str, Array], known: Collection[str]) -> None
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """A reader sees the old file or the new one, never a part."""
+    """A reader sees the old file or the new one, never a part, even after the power failed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     with unfinished.open("wb") as file:
@@ -84,6 +84,11 @@ def write_whole(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     unfinished.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # the new name is on the disk too
+    finally:
+        os.close(folder)
 
 
 def read_spec(metadata: Mapping[str, str], key: str) -> PolicySpec:
