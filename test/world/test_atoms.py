@@ -33,7 +33,7 @@ def test_what_is_no_atom_is_refused_with_the_form(text):
 
 
 def test_an_unknown_predicate_is_refused_with_the_predicates():
-    with pytest.raises(InputError, match=r"unknown predicate 'upon'; there are: empty, holding, held, on"):
+    with pytest.raises(InputError, match=r"unknown predicate 'upon'; there are: empty, holding, held, above, on"):
         parse_atom("upon(held, object)", PARAMETERS)
 
 
