@@ -82,14 +82,14 @@ if twice(3) == 6 and twice(3, times=1) == 3 and twice(2, 2) == 4:
 
 def test_a_function_moves_the_robot_and_gives_a_value(calls):
     text = """
-def stack(a, b):
+def pile(a, b):
     pick(a)
     place_on(b)
     return a
 
 top = "red block"
 for b in ["green block", "blue block"]:
-    top = stack(b, top)
+    top = pile(b, top)
 pick(top)
 """
     assert calls(text) == [
