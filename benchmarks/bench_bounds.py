@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bench_metaworld import PYTHON, ROOT, TASKS, in_its_environment
+from bench_metaworld import TASKS, add_environment_arguments, is_left_out
 
 from llm_planner.control.zones import Shape, Zone
 from llm_planner.skills.policies.bounds import Below, Bound, Outside
@@ -155,13 +155,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--demonstrations", type=int, default=300)
     parser.add_argument("--training-steps", type=int, default=2000)
     parser.add_argument("--only", nargs="+", choices=sorted(LAWS), default=sorted(LAWS))
-    parser.add_argument("--folder", type=Path, default=ROOT / "runs" / "meta_world")
-    parser.add_argument("--python", type=Path, default=PYTHON, help="an interpreter that has metaworld")
-    parser.add_argument("--json", action="store_true")
+    add_environment_arguments(parser)
     options = parser.parse_args(argv)
-    if not in_its_environment(options.python):
-        missing = f"there is no {options.python}, which `make setup-lerobot` sets up, and no metaworld here"
-        print(json.dumps({"metaworld": False}) if options.json else missing)
+    if is_left_out(options):
         return 0
     report = measure(options.only, options.episodes, options.demonstrations, options.training_steps, options.folder)
     print(json.dumps(report, indent=2) if options.json else markdown(report))

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench_metaworld import PYTHON, ROOT, TASKS, in_its_environment
+from bench_metaworld import TASKS, add_environment_arguments, is_left_out
 
 EXPERIMENTS = ("unimproved", "reranking", "corrections", "composition", "adapters", "steering")
 
@@ -63,13 +63,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--demonstrations", type=int, default=10)
     parser.add_argument("--training-steps", type=int, default=1000)
     parser.add_argument("--only", nargs="+", choices=EXPERIMENTS, default=EXPERIMENTS)
-    parser.add_argument("--folder", type=Path, default=ROOT / "runs" / "meta_world")
-    parser.add_argument("--python", type=Path, default=PYTHON, help="an interpreter that has metaworld")
-    parser.add_argument("--json", action="store_true")
+    add_environment_arguments(parser)
     options = parser.parse_args(argv)
-    if not in_its_environment(options.python):
-        missing = f"there is no {options.python}, which `make setup-lerobot` sets up, and no metaworld here"
-        print(json.dumps({"metaworld": False}) if options.json else missing)
+    if is_left_out(options):
         return 0
     import torch
 

@@ -37,6 +37,22 @@ def in_its_environment(python: Path) -> bool:
     return False
 
 
+def add_environment_arguments(parser: argparse.ArgumentParser) -> None:
+    """What all benchmarks on Meta-World take."""
+    parser.add_argument("--folder", type=Path, default=ROOT / "runs" / "meta_world")
+    parser.add_argument("--python", type=Path, default=PYTHON, help="an interpreter that has metaworld and lerobot")
+    parser.add_argument("--json", action="store_true")
+
+
+def is_left_out(options: argparse.Namespace) -> bool:
+    """Whether no Python here has metaworld, which is then told; where another one has it, see `in_its_environment`."""
+    if in_its_environment(options.python):
+        return False
+    missing = f"there is no {options.python}, which `make setup-lerobot` sets up, and no metaworld here"
+    print(json.dumps({"metaworld": False}) if options.json else missing)
+    return True
+
+
 def contenders(steps: int, seconds: float, episodes: int) -> list[Contender]:
     """Ours, trained for `steps`; lerobot's small one; and its defaults, which two cores cannot train: one task, for
     `seconds`."""
@@ -112,13 +128,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--training-steps", type=int, default=2000, help="of our policies")
     parser.add_argument("--defaults-seconds", type=float, default=30.0, help="of CPU to train lerobot's defaults for")
     parser.add_argument("--defaults-episodes", type=int, default=0, help="to judge them on, minutes each")
-    parser.add_argument("--folder", type=Path, default=ROOT / "runs" / "meta_world")
-    parser.add_argument("--python", type=Path, default=PYTHON, help="an interpreter that has metaworld and lerobot")
-    parser.add_argument("--json", action="store_true")
+    add_environment_arguments(parser)
     options = parser.parse_args(argv)
-    if not in_its_environment(options.python):
-        missing = f"there is no {options.python}, which `make setup-lerobot` sets up, and no metaworld here"
-        print(json.dumps({"metaworld": False}) if options.json else missing)
+    if is_left_out(options):
         return 0
     import torch
 

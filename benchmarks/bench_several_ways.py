@@ -22,8 +22,8 @@ from several_ways_picture import Panel, picture
 from llm_planner.skills.learned.actions import ACTIONS, HORIZON, N_ACTION_STEPS, NAMES
 from llm_planner.skills.learned.features import feature_names
 from llm_planner.skills.learned.skill import LearnedMotion
-from llm_planner.skills.learning.evaluating import wilson
 from llm_planner.skills.learning.fitting import windows_of
+from llm_planner.skills.learning.intervals import wilson
 from llm_planner.skills.learning.recording import Recording
 from llm_planner.skills.policies.conditioning import Array, Conditioning
 from llm_planner.skills.policies.flow import FlowSampler

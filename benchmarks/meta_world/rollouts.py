@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from math import sqrt
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from llm_planner.skills.learning.intervals import wilson
 from llm_planner.skills.policies.weights_file import write_whole
 from meta_world.environment import STEPS_MAX, Array, Environment
 from meta_world.episodes import Episode
 
 FIRST_SEED = 100_000  # of episodes that judge: no demonstration comes near
-Z = 1.959964
 
 
 class ChunkPolicy(Protocol):
@@ -57,10 +56,8 @@ def judged(path: Path, policy: ChunkPolicy, task: str, episodes: int) -> list[bo
 
 def share(count: int, of: int) -> dict[str, float]:
     """A share and its 95 % interval (Wilson)."""
-    p = count / of
-    middle, half = p + Z * Z / (2 * of), Z * sqrt(p * (1 - p) / of + Z * Z / (4 * of * of))
-    low, high = ((middle + sign * half) / (1 + Z * Z / of) for sign in (-1, 1))
-    return {"share": round(p, 4), "low": max(0.0, round(low, 4)), "high": min(1.0, round(high, 4)), "of": of}
+    low, high = wilson(count, of)
+    return {"share": round(count / of, 4), "low": round(low, 4), "high": round(high, 4), "of": of}
 
 
 def latencies(policies: dict[str, tuple[ChunkPolicy, int]], observations: Sequence[Array]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.cli.learning_options import (
+    TRIALS,
     TRIALS_MAX,
     add_lesson_arguments,
     add_pool_arguments,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from llm_planner.skills.learning.report import Evaluated, Trained
 
 SOURCES = ("corrections", "rollouts")
-TRIALS = 200
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

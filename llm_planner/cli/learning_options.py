@@ -10,13 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from llm_planner.cli.skill_options import add_library_argument
+
 if TYPE_CHECKING:
     from llm_planner.skills.learning.lesson import Lesson
     from llm_planner.skills.learning.pool import Pool
 
 SEEDS = 900  # the episodes of later ones would meet those of trials
 EPISODES_MAX = 1_000_000
-TRIALS_MAX = 10_000
+TRIALS, TRIALS_MAX = 200, 10_000  # of each kind
 WORK = Path("runs/skills")
 
 
@@ -25,10 +27,6 @@ def add_lesson_arguments(parser: argparse.ArgumentParser) -> None:
     add_library_argument(parser)
     parser.add_argument("--work", type=Path, default=WORK, help=f"folder of what is not finished yet (default {WORK})")
     parser.add_argument("--seed", type=int, default=0, help="what everything random is drawn from (default 0)")
-
-
-def add_library_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--skills", type=Path, metavar="FOLDER", help="your own library (default: the one that ships)")
 
 
 def add_pool_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 
 def add_skill_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--skills", type=Path, metavar="FOLDER", help="your own skill library (default: the shipped one)"
-    )
+    add_library_argument(parser)
     parser.add_argument("--scripted", action="store_true", help="let scripts move, also where a policy was learned")
+
+
+def add_library_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--skills", type=Path, metavar="FOLDER", help="your own library (default: the one that ships)")

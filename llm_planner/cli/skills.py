@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from llm_planner.cli.learning_options import add_library_argument, library_folder
+from llm_planner.cli.learning_options import library_folder
+from llm_planner.cli.skill_options import add_library_argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from llm_planner.cli.learning_options import (
+    TRIALS,
     TRIALS_MAX,
     add_lesson_arguments,
     add_pool_arguments,
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from llm_planner.skills.learning.lesson import Lesson
     from llm_planner.skills.learning.pool import Pool
     from llm_planner.skills.learning.recording import Recording
-
-TRIALS = 200
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -57,16 +58,25 @@ class Show:
 def demonstrate(show: Show, case: Case, library: SkillLibrary, seed: int) -> list[Recording]:
     """One episode, as the undisturbed pieces of it that led to success; none where it failed."""
     rng = np.random.default_rng((seed, 2))
-    world = World(seed, case.objects)
-    case.prepare(world)
-    episode = Episode(world)
-    for name, arguments in case.before:
-        if episode.run(library.find(name), arguments).code is not SkillErrorCode.SUCCEEDED:
-            return []
-    if not case.before:
-        begin_anywhere(world, named_in(world.scene(), case.arguments), rng)
+    episode = Episode(World(seed, case.objects))
+    if begin(case, episode, library, rng).code is not SkillErrorCode.SUCCEEDED:
+        return []
     pieces = _shown(show, case.arguments, episode, rng)
     return [Recording(show.name, piece.columns(), True, seed) for piece in pieces if len(piece.actions) > 1]
+
+
+def begin(case: Case, episode: Episode, library: SkillLibrary, rng: np.random.Generator) -> SkillResult:
+    """Brings the world of `episode` to where the skill of the case is to begin: the first failure on the way there."""
+    world = episode.world
+    assert isinstance(world, World)
+    case.prepare(world)
+    for name, arguments in case.before:
+        result = episode.run(library.find(name), arguments)
+        if result.code is not SkillErrorCode.SUCCEEDED:
+            return result
+    if not case.before:
+        begin_anywhere(world, named_in(world.scene(), case.arguments), rng)
+    return SkillResult(SkillErrorCode.SUCCEEDED)
 
 
 def _shown(show: Show, arguments: Mapping[str, Argument], episode: Episode, rng: np.random.Generator) -> list[Piece]:
@@ -152,10 +162,15 @@ def put_hand(world: World, grip: Grip, width: float) -> bool:
     """The hand there, at rest, open by `width` [m]; whether the arm reaches that: else it stays where it is."""
     posture = np.array(HOME_QPOS)
     posture[0] = math.atan2(grip.y, grip.x)
-    solution = InverseKinematics(ArmKinematics(), _LIMITS).solve(grip.pose(), posture)
+    solution = _solver().solve(grip.pose(), posture)
     if solution.converged:
         world.pose_arm(solution.qpos, width)
     return solution.converged
+
+
+@lru_cache(maxsize=1)  # a model of the arm is compiled for it
+def _solver() -> InverseKinematics:
+    return InverseKinematics(ArmKinematics(), _LIMITS)
 
 
 def _anywhere(rng: np.random.Generator) -> Grip:

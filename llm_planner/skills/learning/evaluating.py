@@ -14,7 +14,7 @@ from llm_planner.skills.episode import Episode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.learned.loading import shows_effects
 from llm_planner.skills.learning.cases import Case
-from llm_planner.skills.learning.demonstrating import begin_anywhere, named_in
+from llm_planner.skills.learning.demonstrating import begin, named_in
 from llm_planner.skills.learning.shoves import FORCE_TIME, shove_hand, shove_thing
 from llm_planner.skills.library import CheckedSkill, SkillLibrary
 
@@ -50,14 +50,10 @@ def evaluate(
     """
     rng = np.random.default_rng((seed, 3))
     world = World(seed, case.objects)
-    case.prepare(world)
     episode = Episode(world)
-    for name, arguments in case.before:
-        result = episode.run(library.find(name), arguments)
-        if result.code is not SkillErrorCode.SUCCEEDED:
-            return Trial(seed, False, result, world.time, valid=False)
-    if not case.before:
-        begin_anywhere(world, named_in(world.scene(), case.arguments), rng)
+    reached = begin(case, episode, library, rng)
+    if reached.code is not SkillErrorCode.SUCCEEDED:
+        return Trial(seed, False, reached, world.time, valid=False)
     began = episode.observe()
     try:
         run = skill.start(case.arguments, began)
@@ -109,12 +105,3 @@ class _Shove:
     def over(self) -> None:
         self._world.push_hand(NO_FORCE)
         self._until = math.inf
-
-
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """The 95 % interval of a success rate (Wilson, 1927)."""
-    z, n = 1.959964, max(trials, 1)
-    rate, z2 = successes / n, 1.959964**2 / n
-    middle = (rate + z2 / 2) / (1 + z2)
-    half = z / (1 + z2) * math.sqrt(rate * (1 - rate) / n + z2 / (4 * n))
-    return max(0.0, middle - half), min(1.0, middle + half)

@@ -9,7 +9,8 @@ from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.contract import Observation
 from llm_planner.skills.learned.loading import learned_skill, load_sampler
 from llm_planner.skills.learning.cases import draw_case
-from llm_planner.skills.learning.evaluating import Trial, evaluate, wilson
+from llm_planner.skills.learning.evaluating import Trial, evaluate
+from llm_planner.skills.learning.intervals import wilson
 from llm_planner.skills.learning.lesson import Lesson, demonstrators
 from llm_planner.skills.learning.pool import Pool
 from llm_planner.skills.library import CheckedSkill

@@ -16,7 +16,8 @@ from llm_planner.skills.gripper_shape import Grip
 from llm_planner.skills.learned.frame import frame_of
 from llm_planner.skills.learning.cases import CASES, Case, draw_case
 from llm_planner.skills.learning.demonstrating import begin_anywhere, demonstrate, put_hand
-from llm_planner.skills.learning.evaluating import evaluate, wilson
+from llm_planner.skills.learning.evaluating import evaluate
+from llm_planner.skills.learning.intervals import wilson
 from llm_planner.skills.learning.lesson import demonstrators, learnable, open_lesson
 from llm_planner.skills.learning.shoves import shove_hand, shove_thing
 from llm_planner.skills.learning.showing import place_wanted
