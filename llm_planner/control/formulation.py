@@ -117,8 +117,9 @@ class TrackingProblem:
         lower[:, :n] = -upper[:, :n]
         upper[:, n : 2 * n] = (room - start.qvel).T
         lower[:, n : 2 * n] = (-room - start.qvel).T
-        upper[:, 2 * n :] = (limits.upper - coast).T
-        lower[:, 2 * n :] = (limits.lower - coast).T
+        # A joint that something pushed beyond its range need not be back at once, but never goes on.
+        upper[:, 2 * n :] = (np.maximum(limits.upper, start.qpos) - coast).T
+        lower[:, 2 * n :] = (np.minimum(limits.lower, start.qpos) - coast).T
         return Bounds(np.ascontiguousarray(gradient.T), lower, upper)
 
     def coast(self, start: StartState) -> Array:

@@ -232,12 +232,14 @@ class World:
         """Something pushes the hand with `force` [N] in the base frame, until it is told otherwise."""
         self.data.xfrc_applied[self.model.body("panda_hand").id, :3] = force
 
-    def shift(self, name: str, place: tuple[float, float], turn: float) -> None:
-        """Somebody moves the object to `place` [m] on its height, turned by `turn` [rad] about the vertical."""
+    def shift(self, name: str, place: tuple[float, float], turn: float = 0.0, height: float | None = None) -> None:
+        """Somebody moves the object's middle to `place` [m], turned by `turn` [rad] about the vertical; at the `height`
+        [m] at which it is, or another."""
         pose = self.data.joint(name).qpos
         turned = np.zeros(4)
         self._mujoco.mju_mulQuat(turned, np.array([math.cos(turn / 2), 0.0, 0.0, math.sin(turn / 2)]), pose[3:])
         pose[:2], pose[3:] = place, turned
+        pose[2] = pose[2] if height is None else height
         self.data.joint(name).qvel[:] = WAKING
         self._mujoco.mj_forward(self.model, self.data)
 

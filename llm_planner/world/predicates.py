@@ -26,8 +26,8 @@ SIDE_MARGIN = 0.01  # [m] nearer to the line through `of` than this is on neithe
 
 CONTAINER_KINDS = frozenset({"bowl", "mug", "cup", "plate", "tray", "box", "basket", "pot", "pan", "bin"})
 SUPPORTS = frozenset({"in", "on"})  # predicates of a thing and what it rests in or on
-DRAWER, BUTTON, STAIN = "drawer", "button", "stain"
-FURNITURE = frozenset({DRAWER, BUTTON, STAIN})
+DRAWER, BUTTON, STAIN, DOCK = "drawer", "button", "stain", "dock"
+FURNITURE = frozenset({DRAWER, BUTTON, STAIN, DOCK})
 FIXED_KINDS = frozenset({"person", "plant"}) | FURNITURE  # nobody carries them away
 OPEN_AT, CLOSED_AT = 0.06, 0.01  # [m] that a drawer is out, at least or at most
 CLEAN_AT = 0.05  # share of a stain that nobody sees any more

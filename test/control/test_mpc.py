@@ -14,7 +14,7 @@ from llm_planner.control.reference import JointState, MotionReference
 from llm_planner.control.solver import JointwiseSolver, NoSolution
 from llm_planner.control.zones import Shape, Zone
 from llm_planner.errors import InputError
-from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
+from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 from llm_planner.skills.gripper_shape import Grip
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
@@ -147,6 +147,20 @@ def test_an_arm_pushed_off_its_plan_is_planned_for_where_it_is(robot: Any) -> No
 
     assert plan.qpos[0] == pytest.approx(np.array(plan.qpos[-1]))
     assert plan.qpos[0][0] == pytest.approx(robot.qpos[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("beyond", [0.0, 0.002, 0.02])
+def test_an_arm_pushed_to_the_end_of_a_joint_or_beyond_comes_back_and_never_goes_on(
+    robot: Any, arm: ArmKinematics, beyond: float
+) -> None:
+    pushed = PANDA_LIMITS.qpos_max[5] + beyond
+    robot.qpos = np.array([0.21, 0.26, 0.02, -2.56, -0.01, pushed, 1.08])
+
+    robot.run(fast_jump(), 4.0)
+
+    assert max(plan.qpos[:, 5].max() for plan in robot.plans) <= pushed + 1e-6
+    assert math.dist(arm.pose(robot.qpos).position, (0.5, -0.35, 0.1)) < 0.002
+    assert max(map(np.max, robot.accelerations)) <= 1.0
 
 
 def test_when_the_program_has_no_answer_the_last_plan_is_replayed_and_then_held(arm: ArmKinematics) -> None:

@@ -10,19 +10,26 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.rooms.model import WALL_THICKNESS
 from llm_planner.simulation.rooms.things import thing_kind
 from llm_planner.world.building import Building, Room
+from llm_planner.world.predicates import DOCK
 
 Array = NDArray[np.float64]
 
 WALL_GAP = 0.25  # [m] between a thing and the walls
 APART = 0.9  # [m] between the boxes of two things, so that the robot has space between them
 LANE_GAPS = (1.1, 0.9, 0.7, 0.5, 0.35)  # [m] of free floor on either side of the ways through a room, tried in turn
+RUN_IN = 1.3  # [m] of free floor before a dock
+DOCK_GAP, BESIDE_DOCK = 0.3, 0.4  # [m] between that floor and other things, and from a dock to the corner of a room
 DRAWS = 80  # places tried for one thing before it must make do with less
 
 
 def draw_places(building: Building, things: Sequence[ObjectSpec], rng: np.random.Generator) -> list[tuple[float, ...]]:
-    """For each thing x, y [m] and yaw [rad]; spread over the rooms. Raises InputError when there are too many."""
+    """For each thing x, y [m] and yaw [rad]; spread over the rooms, docks with their backs to walls.
+
+    Raises InputError when there are too many.
+    """
     places: list[tuple[float, ...]] = []
     taken: list[tuple[float, float, float]] = []  # x, y, radius
     order: list[Room] = []
@@ -31,39 +38,88 @@ def draw_places(building: Building, things: Sequence[ObjectSpec], rng: np.random
         found = None
         for _ in range(2 * len(building.rooms)):
             order = order or [building.rooms[index] for index in rng.permutation(len(building.rooms))]
-            found = _draw_spot(building, order.pop(), radius, taken, rng)
+            room = order.pop()
+            found = (
+                _at_wall(building, room, taken, rng)
+                if item.kind == DOCK
+                else _off_walls(building, room, radius, taken, rng)
+            )
             if found:
                 break
         if found is None:
             raise InputError(f"{len(things)} things do not fit into this building; ask for fewer")
-        taken.append((*found, radius))
-        places.append((*found, float(rng.uniform(-np.pi, np.pi))))
+        x, y, yaw = found
+        taken.append((x, y, radius))
+        if item.kind == DOCK:
+            taken.append((*_before(x, y, yaw), RUN_IN / 2))
+        places.append(found)
     return places
 
 
-def _draw_spot(
+def _off_walls(
     building: Building,
     room: Room,
     radius: float,
     taken: Sequence[tuple[float, float, float]],
     rng: np.random.Generator,
-) -> tuple[float, float] | None:
-    """A place in the room, as far from the ways through it as there is space for; None when it is full."""
+) -> tuple[float, float, float] | None:
+    """A place in the room and a yaw; None when it is full."""
     area, margin = room.area, radius + WALL_GAP
     low, high = (
         np.array([area.x_min + margin, area.y_min + margin]),
         np.array([area.x_max - margin, area.y_max - margin]),
     )
     spots = rng.uniform(low, high, size=(DRAWS, 2))
-    free = np.full(DRAWS, np.inf)
+    index = _best(building, room, spots, radius, _free(spots, radius, taken))
+    if index is None:
+        return None
+    x, y = spots[index].tolist()
+    return round(x, 3), round(y, 3), float(rng.uniform(-np.pi, np.pi))
+
+
+def _at_wall(
+    building: Building, room: Room, taken: Sequence[tuple[float, float, float]], rng: np.random.Generator
+) -> tuple[float, float, float] | None:
+    """A place for a dock, away from doors, with free floor before it; None when there is none."""
+    area, kind = room.area, thing_kind(DOCK)
+    behind = WALL_THICKNESS / 2 + kind.size[0] / 2
+    sides = rng.integers(4, size=DRAWS)  # of the room, that its back is to: -x, -y, +x, +y
+    across = np.where(sides % 2 == 0, area.y_max - area.y_min, area.x_max - area.x_min)
+    along = rng.uniform(-0.5, 0.5, DRAWS) * (across - 2 * (kind.radius + BESIDE_DOCK))
+    yaws = sides * np.pi / 2
+    away = np.where(sides % 2 == 0, area.x_max - area.x_min, area.y_max - area.y_min) / 2 - behind
+    cos, sin = np.cos(yaws), np.sin(yaws)
+    spots = np.array(area.center) + np.stack([-away * cos - along * sin, -away * sin + along * cos], axis=1)
+    fronts = np.array([_before(x, y, yaw) for (x, y), yaw in zip(spots.tolist(), yaws.tolist(), strict=True)])
+    free = np.minimum(_free(spots, kind.radius, taken), _free(fronts, RUN_IN / 2, taken) + APART - DOCK_GAP)
+    index = _best(building, room, spots, kind.radius, free)
+    if index is None:
+        return None
+    x, y = spots[index].tolist()
+    return round(x, 3), round(y, 3), float(yaws[index])
+
+
+def _before(x: float, y: float, yaw: float) -> tuple[float, float]:
+    """The middle of the floor before a dock that has to stay free [m]."""
+    away = thing_kind(DOCK).size[0] / 2 + RUN_IN / 2
+    return x + away * float(np.cos(yaw)), y + away * float(np.sin(yaw))
+
+
+def _free(spots: Array, radius: float, taken: Sequence[tuple[float, float, float]]) -> Array:
+    """Free floor around each of the `spots` (n, 2) for a thing of that radius [m]."""
+    free = np.full(len(spots), np.inf)
     for x, y, other in taken:
         free = np.minimum(free, np.hypot(*(spots - (x, y)).T) - other - radius)
+    return free
+
+
+def _best(building: Building, room: Room, spots: Array, radius: float, free: Array) -> int | None:
+    """Which of the `spots` (n, 2) it is: as far from the ways through the room as there is space for, or none."""
     lanes = np.min([_distance_to_segment(spots, a, b) for a, b in _lanes(building, room)], axis=0) - radius
     for gap in LANE_GAPS:
         good = np.flatnonzero((free >= APART) & (lanes >= gap))
         if len(good):
-            x, y = spots[good[0]].tolist()
-            return round(x, 3), round(y, 3)
+            return int(good[0])
     return None
 
 

@@ -1,6 +1,7 @@
-"""What is in a building: things to fetch, people to visit, plants in the way. Lengths in metres, the floor is z = 0.
+"""What is in a building: things to fetch, people to visit, plants in the way, and a dock to charge at.
 
-Nothing here moves by itself; what lies on the floor is taken up and put down by the robot.
+Lengths in metres, the floor is z = 0. What lies on the floor is taken up and put down by the robot; people walk where
+they are told to.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.simulation.objects import COLORS, ObjectSpec, named
+from llm_planner.world.predicates import DOCK, FIXED_KINDS
 from llm_planner.world.scene import Vector3
 
 
@@ -85,12 +87,17 @@ THINGS: dict[str, ThingKind] = {
         Part("sphere", (0.22,), (0.0, 0.0, 0.52), _GREEN),
         Part("sphere", (0.16,), (0.02, 0.03, 0.74), (0.30, 0.61, 0.31)),
     )),
+    DOCK: ThingKind((0.12, 0.30, 0.24), (0.30, 0.33, 0.38), (
+        Part("box", (0.045, 0.15, 0.12), (-0.015, 0.0, 0.12)),
+        Part("box", (0.06, 0.12, 0.02), (0.0, 0.0, 0.02)),
+        Part("box", (0.031, 0.05, 0.02), (0.0, 0.0, 0.12), _GREEN),
+    )),
     PERSON: ThingKind((0.44, 0.44, _HEIGHT), (0.30, 0.42, 0.62), (
         Part("capsule", (0.20, 0.50), (0.0, 0.0, 0.70)),
         Part("sphere", (0.14,), (0.0, 0.0, 1.56), _SKIN),
     )),
 }  # fmt: skip
-PORTABLE = tuple(kind for kind in THINGS if kind not in ("plant", PERSON))
+PORTABLE = tuple(kind for kind in THINGS if kind not in FIXED_KINDS)
 CLOTHES: tuple[Vector3, ...] = (
     (0.30, 0.42, 0.62), (0.62, 0.30, 0.38), (0.34, 0.52, 0.42), (0.55, 0.45, 0.28), (0.45, 0.36, 0.58),
 )  # fmt: skip
@@ -111,13 +118,13 @@ def thing_color(item: ObjectSpec) -> Vector3:
 
 
 def default_things(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
-    """Six or seven things to fetch, two of them of one kind and told apart by colour, three people and a plant."""
+    """Six or seven things to fetch, two of them of one kind and told apart by colour, a plant, three people, a dock."""
     twins = str(rng.choice(["parcel", "mug", "book", "toolbox", "bottle"]))
     singles = [str(kind) for kind in rng.permutation([kind for kind in PORTABLE if kind != twins])]
     colors = [str(color) for color in rng.choice(["red", "blue", "green", "yellow"], size=2, replace=False)]
     things = [*((color, twins) for color in colors), *(("", kind) for kind in singles[: int(rng.integers(4, 6))])]
     people = [ObjectSpec(str(name), PERSON, "") for name in rng.permutation(PEOPLE)[:3]]
-    return (*named([*things, ("", "plant")]), *people)
+    return (*named([*things, ("", "plant")]), *people, ObjectSpec(DOCK, DOCK, ""))
 
 
 def parse_things(text: str) -> tuple[ObjectSpec, ...]:

@@ -6,7 +6,7 @@ Frames: the map's origin is the middle of the building. The base is a robot of t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import atan2, cos, dist, hypot, sin
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,7 @@ from llm_planner.simulation.rooms.layout import draw_places
 from llm_planner.simulation.rooms.model import rooms_spec
 from llm_planner.simulation.rooms.plan import ROOMS_MAX, ROOMS_MIN, draw_building
 from llm_planner.simulation.rooms.things import default_things, thing_kind
+from llm_planner.simulation.rooms.walking import Walk, walk_to
 from llm_planner.simulation.trajectory import sample
 from llm_planner.skills.contract import Observation
 from llm_planner.world.building import Building
@@ -52,10 +53,12 @@ class RoomsSnapshot:
     items: tuple[SceneObject, ...]
     held: str
     width: float
+    walks: dict[str, Walk] = field(default_factory=dict)
 
 
 class RoomsWorld:
-    """A mobile robot in a building. The base is driven by velocities; things move only when it takes them along."""
+    """A mobile robot in a building. The base is driven by velocities; things move only when it takes them along, or
+    where they are told to walk."""
 
     name = "rooms"
     limits: RobotLimits = BASE_LIMITS
@@ -143,6 +146,15 @@ class RoomsWorld:
         elif self._held and not closing:
             self._put_down()
 
+    def walk(self, name: str, rooms: Sequence[str], speed: float = 0.6) -> None:
+        """Sends a person, or a thing as if it walked, from room to room at `speed` [m/s]; it waits for a robot that is
+        in its way, and stays in the last room. Raises InputError for an unknown name or room, and as `walk_to`.
+        """
+        if name not in self._items:
+            raise InputError(f"there is no {name!r} to walk here; there are: {', '.join(self._items) or 'none'}")
+        things = tuple(self._items.values())
+        self._walks[name] = walk_to(self.building, things, self._items[name], tuple(rooms), speed)
+
     def settle(self) -> None:
         """Everything at rest at the time 0."""
         self.data.time = 0.0
@@ -154,13 +166,13 @@ class RoomsWorld:
         """The state of the world, to come back to with `restore`."""
         data = self._mujoco.MjData(self.model)
         self._mujoco.mj_copyData(data, self.model, self.data)
-        return RoomsSnapshot(data, tuple(self._items.values()), self._held, self._width)
+        return RoomsSnapshot(data, tuple(self._items.values()), self._held, self._width, dict(self._walks))
 
     def restore(self, snapshot: RoomsSnapshot) -> None:
         """Makes the world as it was when `snapshot` was taken."""
         self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
         self._items = {item.name: item for item in snapshot.items}
-        self._held, self._width = snapshot.held, snapshot.width
+        self._held, self._width, self._walks = snapshot.held, snapshot.width, dict(snapshot.walks)
         self.limit_watch.restart(self.data.qvel)
 
     def _build(self, building: Building, items: Sequence[SceneObject]) -> None:
@@ -174,6 +186,7 @@ class RoomsWorld:
         self.dt: float = self.model.opt.timestep  # [s] of one physics step
         self._mocap = {item.name: int(self.model.body(item.name).mocapid[0]) for item in items}
         self._items = {}
+        self._walks: dict[str, Walk] = {}
         self._held, self._width = "", OPEN_WIDTH
         for item in items:
             self._move(item)
@@ -194,6 +207,17 @@ class RoomsWorld:
             measured[:] = data.qvel
         if self._held:
             self._carry()
+        self._walk_on(len(ctrl) * self.dt)
+
+    def _walk_on(self, seconds: float) -> None:
+        """Whoever walks, and is not carried, goes on."""
+        x, y, _ = self.data.qpos.tolist()
+        for name, walk in self._walks.items():
+            item = self._items[name]
+            if walk.corners and name != self._held:
+                self._walks[name], (px, py), facing = walk.on(item.position[:2], (x, y), seconds)
+                orientation = base_pose(px, py, facing).orientation
+                self._move(replace(item, position=(px, py, item.position[2]), orientation=orientation))
 
     def _pose(self) -> Pose:
         return base_pose(*self.data.qpos.tolist())

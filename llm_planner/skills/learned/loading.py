@@ -89,7 +89,7 @@ def _reranked(sampler: ChunkSampler, path: Path) -> Reranked:
 
 def learned_skill(manifest: Manifest, sampler: ChunkSampler, settings: ArmSettings) -> LearnedSkill:
     """The skill that moves as `sampler` says, from no noise: what it is most sure of."""
-    contract, script = contract_of(manifest), SCRIPTS[manifest.robot][manifest.script]
+    contract = contract_of(manifest)
 
     def achieved(arguments: Mapping[str, Argument], began: Observation) -> Achieved:
         return lambda observation: shows_effects(manifest, arguments, began, observation)
@@ -97,10 +97,17 @@ def learned_skill(manifest: Manifest, sampler: ChunkSampler, settings: ArmSettin
     return LearnedSkill(
         manifest.name,
         LearnedMotion(sampler, contract.observe, contract.goal),
-        lambda arguments, observation: Decision(script, settings, arguments, observation),
+        lambda arguments, observation: decision_of(manifest, settings, arguments, observation),
         achieved,
         manifest.timeout,
     )
+
+
+def decision_of(
+    manifest: Manifest, settings: ArmSettings, arguments: Mapping[str, Argument], began: Observation
+) -> Decision:
+    """Where the skill's demonstrator acts, of a run that began so."""
+    return Decision(SCRIPTS[manifest.robot][manifest.script], settings, arguments, began)
 
 
 def shows_effects(manifest: Manifest, arguments: Mapping[str, Argument], began: Observation, now: Observation) -> bool:

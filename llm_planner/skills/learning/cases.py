@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,7 +13,10 @@ from llm_planner.simulation.objects import COLORS, ObjectSpec, named, object_kin
 from llm_planner.simulation.shapes import SCALE_MAX, SCALE_MIN
 from llm_planner.simulation.world import World
 from llm_planner.skills.contract import Argument
+from llm_planner.skills.gripper_shape import FLOOR
+from llm_planner.world.geometry import bottom, top
 from llm_planner.world.places import DIRECTIONS, REGIONS, WORKSPACE
+from llm_planner.world.predicates import is_container
 
 Rng = np.random.Generator
 Call = tuple[str, Mapping[str, Argument]]
@@ -22,21 +26,33 @@ Arguments = Callable[[Rng, Things], Mapping[str, Argument]]
 
 @dataclass(frozen=True)
 class Case:
-    """`objects` on the table, how far drawers are `slid` out [m], what is done `before` with scripted skills, and the
-    `arguments` of the skill itself."""
+    """`objects` on the table, how far drawers are `slid` out [m], `towers` of things from below upwards, what is done
+    `before` with scripted skills, and the `arguments` of the skill itself."""
 
     objects: tuple[ObjectSpec, ...]
     arguments: Mapping[str, Argument]
     before: tuple[Call, ...] = ()
     slid: Mapping[str, float] = field(default_factory=dict)
+    towers: tuple[tuple[str, ...], ...] = ()
 
     def prepare(self, world: World) -> None:
-        """Drawers as far out as they are to be."""
+        """Drawers as far out as they are to be, and things on and in each other."""
         for name, state in self.slid.items():
             world.slide_part(name, state)
+        for tower in self.towers:
+            for below, above in pairwise(tower):
+                _rest(world, above, below)
+
+
+def _rest(world: World, above: str, below: str) -> None:
+    scene = world.scene()
+    item, under = scene.find(above), scene.find(below)
+    surface = bottom(under) + FLOOR if is_container(under) else top(under)
+    world.shift(above, under.position[:2], height=surface + item.size[2] / 2 + LOOSE)
 
 
 Draw = Callable[[Rng], Case]
+LOOSE = 0.001  # [m] between things that are put on each other
 
 
 def draw_case(world: str, seed: int) -> Case:
@@ -46,6 +62,7 @@ def draw_case(world: str, seed: int) -> Case:
     return CASES[world](np.random.default_rng((seed, 1)))
 
 
+TOWERS = 0.35  # of the cases, where there are blocks for one
 KINDS = ("block", "bowl", "mug", "vase", "plate")
 AROUND, GRASPED, CONTAINERS = (0.45, 0.3, 0.1, 0.1, 0.05), (0.5, 0.2, 0.1, 0.1, 0.1), ("bowl", "plate")
 
@@ -66,12 +83,30 @@ def _grasped(rng: Rng) -> str:
     return str(rng.choice(KINDS, p=GRASPED))
 
 
+def _towered(case: Case, rng: Rng, about: ObjectSpec | None = None) -> Case:
+    """Now and then with blocks on each other: what the skill is `about` on top, or, a container, below."""
+    free = [item.name for item in case.objects if item.kind == "block" and item.name not in _spoken_of(case)]
+    if rng.random() > TOWERS or not free:
+        return case
+    blocks = tuple(free[: int(rng.integers(1, len(free) + 1))])
+    if about is not None and about.kind == "block":
+        blocks = (*blocks, about.name)
+    elif about is not None and about.kind in CONTAINERS:
+        blocks = (about.name, blocks[0])
+    return replace(case, towers=(blocks,))
+
+
+def _spoken_of(case: Case) -> tuple[Argument, ...]:
+    return (*case.arguments.values(), *(value for _, arguments in case.before for value in arguments.values()))
+
+
 def _about(*kinds: str, others: int = 5) -> Draw:
     """The skill's only argument is the first thing."""
 
     def draw(rng: Rng) -> Case:
         things = _things(rng, str(rng.choice(kinds)) if kinds else _grasped(rng), others=others)
-        return Case(things, {"object": things[0].name})
+        case = Case(things, {"object": things[0].name})
+        return _towered(case, rng, things[0] if things[0].kind == "block" else None)
 
     return draw
 
@@ -82,7 +117,8 @@ def _holding(arguments: Arguments, second: tuple[str, ...] = (), held: str = "")
     def draw(rng: Rng) -> Case:
         wanted = [held or _grasped(rng), *([str(rng.choice(second))] if second else [])]
         things = _things(rng, *wanted, others=4)
-        return Case(things, arguments(rng, things), (("pick", {"object": things[0].name}),))
+        case = Case(things, arguments(rng, things), (("pick", {"object": things[0].name}),))
+        return _towered(case, rng, things[1] if second else None)
 
     return draw
 

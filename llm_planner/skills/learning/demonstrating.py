@@ -15,14 +15,14 @@ from llm_planner.control.limits import JointLimits
 from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings, Script
-from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult
+from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import OPENING_MAX, Grip, hand_slices, room
 from llm_planner.skills.learned.decision import Decision
 from llm_planner.skills.learning.cases import Case
 from llm_planner.skills.learning.recording import Recording
-from llm_planner.skills.learning.shoves import shove_thing
+from llm_planner.skills.learning.shoves import FORCE_TIME, release_hand, shove_hand, shove_thing
 from llm_planner.skills.learning.showing import Finished, Piece, ShownRun
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.motion import Leg
@@ -35,7 +35,7 @@ from llm_planner.world.scene import Scene, SceneObject
 FINISHED = 4  # skill periods that the end is shown for
 SHOVES_MAX = 4
 SHOVED_AFTER = (0.2, 4.0)  # [s]
-ASTRAY = (0.004, 0.10)  # [m] that a hand is led off its way
+ASTRAY = (0.004, 0.15)  # [m] that a hand is led off its way
 _LIMITS = JointLimits(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max, PANDA_LIMITS.qvel_max, PANDA_LIMITS.qacc_max)
 ROOM = 0.01  # [m] around a hand that is put somewhere
 AZIMUTH = 0.9  # [rad] to either side, where hands begin
@@ -89,10 +89,10 @@ def _shown(show: Show, arguments: Mapping[str, Argument], episode: Episode, rng:
         arm = Arm(episode.observe(), show.settings, began)
         run = ScriptedRun(show.name, arm, show.script(arm, arguments), show.timeout)
         shown = ShownRun(run, show.observe, show.goal, decision, arguments)
-        result = _until(episode, shown, until)
+        result = _follow(episode, shown, until)
         pieces += shown.pieces
         if result is None:
-            _disturb(episode, began, show.settings, arguments, rng)
+            _disturb(episode, run, began, show.settings, arguments, rng)
             continue
         if result.code is not SkillErrorCode.SUCCEEDED:
             return []
@@ -109,7 +109,7 @@ def named_in(scene: Scene, arguments: Mapping[str, Argument]) -> list[str]:
     return [item.name for item in scene.objects if item.name in arguments.values()]
 
 
-def _until(episode: Episode, run: ShownRun, until: float) -> SkillResult | None:
+def _follow(episode: Episode, run: SkillRun, until: float = math.inf) -> SkillResult | None:
     """The result of the run, or None where time [s] was up first."""
     while episode.world.time < until:
         result = episode.advance(run, episode.observe())
@@ -119,20 +119,24 @@ def _until(episode: Episode, run: ShownRun, until: float) -> SkillResult | None:
 
 
 def _disturb(
-    episode: Episode, began: Observation, settings: ArmSettings, arguments: Mapping[str, Argument],
+    episode: Episode, run: SkillRun, began: Observation, settings: ArmSettings, arguments: Mapping[str, Argument],
     rng: np.random.Generator,
 ) -> None:  # fmt: skip
-    """A thing is moved, or the hand is led astray, its fingers too where they hold nothing."""
+    """A thing is moved, the hand is shoved while `run` goes on, or it is led astray."""
     world, observation = episode.world, episode.observe()
     assert isinstance(world, World)
-    if rng.random() < 0.4 and shove_thing(world, named_in(observation.scene, arguments), rng):
+    kind = rng.random()
+    if kind < 0.3 and shove_thing(world, named_in(observation.scene, arguments), rng):
         return
-    arm = Arm(observation, settings, began)
-    if not observation.scene.held and rng.random() < 0.5:
-        arm.width = rng.uniform(0.0, OPENING_MAX)
-    run = ScriptedRun("astray", arm, _astray(arm, rng), 5.0)
-    while episode.advance(run, episode.observe()) is None:
-        pass
+    if kind < 0.65:
+        shove_hand(world, rng)
+        _follow(episode, run, world.time + FORCE_TIME)
+        release_hand(world)
+    else:
+        arm = Arm(observation, settings, began)
+        if not observation.scene.held and rng.random() < 0.5:
+            arm.width = rng.uniform(0.0, OPENING_MAX)
+        _follow(episode, ScriptedRun("astray", arm, _astray(arm, rng), 5.0))
 
 
 def _astray(arm: Arm, rng: np.random.Generator) -> Script:

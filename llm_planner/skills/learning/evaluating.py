@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from llm_planner.simulation.world import World
+from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.errors import SkillError
-from llm_planner.skills.learned.loading import shows_effects
+from llm_planner.skills.learned.loading import decision_of, shows_effects
 from llm_planner.skills.learning.cases import Case
 from llm_planner.skills.learning.demonstrating import begin, named_in
-from llm_planner.skills.learning.shoves import FORCE_TIME, shove_hand, shove_thing
+from llm_planner.skills.learning.shoves import FORCE_TIME, release_hand, shove_hand, shove_thing
 from llm_planner.skills.library import CheckedSkill, SkillLibrary
 
 SHOVED_AFTER = (0.3, 3.0)  # [s]
-NO_FORCE = (0.0, 0.0, 0.0)
+AT_ONCE = 1.5  # [s] after a shove: what goes wrong later is the skill's own doing
 
 
 @dataclass(frozen=True)
 class Trial:
     """How one episode went. `done` is what the scene shows, `result` what the skill said, `seconds` simulated;
-    `valid` is false where the skill could not begin: what came before failed, or it refused before anything moved."""
+    `valid` is false where no skill could do it: what came before failed, it was refused before anything moved, or the
+    shove left the thing where the demonstrator cannot take it either."""
 
     seed: int
     done: bool
@@ -64,7 +66,22 @@ def evaluate(
     ended = episode.observe()
     watch(ended)
     done = shows_effects(skill.manifest, case.arguments, began, ended)
-    return Trial(seed, done, result, world.time - began.time, shove.told if shove else "")
+    trial = Trial(seed, done, result, world.time - began.time, shove.told if shove else "")
+    hopeless = shove is not None and shove.ended_it and _is_refused(skill, case.arguments, began, ended)
+    return trial if trial.succeeded or not hopeless else replace(trial, valid=False)
+
+
+def _is_refused(
+    skill: CheckedSkill, arguments: Mapping[str, Argument], began: Observation, ended: Observation
+) -> bool:  # fmt: skip
+    """Whether the demonstrator would not go on from there either."""
+    decision = decision_of(skill.manifest, ArmSettings(), arguments, began)
+    try:
+        decision.aim(began)
+        decision.aim(ended)
+    except SkillError:
+        return True
+    return False
 
 
 def _ran(episode: Episode, run: SkillRun, shove: _Shove | None, watch: Callable[[Observation], None]) -> SkillResult:
@@ -76,7 +93,7 @@ def _ran(episode: Episode, run: SkillRun, shove: _Shove | None, watch: Callable[
         watch(observation)
         result = episode.advance(run, observation)
     if shove:
-        shove.over()
+        shove.end(episode.world.time)
     episode.settle()
     return result
 
@@ -90,6 +107,7 @@ class _Shove:
         self._time = began + rng.uniform(*SHOVED_AFTER)
         self._until = math.inf
         self.told = ""
+        self.ended_it = False  # the skill, soon after
 
     def at(self, time: float) -> None:
         """Begin or end it as the time [s] has come."""
@@ -100,8 +118,10 @@ class _Shove:
                 self.told, self._until = "hand", time + FORCE_TIME
                 shove_hand(self._world, self._rng)
         elif time >= self._until:
-            self.over()
+            self._until = math.inf
+            release_hand(self._world)
 
-    def over(self) -> None:
-        self._world.push_hand(NO_FORCE)
-        self._until = math.inf
+    def end(self, time: float) -> None:
+        """The skill ended at that time [s]."""
+        release_hand(self._world)
+        self.ended_it = bool(self.told) and time - self._time < AT_ONCE

@@ -54,18 +54,20 @@ class Failure:
 
 @dataclass(frozen=True)
 class Tally:
-    """Of trials under one condition, with the 95 % interval of the rate, and the first and the last seed."""
+    """Of trials under one condition, with the 95 % interval of the rate, and the first and the last seed. `left_out`
+    are trials that say nothing about the skill, with why; they do not count."""
 
     successes: int
     trials: int
     interval: tuple[float, float]
     seeds: tuple[int, int]
     failures: tuple[Failure, ...]
+    left_out: tuple[Failure, ...] = ()
 
     @property
     def asked(self) -> int:
-        """Trials that were begun, the ones with them that never got as far as the skill."""
-        return self.seeds[1] - self.seeds[0] + 1
+        """Trials that were begun."""
+        return self.trials + len(self.left_out)
 
     @property
     def rate(self) -> float:
@@ -107,7 +109,9 @@ def tally(outcome: Outcome) -> Tally:
     if not trials:
         raise InputError("no trial got as far as the skill: what has to be done before it failed in all of them")
     failures = tuple(_failure(trial) for trial in trials if not trial.succeeded)
-    return Tally(outcome.successes, len(trials), outcome.interval, (trials[0].seed, trials[-1].seed), failures)
+    seeds = [trial.seed for trial in (*trials, *outcome.left_out)]
+    left_out = tuple(_failure(trial) for trial in outcome.left_out)
+    return Tally(outcome.successes, len(trials), outcome.interval, (min(seeds), max(seeds)), failures, left_out)
 
 
 def _failure(trial: Trial) -> Failure:
@@ -166,5 +170,5 @@ def _evaluated(table: Mapping[str, Any]) -> Evaluated:
 
 def _tally(table: Mapping[str, Any]) -> Tally:
     (low, high), (first, last) = table["interval"], table["seeds"]
-    failures = tuple(Failure(**failure) for failure in table["failures"])
-    return Tally(int(table["successes"]), int(table["trials"]), (low, high), (first, last), failures)
+    failures, left_out = (tuple(Failure(**failure) for failure in table[name]) for name in ("failures", "left_out"))
+    return Tally(int(table["successes"]), int(table["trials"]), (low, high), (first, last), failures, left_out)

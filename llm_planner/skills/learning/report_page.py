@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from llm_planner.drawing.chart import Curve, chart_svg
-from llm_planner.skills.learning.report import Evaluated, Failure, SkillReport, Tally, Trained, told
+from llm_planner.skills.learning.report import Failure, SkillReport, Tally, Trained, told
 from llm_planner.skills.learning.strip import PICTURE_FILE
 from llm_planner.skills.policies.weights_file import write_whole
 
@@ -45,7 +45,9 @@ def _evaluated(report: SkillReport, no_picture: str) -> Iterator[str]:
     latency = evaluated.latency
     yield f"A chunk takes {latency.median:.2f} ms on the CPU, 99 % of them at most {latency.p99:.2f} ms."
     yield f"The policy is {report.size / 1000:.0f} kB.\n"
-    yield from _failures(evaluated)
+    plain, perturbed = evaluated.plain, evaluated.perturbed
+    yield from _grouped("Failures", (*plain.failures, *perturbed.failures))
+    yield from _grouped("Left out: no skill could have done these", (*plain.left_out, *perturbed.left_out))
     if no_picture:
         yield f"No picture of the trials: {no_picture}.\n"
     else:
@@ -58,12 +60,12 @@ def _row(words: str, tally: Tally) -> str:
     return f"| {words} | {tally.rate:.1%} | {low:.1%} to {high:.1%} | {tally.trials} | {first} to {last} |"
 
 
-def _failures(evaluated: Evaluated) -> Iterator[str]:
-    groups = by_reason((*evaluated.plain.failures, *evaluated.perturbed.failures))
+def _grouped(title: str, failures: Sequence[Failure]) -> Iterator[str]:
+    groups = by_reason(failures)
     if groups:
-        yield "## Failures\n"
-        for reason, failures in groups:
-            yield f"- **{told(reason)}** ({len(failures)}): {failures[0].message or told(reason)}. {named(failures)}"
+        yield f"## {title}\n"
+        for reason, group in groups:
+            yield f"- **{told(reason)}** ({len(group)}): {group[0].message or told(reason)}. {named(group)}"
         yield ""
 
 

@@ -28,6 +28,11 @@ def shove_hand(world: World, rng: np.random.Generator) -> None:
     world.push_hand((force * math.cos(angle), force * math.sin(angle), rng.uniform(0.0, 0.3) * force))
 
 
+def release_hand(world: World) -> None:
+    """The force on the hand is over."""
+    world.push_hand((0.0, 0.0, 0.0))
+
+
 def shove_thing(world: World, names: Sequence[str], rng: np.random.Generator) -> bool:
     """Moves one of the things that lie freely, to a near free place; whether there was one."""
     scene = world.scene()

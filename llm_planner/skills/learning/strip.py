@@ -36,19 +36,16 @@ def scenes_of(lesson: Lesson, report: SkillReport) -> Iterator[Shown]:
     """The trials that the strip shows, run once more: their seeds decide them."""
     if report.evaluated is None:
         return
-    for choices in chosen(report.evaluated):
-        for perturbed, seed, words in choices:
-            seen: list[Observation] = []
-            try_one(lesson, seed, perturbed, watch=seen.append)
-            if seen:
-                yield Shown(f"{seed}\n{words}", tuple(seen))
-                break
+    for perturbed, seed, words in chosen(report.evaluated):
+        seen: list[Observation] = []
+        try_one(lesson, seed, perturbed, watch=seen.append)
+        yield Shown(f"{seed}\n{words}", tuple(seen))
 
 
-def chosen(evaluated: Evaluated) -> list[list[Choice]]:
-    """A success of either kind, then failures of different reasons: of each row what it may show, the best first."""
-    plain = [(False, seed, "succeeded") for seed in _not_failed(evaluated.plain)]
-    shoved = [(True, seed, "succeeded, shoved") for seed in _not_failed(evaluated.perturbed)]
+def chosen(evaluated: Evaluated) -> list[Choice]:
+    """A success of either kind, then failures of different reasons."""
+    plain = [(False, seed, "succeeded") for seed in _succeeded(evaluated.plain)]
+    shoved = [(True, seed, "succeeded, shoved") for seed in _succeeded(evaluated.perturbed)]
     failures = [(False, failure) for failure in evaluated.plain.failures]
     failures += [(True, failure) for failure in evaluated.perturbed.failures]
     reasons: dict[str, list[tuple[bool, Failure]]] = {}
@@ -56,18 +53,17 @@ def chosen(evaluated: Evaluated) -> list[list[Choice]]:
         reasons.setdefault(failure.reason, []).append((perturbed, failure))
     rounds = max(map(len, reasons.values()), default=0)
     spread = [group[turn] for turn in range(rounds) for group in reasons.values() if turn < len(group)]
-    failed = [[(perturbed, one.seed, _words(one))] for perturbed, one in spread[:FAILURES]]
-    return [row for row in (plain, shoved[::-1], *failed) if row]
+    failed = [(perturbed, one.seed, _words(one)) for perturbed, one in spread[:FAILURES]]
+    return [*plain[:1], *shoved[-1:], *failed]
 
 
 def _words(failure: Failure) -> str:
     return told(failure.reason) + (f", {failure.shoved} shoved" if failure.shoved else "")
 
 
-def _not_failed(tally: Tally) -> list[int]:
-    """Seeds of successes, and of trials that never got as far as the skill."""
-    failed, (first, last) = {failure.seed for failure in tally.failures}, tally.seeds
-    return [seed for seed in range(first, last + 1) if seed not in failed]
+def _succeeded(tally: Tally) -> list[int]:
+    others, (first, last) = {one.seed for one in (*tally.failures, *tally.left_out)}, tally.seeds
+    return [seed for seed in range(first, last + 1) if seed not in others]
 
 
 def draw_strip(shown: Iterator[Shown], path: Path) -> None:

@@ -28,10 +28,12 @@ class _Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of trials under one condition: `trials` in the order of their seeds, those that never began left out."""
+    """Of trials under one condition: `trials` in the order of their seeds; `left_out` are those that say nothing about
+    the skill, see `Trial.valid`."""
 
     perturbed: bool
     trials: tuple[Trial, ...]
+    left_out: tuple[Trial, ...] = ()
 
     @property
     def successes(self) -> int:
@@ -58,14 +60,15 @@ def try_out(
         trials[position] = trial
         report(1)
     plain, shoved = (
-        Outcome(perturbed, _valid([trials[k] for k in range(len(jobs)) if jobs[k].perturbed is perturbed]))
+        _outcome(perturbed, [trials[k] for k in range(len(jobs)) if jobs[k].perturbed is perturbed])
         for perturbed in (False, True)
     )
     return plain, shoved
 
 
-def _valid(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    return tuple(trial for trial in trials if trial.valid)
+def _outcome(perturbed: bool, trials: Sequence[Trial]) -> Outcome:
+    valid, left_out = (tuple(trial for trial in trials if trial.valid is kind) for kind in (True, False))
+    return Outcome(perturbed, valid, left_out)
 
 
 def try_one(
