@@ -13,6 +13,7 @@ from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.errors import SkillError
+from llm_planner.skills.learned.decision import Decision
 from llm_planner.skills.learned.loading import decision_of, shows_effects
 from llm_planner.skills.learning.cases import Case
 from llm_planner.skills.learning.demonstrating import begin, named_in
@@ -20,7 +21,7 @@ from llm_planner.skills.learning.shoves import FORCE_TIME, release_hand, shove_h
 from llm_planner.skills.library import CheckedSkill, SkillLibrary
 
 SHOVED_AFTER = (0.3, 3.0)  # [s]
-AT_ONCE = 1.5  # [s] after a shove: what goes wrong later is the skill's own doing
+AT_ONCE = 1.0  # [s]
 
 
 @dataclass(frozen=True)
@@ -61,56 +62,61 @@ def evaluate(
         run = skill.start(case.arguments, began)
     except SkillError as refusal:  # nothing has moved: there is no room, or nothing to take hold of
         return Trial(seed, False, SkillResult(refusal.code, str(refusal)), 0.0, valid=False)
-    shove = _Shove(world, case.arguments, rng, began.time) if perturbed else None
+    shove = _Shove(world, case.arguments, rng, began) if perturbed else None
     result = _ran(episode, run, shove, watch)
     ended = episode.observe()
     watch(ended)
     done = shows_effects(skill.manifest, case.arguments, began, ended)
     trial = Trial(seed, done, result, world.time - began.time, shove.told if shove else "")
-    hopeless = shove is not None and shove.ended_it and _is_refused(skill, case.arguments, began, ended)
-    return trial if trial.succeeded or not hopeless else replace(trial, valid=False)
+    if trial.succeeded or shove is None or shove.left is None:
+        return trial
+    decision = decision_of(skill.manifest, ArmSettings(), case.arguments, began)
+    return replace(trial, valid=_goes_on(decision, began, shove.left))
 
 
-def _is_refused(
-    skill: CheckedSkill, arguments: Mapping[str, Argument], began: Observation, ended: Observation
-) -> bool:  # fmt: skip
-    """Whether the demonstrator would not go on from there either."""
-    decision = decision_of(skill.manifest, ArmSettings(), arguments, began)
+def _goes_on(decision: Decision, began: Observation, left: Observation) -> bool:
+    """Whether the demonstrator does, which saw how it began, from what a shove left."""
     try:
         decision.aim(began)
-        decision.aim(ended)
+        decision.aim(left)
     except SkillError:
-        return True
-    return False
+        return False
+    return True
 
 
 def _ran(episode: Episode, run: SkillRun, shove: _Shove | None, watch: Callable[[Observation], None]) -> SkillResult:
     result = None
     while result is None:
-        if shove:
-            shove.at(episode.world.time)
         observation = episode.observe()
+        if shove:
+            shove.see(observation)
         watch(observation)
         result = episode.advance(run, observation)
     if shove:
-        shove.end(episode.world.time)
+        shove.end(episode.observe())
     episode.settle()
     return result
 
 
 class _Shove:
-    """Once in an episode the hand is shoved, or a thing that the skill is about is moved."""
+    """Once in an episode the hand is shoved, or a thing that the skill is about is moved.
 
-    def __init__(self, world: World, arguments: Mapping[str, Argument], rng: np.random.Generator, began: float) -> None:
+    `left` is what was seen a moment after that: what goes wrong later is the skill's own doing.
+    """
+
+    def __init__(
+        self, world: World, arguments: Mapping[str, Argument], rng: np.random.Generator, began: Observation
+    ) -> None:
         self._world, self._rng = world, rng
         self._names = named_in(world.scene(), arguments)
-        self._time = began + rng.uniform(*SHOVED_AFTER)
+        self._time = began.time + rng.uniform(*SHOVED_AFTER)
         self._until = math.inf
         self.told = ""
-        self.ended_it = False  # the skill, soon after
+        self.left: Observation | None = None
 
-    def at(self, time: float) -> None:
-        """Begin or end it as the time [s] has come."""
+    def see(self, observation: Observation) -> None:
+        """Begin or end it as the time has come."""
+        time = observation.time
         if not self.told and time >= self._time:
             if self._rng.random() < 0.5 and shove_thing(self._world, self._names, self._rng):
                 self.told = "thing"
@@ -120,8 +126,11 @@ class _Shove:
         elif time >= self._until:
             self._until = math.inf
             release_hand(self._world)
+        if self.told and self.left is None and time >= self._time + AT_ONCE:
+            self.left = observation
 
-    def end(self, time: float) -> None:
-        """The skill ended at that time [s]."""
+    def end(self, observation: Observation) -> None:
+        """The skill ended, and this is what was seen then."""
         release_hand(self._world)
-        self.ended_it = bool(self.told) and time - self._time < AT_ONCE
+        if self.told and self.left is None:
+            self.left = observation

@@ -48,6 +48,20 @@ def test_things_come_in_all_sizes():
     assert max(scales) > 1.15
 
 
+def test_towers_stand():
+    drawn = [(seed, draw_case(name, seed)) for name in ("pick", "place_on") for seed in range(12)]
+    towered = [(seed, case) for seed, case in drawn if any(len(tower) > 1 for tower in case.towers)]
+    assert towered
+    for seed, case in towered:
+        world = World(seed, case.objects)
+        case.prepare(world)
+        placed = {name: world.scene().find(name).position for tower in case.towers for name in tower}
+        for _ in range(200):
+            world._mujoco.mj_step(world.model, world.data)
+        for name, place in placed.items():
+            assert math.dist(world.scene().find(name).position, place) < 0.004, (seed, name)
+
+
 def test_every_skill_that_can_be_learned_has_its_world():
     for name in learnable(SKILLS):
         assert open_lesson(SKILLS, SKILLS, name).contract.world in CASES
@@ -143,6 +157,12 @@ def test_a_case_in_which_the_skill_refuses_to_begin_does_not_count():
         False,
     )
     assert trial.valid or not trial.done
+
+
+def test_a_trial_that_a_shove_made_impossible_is_left_out():
+    case = draw_case("pick", 900_000_037)
+    trial = evaluate(demonstrators(SKILLS).find("pick"), case, demonstrators(SKILLS), 900_000_037, True)
+    assert (trial.shoved, trial.succeeded, trial.valid) == ("hand", False, False)
 
 
 def test_wilsons_interval_is_the_textbooks():
