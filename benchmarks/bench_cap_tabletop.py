@@ -25,7 +25,7 @@ from llm_planner.plan.in_process import Workcell, run_command
 from llm_planner.plan.planning import plan_command
 from llm_planner.simulation.objects import ObjectSpec, named
 from llm_planner.simulation.world import open_world
-from llm_planner.skills.library import load_skills
+from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.world.places import WORKSPACE
 from llm_planner.world.scene import Scene, SceneObject
 
@@ -193,11 +193,10 @@ class Result:
     limits: tuple[float, float]
 
 
-def run_trial(task: int, seed: int, model: LanguageModel) -> Result:
+def run_trial(task: int, seed: int, model: LanguageModel, library: SkillLibrary) -> Result:
     """One instruction in one scene; scenes that do not allow the instruction are drawn again."""
     name, _, draw = TASKS[task]
     rng = np.random.default_rng([seed, task])
-    library = load_skills()
     while True:
         world = open_world("tabletop", int(rng.integers(2**31)), draw_objects(rng))
         trial = draw(world.scene(), rng)
@@ -224,17 +223,20 @@ def main(arguments: list[str] | None = None) -> dict:
     parser.add_argument(
         "--weights", type=Path, help="a folder of compact weights to measure in place of the shipped ones"
     )
+    parser.add_argument("--skills", type=Path, help="a library of skills in place of the one that ships")
+    parser.add_argument("--scripted", action="store_true", help="scripts move, no learned policies")
     parser.add_argument("--task", type=int, help="only this instruction, 0 to 7")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print every failure")
     args = parser.parse_args(arguments)
     model = load_compact_model(args.weights) if args.weights else open_model(args.model)
+    library = load_skills(args.skills, learned=not args.scripted)
     shares: dict[str, float] = {}
     results: list[Result] = []
     for task, (name, _, _) in enumerate(TASKS):
         if args.task is not None and task != args.task:
             continue
-        trials = [run_trial(task, args.seed + k, model) for k in range(args.trials)]
+        trials = [run_trial(task, args.seed + k, model, library) for k in range(args.trials)]
         results += trials
         shares[name] = sum(trial.success for trial in trials) / len(trials)
         if not args.json:

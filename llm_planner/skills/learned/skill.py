@@ -101,7 +101,9 @@ class LearnedRun:
         """The policy's next actions (horizon, 6)."""
         missing = self._motion.sampler.spec.n_obs_steps - len(self._history)
         seen = np.stack([self._history[0]] * missing + list(self._history))
-        noise = self._drawn(1.0) if self._patience.needs_nudge else self._noise
+        # A regression knows no other noise than none.
+        nudged = self._patience.needs_nudge and self._motion.sampler.spec.objective == "flow"
+        noise = self._drawn(1.0) if nudged else self._noise
         actions: Array = self._motion.sampler.sample(Conditioning(seen, goal_numbers(self._motion.goal, aim)), noise)[0]
         return actions
 
