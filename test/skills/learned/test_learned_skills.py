@@ -179,7 +179,7 @@ def test_a_hand_that_is_far_behind_for_long_ends_the_motion():
 
 @pytest.mark.parametrize(("objective", "nudged"), [("flow", True), ("regression", False)])
 def test_a_hand_that_rests_undone_is_nudged(table, learned_pick, sampler, objective, nudged):
-    """No noise is what a flow is most sure of; where that leads nowhere, another sample may. A regression has only one."""
+    """No noise is what a flow is most sure of; another sample may lead on. A regression has only one."""
     sampler.spec = replace(sampler.spec, objective=objective)
     run = learned_pick.start(BLOCK, table.observation())
     for _ in range(20):
