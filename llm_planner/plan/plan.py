@@ -111,6 +111,8 @@ _SENTENCES = {
     "beside": "the {0} is {3} m from the {1}, on its {2} side",
     "moved": "the {0} is {2} m to the {1} of where it was",
     "reached": "the robot is at the {0}",
+    "followed": "the robot is {1} m from the {0}",
+    "docked": "the robot stands in the {0}",
     "held": "the {0} is in the gripper",
     "empty": "the gripper is empty",
     "holding": "something is in the gripper",
@@ -160,7 +162,7 @@ def goals_of(
 
 
 _GRIPPER = frozenset({"empty", "holding", "held"})
-_REACHED = "reached"  # where a mobile robot is: only until it goes elsewhere
+_WHEREABOUTS = frozenset({"reached", "followed", "docked"})  # of a mobile robot: only until it goes elsewhere
 
 
 def still_wanted(goals: tuple[Goal, ...], later: tuple[Goal, ...]) -> tuple[Goal, ...]:
@@ -170,14 +172,14 @@ def still_wanted(goals: tuple[Goal, ...], later: tuple[Goal, ...]) -> tuple[Goal
     """
     moved = frozenset(name for goal in later for name in _moves(goal))
     gripper = any(goal.atom.predicate in _GRIPPER or HELD in goal.atom.arguments for goal in later)
-    passing = (_GRIPPER if gripper else frozenset()) | (frozenset({_REACHED}) if later else frozenset())
+    passing = (_GRIPPER if gripper else frozenset()) | (_WHEREABOUTS if later else frozenset())
     kept = [goal for goal in goals if goal.atom.predicate not in passing and not goal.objects & moved]
     return (*kept, *later)
 
 
 def _moves(goal: Goal) -> frozenset[str]:
     """The objects that a step with this effect moves: the first one it speaks of."""
-    if not goal.atom.arguments or goal.atom.predicate == _REACHED:
+    if not goal.atom.arguments or goal.atom.predicate in _WHEREABOUTS:
         return frozenset()
     first = goal.atom.arguments[0]
     name = goal.held_at_start if first == HELD else goal.values.get(first)

@@ -8,16 +8,19 @@ from dataclasses import replace
 from functools import partial
 
 from llm_planner.control.zones import Zone
+from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.plan import Goal
 from llm_planner.plan.shoving import pushed
 from llm_planner.simulation.objects import in_state
 from llm_planner.simulation.rooms.base import GRIP_REACH
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.floor import Floor, floor_of
+from llm_planner.skills.trailing import way_behind, without
 from llm_planner.skills.ways import keeps_out
 from llm_planner.world import predicates
 from llm_planner.world.atoms import HELD, HERE
 from llm_planner.world.building import Building
+from llm_planner.world.docking import docking_pose
 from llm_planner.world.free_space import clearance, free_spot
 from llm_planner.world.geometry import bottom, distance_in_plane, half_extents, top
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, WORKSPACE, Point2, direction_vector, region
@@ -80,6 +83,25 @@ def _reached(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     if building is not None and where in building.names:
         return _robot_at(scene, middle_of(building, scene, where, zones))
     return scene if where == scene.held else _robot_beside(scene, scene.find(where), zones)
+
+
+def _followed(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    """The robot on the way to what it follows, so far from it: nobody knows where that goes meanwhile."""
+    item, distance = _object(scene, goal, 0), float(str(_argument(goal, 1)))
+    if scene.building is None or scene.robot is None or not scene.building.room_at(*item.position[:2]):
+        return scene
+    x, y, _ = scene.robot.position
+    floor = floor_of(scene.building, scene, zones)
+    try:
+        way = without(floor, item).way((x, y), item.position[:2])
+    except LlmPlannerError:  # the skill will say so, or what is in the way will be gone
+        return scene
+    return _robot_at(scene, way_behind(floor, way, item, distance)[-1])
+
+
+def _docked(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    pose = docking_pose(_object(scene, goal, 0))
+    return replace(_robot_at(scene, pose.position[:2]), robot=pose) if scene.building else scene
 
 
 def _robot_beside(scene: Scene, item: SceneObject, zones: Zones) -> Scene:
@@ -219,5 +241,5 @@ _EFFECTS: Mapping[str, Callable[[Scene, Goal, Zones], Scene]] = {
     "beside": _beside, "moved": _moved,
     "open": partial(_in_state, predicates.OPEN_AT), "closed": partial(_in_state, 0.0),
     "lit": partial(_in_state, 1.0), "clean": partial(_in_state, 0.0),
-    "toppled": _toppled,
+    "toppled": _toppled, "followed": _followed, "docked": _docked,
 }  # fmt: skip

@@ -155,7 +155,8 @@ def last_scene(foreseen: Foreseen) -> Scene:
     ended = foreseen.before.time + foreseen.seconds
     if not foreseen.way.points:  # nobody knows where the robot is
         return replace(foreseen.promised, time=ended)
-    return scene_at(foreseen, foreseen.way.points[-1], ended)
+    scene = scene_at(foreseen, foreseen.way.points[-1], ended)
+    return replace(scene, robot=foreseen.promised.robot) if scene.building else scene  # a base faces as is promised
 
 
 def scene_at(foreseen: Foreseen, point: Waypoint, time: float) -> Scene:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import dist
 
@@ -84,13 +84,41 @@ class Base:
     def drive(self, phase: str, goal: Point2) -> Script:
         """Drive to `goal` [m]; raises SkillError (UNREACHABLE, NO_FREE_SPACE) when the base does not get there."""
         self.phase = phase
+        way = self.way(self.floor, goal)
+        yield from self._follow(timed_drive(way, self.yaw, self._limits))
+
+    def way(self, floor: Floor, goal: Point2) -> tuple[Point2, ...]:
+        """Corners from here to `goal` [m], both included; raises SkillError (UNREACHABLE, NO_FREE_SPACE)."""
         try:
-            way = self.floor.way(self.position, goal)
+            return floor.way(self.position, goal)
         except InputError as error:
             raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no way there: {error}") from error
+
+    def pursue(self, phase: str, seconds: float, course: Callable[[], tuple[Sequence[Point2], Point2]]) -> Script:
+        """For so long where `course` leads, asked anew at every moment: the corners of a way, this place first, and a
+        point to face."""
+        self.phase = phase
+        until, count = self.observation.time + seconds, round(self.settings.ahead / PATH_DT)
+        while self.observation.time < until - 1e-6:
+            way, (x, y) = course()
+            yaw = math.atan2(y - self.position[1], x - self.position[0])
+            poses = timed_drive(way, yaw, self._limits, self.scene.speed)[: count + 1]
+            yield self._reference([base_pose(*pose.position[:2], yaw) for pose in poses], self.observation.time)
+
+    def creep(self, phase: str, pose: Pose, speed: float, arrived: float, facing: float) -> Script:
+        """Straight to `pose` at `speed` [m/s] at most, turned as it is there, to within `arrived` [m] and `facing`
+        [rad]; raises SkillError (UNREACHABLE) when the base does not get there."""
+        self.phase, yaw = phase, yaw_of(pose)
+        path = timed_drive(
+            [self.position, pose.position[:2]], yaw, replace(self._limits, speed=min(speed, self._limits.speed))
+        )
+        yield from self._follow([base_pose(*at.position[:2], yaw) for at in path], arrived, facing)
+
+    @property
+    def _limits(self) -> DriveLimits:
+        """Of the motion to ask for, at the controller's speed limit of this moment."""
         limits = self.settings.limits
-        limits = replace(limits, speed=min(limits.speed, SLOWER * self.observation.speed_limit))
-        yield from self._follow(timed_drive(way, self.yaw, limits))
+        return replace(limits, speed=min(limits.speed, SLOWER * self.observation.speed_limit))
 
     def turn(self, phase: str, yaw: float) -> Script:
         """Turn on the spot to `yaw` [rad]; raises SkillError (UNREACHABLE) when it does not."""
@@ -117,9 +145,12 @@ class Base:
     def _reference(self, poses: Sequence[Pose], start: float) -> MotionReference:
         return MotionReference(start, PATH_DT, tuple(poses), self.width, VALID_FOR)
 
-    def _follow(self, poses: Sequence[Pose]) -> Script:
-        """Along the timed poses, waiting for a base that lags, until it has arrived and faces as told."""
+    def _follow(self, poses: Sequence[Pose], arrived: float | None = None, facing: float | None = None) -> Script:
+        """Along the timed poses, waiting for a base that lags, until it has arrived and faces as told, as exactly as
+        the settings say or as is said here [m], [rad]."""
         settings, count = self.settings, round(self.settings.ahead / PATH_DT)
+        arrived = settings.arrived if arrived is None else arrived
+        facing = settings.facing if facing is None else facing
         elapsed, waited, last, lagging = 0.0, 0.0, self.observation.time, False
         while True:
             index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)
@@ -131,7 +162,7 @@ class Base:
             lagging = behind > settings.lag_max
             if index == len(poses) - 1:
                 turned = abs(math.remainder(yaw_of(poses[-1]) - self.yaw, math.tau))
-                if behind <= settings.arrived and turned <= settings.facing:
+                if behind <= arrived and turned <= facing:
                     break
                 waited += step
             elif lagging:

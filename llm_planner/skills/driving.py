@@ -29,8 +29,9 @@ class DriveLimits:
     bend: float = 0.35  # [m/s] of change of velocity at a corner, which the base rounds off
 
 
-def timed_drive(points: Sequence[Point2], yaw: float, limits: DriveLimits) -> tuple[Pose, ...]:
-    """T_map_base every `PATH_DT` s along the corners `points`, from rest to rest, facing where it goes.
+def timed_drive(points: Sequence[Point2], yaw: float, limits: DriveLimits, begin: float = 0.0) -> tuple[Pose, ...]:
+    """T_map_base every `PATH_DT` s along the corners `points`, from the speed `begin` [m/s] to rest, facing where it
+    goes.
 
     `yaw` [rad] is kept where the way has no length.
     """
@@ -45,7 +46,7 @@ def timed_drive(points: Sequence[Point2], yaw: float, limits: DriveLimits) -> tu
     corners = np.cumsum(counts)[:-1]
     speeds[corners] = [_corner_speed(a, b, limits) for a, b in pairwise(headings[[0, *corners]].tolist())]
     gaps: Array = np.linalg.norm(np.diff(places, axis=0), axis=1)
-    speeds = _accelerating(speeds, gaps, limits.acceleration)
+    speeds = _accelerating(speeds, gaps, limits.acceleration, begin)
     times = np.concatenate([[0.0], np.cumsum(2 * gaps / (speeds[1:] + speeds[:-1]))])
     wanted = np.minimum(PATH_DT * np.arange(1, math.ceil(times[-1] / PATH_DT) + 1), times[-1])
     passed = _passed(wanted, times, speeds, gaps)
@@ -71,11 +72,11 @@ def _corner_speed(before: float, after: float, limits: DriveLimits) -> float:
     return min(limits.speed, limits.bend / max(bend, 1e-6))
 
 
-def _accelerating(speeds: Array, gaps: Array, acceleration: float) -> Array:
-    """The speeds, lowered until those of neighbours can be reached from each other and both ends are at rest."""
+def _accelerating(speeds: Array, gaps: Array, acceleration: float, begin: float) -> Array:
+    """The speeds, lowered until those of neighbours can be reached from each other, the first at most `begin` [m/s]."""
     squares = (speeds**2).tolist()
     steps = (2 * acceleration * gaps).tolist()
-    squares[0] = squares[-1] = 0.0
+    squares[0], squares[-1] = min(squares[0], begin**2), 0.0
     for k, step in enumerate(steps):
         squares[k + 1] = min(squares[k + 1], squares[k] + step)
     for k in range(len(steps) - 1, -1, -1):

@@ -105,6 +105,10 @@ class Floor:
             corners += [enter, *way]
         return tuple(corners)
 
+    def forbids(self, point: Point2) -> bool:
+        """Whether rules keep the base from standing there."""
+        return any(_forbidden(zone).covers(point) for zone in self.zones)
+
     @property
     def _kept(self) -> str:
         """What rules ask for, for a person."""
@@ -150,7 +154,12 @@ def _legs(building: Building, start: Point2, goal: Point2) -> tuple[tuple[str, P
     route = shortest_route(building, start, goal)
     floor, here, legs = Floor(building, ()), start, []
     for door, (room, beyond) in zip(route.points[1:], pairwise(route.rooms), strict=False):
-        before, behind = (nearest_in(floor.area(name), door) for name in (room, beyond))
+        before, behind = (_passing(floor.area(name), door, end) for name, end in ((room, start), (beyond, goal)))
         legs.append((room, here, before))
         here = behind
     return (*legs, (route.rooms[-1], here, goal))
+
+
+def _passing(area: Rectangle, door: Point2, end: Point2) -> Point2:
+    """Where a door is entered straight from the room: an end of the way that is in the doorway already is as good."""
+    return min(nearest_in(area, door), end, key=lambda place: dist(place, door))

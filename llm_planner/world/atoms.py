@@ -11,6 +11,8 @@ the room in which a mobile robot was then.
     on(held, object)   in(held, object)       see `predicates`
     in(held, here)   in(object, here)         that object lies in the room
     reached(destination)                      the robot is in that room, or beside that object or person
+    followed(object, distance)                the robot is so far from it [m]
+    docked(station)                           the robot stands in that docking station
     portable(object)                          a robot may pick it up: it is no person
     at(held, place)                           a region's name or a point
     beside(held, object, direction, distance)
@@ -19,7 +21,7 @@ the room in which a mobile robot was then.
     clear(object)                             nothing is on or in it
     container(object)                         things can be put into it
     open(object)   closed(object)   lit(object)   clean(object)   toppled(object)       see `predicates`
-    drawer(object)   button(object)   stain(object)                                     it is one
+    drawer(object)   button(object)   stain(object)   dock(station)                     it is one
     different(held, object)                   they are not the same thing
 
 Words are those of a person behind the robot: whoever starts a skill has translated the viewpoint already.
@@ -35,6 +37,7 @@ from typing import Any
 
 from llm_planner.errors import InputError
 from llm_planner.world import predicates, propositions
+from llm_planner.world.docking import docked
 from llm_planner.world.scene import Scene, Vector3
 
 HELD = "held"
@@ -120,6 +123,8 @@ _PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
     "on": (2, lambda m, a, b: predicates.on(m.scene, _object(m, a), _object(m, b))),
     "in": (2, lambda m, a, b: _shown(m, "in", _object(m, a), _room_or_container(m, b))),
     "reached": (1, lambda m, a: _reached(m, _object(m, a))),
+    "followed": (2, lambda m, a, far: predicates.followed(m.scene, _object(m, a), float(m.values[far]))),
+    "docked": (1, lambda m, a: docked(m.scene, _object(m, a))),
     "portable": (1, lambda m, a: predicates.is_portable(m.scene.find(_object(m, a)))),
     "at": (2, lambda m, a, place: predicates.at(m.scene, _object(m, a), m.values[place])),
     "beside": (4, _beside),
@@ -127,7 +132,7 @@ _PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
     "clear": (1, lambda m, a: predicates.clear(m.scene, _object(m, a))),
     "container": (1, lambda m, a: predicates.is_container(m.scene.find(_object(m, a)))),
     **{name: (1, partial(_shown_of, name)) for name in ("open", "closed", "lit", "clean", "toppled")},
-    **{kind: (1, partial(_is_kind, kind)) for kind in (predicates.DRAWER, predicates.BUTTON, predicates.STAIN)},
+    **{kind: (1, partial(_is_kind, kind)) for kind in sorted(predicates.FURNITURE)},
     "different": (2, lambda m, a, b: _object(m, a) != _object(m, b)),
 }
 

@@ -54,6 +54,12 @@ def distance_in_plane(a: Vector3 | tuple[float, float], b: Vector3 | tuple[float
     return math.hypot(a[0] - b[0], a[1] - b[1])
 
 
+def distance_to_box(point: tuple[float, float], item: SceneObject) -> float:
+    """From a point to the object's box, both seen from above [m]; 0 inside."""
+    reach = half_extents(item)
+    return math.hypot(*(max(0.0, abs(point[k] - item.position[k]) - reach[k]) for k in (0, 1)))
+
+
 def is_above(item: SceneObject, x: float, y: float) -> bool:
     """Whether the vertical line through (x, y) meets the object's box, however it lies (slab test in its own frame)."""
     rows = rotation_matrix(item.orientation)

@@ -9,7 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from llm_planner.world.geometry import bottom, distance_in_plane, half_extents, is_above, rotation_matrix, top
+from llm_planner.world.geometry import (
+    bottom,
+    distance_in_plane,
+    distance_to_box,
+    half_extents,
+    is_above,
+    rotation_matrix,
+    top,
+)
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, Point2, direction_vector, region
 from llm_planner.world.scene import Scene, SceneObject, Vector3
 
@@ -32,6 +40,8 @@ FIXED_KINDS = frozenset({"person", "plant"}) | FURNITURE  # nobody carries them 
 OPEN_AT, CLOSED_AT = 0.06, 0.01  # [m] that a drawer is out, at least or at most
 CLEAN_AT = 0.05  # share of a stain that nobody sees any more
 TOPPLED = math.radians(60.0)
+FOLLOWED = 0.25  # [m] off the distance at which something is followed
+GONE_ON = 0.5  # [m] that it may have gone on by the time that the robot has come to rest
 
 Place = str | Vector3 | Point2  # a region's name, or a point
 
@@ -167,6 +177,15 @@ def clean(scene: Scene, name: str) -> bool:
 def toppled(scene: Scene, name: str) -> bool:
     """The object lies on its side or upside down: its own z axis is far from the vertical."""
     return rotation_matrix(scene.find(name).orientation)[2][2] < math.cos(TOPPLED)
+
+
+def followed(scene: Scene, name: str, distance: float) -> bool:
+    """A mobile robot is at that distance from the object's box [m], or a little behind."""
+    item = scene.find(name)
+    if scene.robot is None:
+        return False
+    x, y, _ = scene.robot.position
+    return -FOLLOWED <= distance_to_box((x, y), item) - distance <= FOLLOWED + GONE_ON
 
 
 def gap(a: SceneObject, b: SceneObject, direction: str) -> float:

@@ -23,7 +23,8 @@ FURNISHED = Scene(
         for kind in ("drawer", "button", "stain")
     ),
 )
-HOUSE = Scene(0.0, (), building=Building((Room("hall", Rectangle(0.0, 1.0, 0.0, 1.0)),), ()))
+DOCK = SceneObject("dock", "dock", "", (0.1, 0.5, 0.1), IDENTITY, (0.1, 0.3, 0.2))
+HOUSE = Scene(0.0, (DOCK,), building=Building((Room("hall", Rectangle(0.0, 1.0, 0.0, 1.0)),), ()))
 MUG = SceneObject("mug", "mug", "", (0.51234, 0.0, 0.04), IDENTITY, (0.08, 0.08, 0.09))
 
 

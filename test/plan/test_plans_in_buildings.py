@@ -13,13 +13,15 @@ from llm_planner.plan.prediction import predict
 from llm_planner.simulation.rooms.things import parse_things
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import load_skills
+from llm_planner.world.docking import docked
+from llm_planner.world.propositions import distance_to
 
 LIBRARY = load_skills()
 
 
 @pytest.fixture
 def world():
-    return open_world("rooms", 3, parse_things("red parcel, mug, Anna, Ben"), rooms=8)
+    return open_world("rooms", 3, parse_things("red parcel, mug, Anna, Ben, dock"), rooms=8)
 
 
 @pytest.fixture
@@ -56,6 +58,43 @@ def test_going_to_a_person_leads_beside_them(after):
     scene = after(("go_to", {"destination": "Anna"}))
     assert 0.4 < dist(scene.robot.position[:2], scene.find("Anna").position[:2]) < 0.9
     assert scene.robot_room == scene.building.room_at(*scene.find("Anna").position[:2])
+
+
+def test_following_leads_to_a_distance_behind_whom_it_follows(after):
+    scene = after(("go_to", {"destination": "Anna"}), ("follow", {"object": "Anna", "seconds": 20.0, "distance": 1.5}))
+    assert distance_to(scene, "Anna") == pytest.approx(1.5, abs=0.1)
+
+
+def test_following_what_is_not_there_leads_nowhere(after, world):
+    assert after(("follow", {"object": "dragon", "seconds": 20.0, "distance": 1.5})) == world.scene()
+
+
+def test_docking_leads_into_the_dock_turned_as_it_is(after):
+    scene = after(("dock", {"station": "dock"}))
+    assert docked(scene, "dock")
+
+
+def test_a_plan_may_end_in_the_dock(world):
+    program = 'go_to("mug")\npick_up("mug")\ngo_to("lobby")\ndrop_off()\ndock("dock")'
+    report = run_command("tidy up and charge", Workcell(world, LIBRARY), lambda scene: planned(world, program))
+    assert (report.outcome, report.message) == (
+        Outcome.DONE, "The gripper is empty; the mug lies in the lobby; the robot stands in the dock.",
+    )  # fmt: skip
+
+
+def test_a_plan_may_follow_somebody_who_walks(world):
+    program = 'go_to("Anna")\nfollow("Anna", 15, 1.2)'
+    walking: list[str] = []
+
+    def walk(state):
+        following = any(step.skill == "follow" and step.status is StepStatus.RUNNING for step in state.plan.steps)
+        if following and not walking:
+            walking.append("Anna")
+            world.walk("Anna", ["hall", "lobby"])
+
+    report = run_command("follow Anna", Workcell(world, LIBRARY), lambda scene: planned(world, program), on_change=walk)
+    assert (report.outcome, report.message) == (Outcome.DONE, "The robot is 1.2 m from Anna.")
+    assert walking
 
 
 def test_what_is_held_comes_along_and_is_left_behind_on_the_floor(after):
@@ -142,7 +181,7 @@ def test_a_person_is_told_of_without_an_article():
     [
         (
             'go_to("kitchin")',
-            'there is no "kitchin" here .*the rooms are: .*hall.*; in them are: red parcel, mug, Anna',
+            'there is no "kitchin" here .*the rooms are: .*hall.*; in them are: red parcel, mug, dock, Anna',
         ),
         ('pick_up("mug")', "the mug is in another room; go there first"),
         ('go_to("Anna")\npick_up("Anna")', "Anna is nothing that can be picked up"),

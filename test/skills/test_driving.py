@@ -89,3 +89,14 @@ def test_a_narrow_way_is_taken_closely_and_a_closed_one_straight():
     assert all(clear_of(Obstacle(disc.center, 0.86 * disc.radius), (0.3, 2.0), way) for disc in gate)
     closed = [Obstacle((2.0, 0.0), 1.5), Obstacle((2.0, 4.0), 1.5), Obstacle((2.0, 2.0), 1.5)]
     assert way_around((0.3, 2.0), (3.7, 2.0), closed, ROOM) == ((3.7, 2.0),)
+
+
+def test_who_drives_already_goes_on_at_that_speed():
+    poses = timed_drive([(0.0, 0.0), (3.0, 0.0)], 0.0, LIMITS, begin=0.6)
+    assert poses[0].position[0] == pytest.approx(0.6 * PATH_DT, rel=0.2)
+
+
+def test_who_drives_too_fast_to_stop_in_time_slows_down_as_it_should_have():
+    poses = timed_drive([(0.0, 0.0), (0.05, 0.0)], 0.0, LIMITS, begin=1.2)
+    assert poses[-1].position[0] == pytest.approx(0.05)
+    assert len(poses) * PATH_DT >= math.sqrt(2 * 0.05 / LIMITS.acceleration) - PATH_DT

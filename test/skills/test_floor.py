@@ -115,3 +115,16 @@ def test_what_is_carried_is_in_nobodys_way():
 def test_an_unknown_room_is_told():
     with pytest.raises(InputError, match="there is no room 'attic'"):
         floor().area("attic")
+
+
+def test_a_way_that_begins_or_ends_in_a_doorway_does_not_go_back_into_the_room():
+    assert floor().way((3.9, 2.1), (6.0, 2.0))[:2] == ((3.9, 2.1), (3.9, 2.1))
+    assert floor().way((2.0, 2.0), (4.1, 2.1))[-1] == (4.1, 2.1)
+    assert all(x <= 4.1 for x, _ in floor().way((2.0, 2.0), (4.1, 2.1)))
+
+
+def test_rules_forbid_places_as_far_as_they_ask_for():
+    kept = floor(zones=(printer(2.0, 2.0, 1.0),))
+    assert kept.forbids((2.0, 3.1))
+    assert not kept.forbids((2.0, 3.5))
+    assert not floor().forbids((2.0, 2.0))

@@ -48,7 +48,9 @@ def room_of(world, name):
 def test_each_robot_is_offered_its_own_skills(world):
     mobile = LIBRARY.for_scene(world.scene())
     arm = LIBRARY.for_scene(open_world("tabletop").scene())
-    assert sorted(mobile.skills) == ["drop_off", "go_to", "look", "manoeuvre", "pick_up", "wait"]
+    assert sorted(mobile.skills) == [
+        "dock", "drop_off", "follow", "go_to", "look", "manoeuvre", "pick_up", "wait",
+    ]  # fmt: skip
     assert "pick" in arm.skills
     assert not set(arm.skills) & set(mobile.skills)
     assert {skill.name for skill in mobile} == {signature.name for signature in mobile.signatures}

@@ -1,5 +1,7 @@
 """The atoms of skill manifests."""
 
+import math
+
 import pytest
 
 from llm_planner.errors import InputError
@@ -129,3 +131,39 @@ def test_here_is_the_room_around_the_robot_until_a_skill_has_started_in_another(
 def test_people_are_not_portable():
     assert in_house("portable(object)", (1.0, 1.0), object="mug")
     assert not in_house("portable(object)", (1.0, 1.0), object="Anna")
+
+
+@pytest.mark.parametrize(
+    ("away", "kept"), [(0.7, False), (0.8, True), (1.0, True), (1.2, True), (1.7, True), (1.8, False)]
+)
+def test_who_is_followed_is_so_far_from_the_robot_or_has_just_gone_on(away, kept):
+    text = "followed(object, distance)"
+    assert in_house(text, (1.0 + 0.2 + away, 3.0), object="Anna", distance=1.0) is kept
+
+
+DOCK = SceneObject("dock", "dock", "", (0.1, 2.0, 0.1), IDENTITY, (0.12, 0.3, 0.2))
+
+
+def in_dock(robot):
+    scene = Scene(0.0, (DOCK, ANNA), "", robot, 0.0, HOUSE)
+    return holds(parse_atom("docked(station)", ["station"]), Moment(scene, {"station": "dock"}, "", {}))
+
+
+def turned(degrees):
+    half = math.radians(degrees) / 2
+    return 0.0, 0.0, math.sin(half), math.cos(half)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "degrees", "stands"),
+    [(0.4, 2.0, 0, True), (0.415, 2.0, 2, True), (0.43, 2.0, 0, False), (0.4, 2.03, 0, False), (0.4, 2.0, 4, False)],
+)
+def test_a_robot_is_docked_within_two_centimetres_and_three_degrees(x, y, degrees, stands):
+    assert in_dock(Pose((x, y, 0.0), turned(degrees))) is stands
+
+
+def test_a_robot_that_nobody_sees_is_nowhere():
+    scene = Scene(0.0, (DOCK, ANNA), "", None, 0.0, HOUSE)
+    values = {"station": "dock", "object": "Anna", "distance": 1.0}
+    for text in ("docked(station)", "followed(object, distance)"):
+        assert not holds(parse_atom(text, values), Moment(scene, values, "", {}))

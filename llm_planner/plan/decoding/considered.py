@@ -17,7 +17,9 @@ from llm_planner.world.propositions import ANYTHING, Proposition
 _CARRYING = frozenset(
     {"in", "on", "at", "beside", "holding", "moved", "height", "clear"}
 )  # what taking a thing changes
-_ONLY_SPOKEN_OF = frozenset({"above", "open", "closed", "lit", "clean", "toppled"})  # of no use to anything else
+_ONLY_SPOKEN_OF = frozenset(
+    {"above", "open", "closed", "lit", "clean", "toppled", "followed", "docked"}
+)  # of no use to anything else
 
 
 def menu_for(task: Task, widest: bool = False) -> Menu:

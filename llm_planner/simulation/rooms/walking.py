@@ -12,7 +12,7 @@ from llm_planner.world.places import Point2
 from llm_planner.world.scene import SceneObject
 
 SPEED_MAX = 2.0  # [m/s]
-PERSONAL = 0.75  # [m] between the middles of a walker and of a robot in front of it, at which the walker waits
+PERSONAL = 0.85  # [m] between the middles of a walker and of a robot in front of it, at which the walker waits
 
 
 @dataclass(frozen=True)

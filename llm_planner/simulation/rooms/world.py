@@ -66,6 +66,7 @@ class RoomsWorld:
     def __init__(self, seed: int, objects: Sequence[ObjectSpec] | None = None, rooms: int | None = None) -> None:
         self._rooms = rooms
         self._items: dict[str, SceneObject] = {}
+        self._walks: dict[str, Walk] = {}
         self.reset(seed, objects)
 
     def reset(self, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
@@ -186,7 +187,7 @@ class RoomsWorld:
         self.dt: float = self.model.opt.timestep  # [s] of one physics step
         self._mocap = {item.name: int(self.model.body(item.name).mocapid[0]) for item in items}
         self._items = {}
-        self._walks: dict[str, Walk] = {}
+        self._walks = {}
         self._held, self._width = "", OPEN_WIDTH
         for item in items:
             self._move(item)

@@ -7,9 +7,10 @@ rises, the same friction lifts it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
+from llm_planner.control.zones import Zone
 from llm_planner.skills.aim import Aim
 from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.contract import Argument, SkillErrorCode
@@ -17,20 +18,34 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import Footprint, footprint, is_upright, separation
 from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw
 from llm_planner.skills.motion import Leg
+from llm_planner.skills.reach import check_reach
 from llm_planner.skills.scripts.slide import get_behind, is_behind, leave
-from llm_planner.skills.sliding import FINGER, RUN_UP, Stroke, extent
+from llm_planner.skills.sliding import FINGER, RUN_UP, Stroke
+from llm_planner.skills.ways import check_line
 from llm_planner.world.geometry import half_extents, rotation_matrix, top
 from llm_planner.world.names import the
 from llm_planner.world.places import Point2
 from llm_planner.world.predicates import toppled
-from llm_planner.world.scene import SceneObject
+from llm_planner.world.scene import Scene, SceneObject
 
 DEPTH = 0.012  # [m] of the fingertips below the rim that they push against
 TILTS = tuple(map(math.radians, (10, 20, 30, 40, 50, 60)))  # up to which the fingers go along with it
 SPEED = 0.5  # of the full speed
 STROKES = 12
 DIRECTIONS = 16
+LEANING = math.radians(10)  # farther off the vertical it leans on something, or is held up by its handle
+OFF = 0.05  # [m] past its axis that what leans is pushed
 LANDING = 0.02  # [m] of free table around where the thing comes to lie
+
+
+@dataclass(frozen=True)
+class _Nudge(Stroke):
+    """Of what leans on something already: that it stands close to others is why it does not lie yet."""
+
+    def check_way(self, scene: Scene, zones: tuple[Zone, ...]) -> None:
+        """Raises SkillError where the hand does not come to its end."""
+        check_reach(self.end.x, self.end.y, f"the place where {the(self.item.name)} falls")
+        check_line(self.start, self.end, zones)
 
 
 def tip(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
@@ -42,27 +57,35 @@ def tip(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         stroke = _stroke(arm, arm.find(name))
         if is_upright(stroke.item):  # of what is falling already, the aim stays
             arm.aim = Aim(stroke.start, {"cruise": arm.cruise_height() - stroke.start.z}, _heading(stroke))
-        yield from _roll_over(arm, stroke) if is_behind(arm, stroke) else get_behind(arm, stroke)
+        yield from _push(arm, stroke) if is_behind(arm, stroke) else get_behind(arm, stroke)
     yield from leave(arm, name)
     if not toppled(arm.scene, name):
         raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} still stands")
 
 
 def _stroke(arm: Arm, item: SceneObject) -> Stroke:
-    """The one with room for the hand and for the fall that pushes most across the thing's own x axis: its handle."""
-    rows = rotation_matrix(item.orientation)
+    """The first that has room for the hand and for the fall."""
     refusal = SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no room for {the(item.name)} to fall over")
-    angles = [math.atan2(rows[1][1], rows[0][1]) + 2 * math.pi * k / DIRECTIONS for k in range(DIRECTIONS)]
-    for angle in sorted(angles, key=lambda angle: round(abs(math.sin(angle - angles[0])), 3)):
-        stroke = _against_rim(item, angle)
+    for stroke in _strokes(item):
         try:
-            _check_fall(arm, stroke)
+            if not isinstance(stroke, _Nudge):
+                _check_fall(arm, stroke)
             stroke.check(arm.scene, arm.observation.zones)
         except SkillError as error:
             refusal = error
             continue
         return stroke
     raise refusal
+
+
+def _strokes(item: SceneObject) -> Iterator[Stroke]:
+    """Those that push most across the thing's own x axis, its handle, first; across its lean, where it leans."""
+    rows = rotation_matrix(item.orientation)
+    leans = rows[2][2] < math.cos(LEANING)
+    across = math.atan2(rows[1][2], rows[0][2]) + math.pi / 2 if leans else math.atan2(rows[1][1], rows[0][1])
+    angles = [across + 2 * math.pi * k / DIRECTIONS for k in range(DIRECTIONS)]
+    for angle in sorted(angles, key=lambda angle: round(abs(math.sin(angle - across)), 3)):
+        yield _aside(item, angle) if leans else _against_rim(item, angle)
 
 
 def _heading(stroke: Stroke) -> float:
@@ -77,16 +100,39 @@ def _against_rim(item: SceneObject, angle: float) -> Stroke:
     return Stroke(item, direction, math.dist((start.x, start.y), (end.x, end.y)) - RUN_UP, start, end)
 
 
+def _aside(item: SceneObject, angle: float) -> Stroke:
+    """Against the upper half of what leans on something, off that."""
+    rows, up, reach = rotation_matrix(item.orientation), item.size[2] / 4, min(item.size[:2]) / 2 + FINGER
+    x, y, z = (at + up * row[2] for at, row in zip(item.position, rows, strict=True))
+    ux, uy = math.cos(angle), math.sin(angle)
+    start = Grip(x - (reach + RUN_UP) * ux, y - (reach + RUN_UP) * uy, z + TIP - DEPTH, 0.0)
+    start = replace(start, yaw=comfortable_yaw(start.x, start.y, angle))
+    end = replace(start, x=x + OFF * ux, y=y + OFF * uy)
+    return _Nudge(replace(item, position=(x, y, z)), (ux, uy), OFF + reach, start, end)
+
+
 def _beside(item: SceneObject, direction: Point2, ahead: float, tilt: float) -> Grip:
     """The fingers under its near rim, or so much `ahead` of that [m], when it is tilted by `tilt` [rad]."""
-    (ux, uy), (x, y, _) = direction, item.position
-    half, high = extent(item, math.atan2(uy, ux)), top(item) - DEPTH
-    along = half - 2 * half * math.cos(tilt) + high * math.sin(tilt) - FINGER + ahead
-    height = high * math.cos(tilt) + 2 * half * math.sin(tilt)
+    (ux, uy), (x, y), radius, high = direction, _axis(item), min(item.size[:2]) / 2, top(item) - DEPTH
+    along = radius - 2 * radius * math.cos(tilt) + high * math.sin(tilt) - FINGER + ahead
+    height = high * math.cos(tilt) + 2 * radius * math.sin(tilt)
     return Grip(x + along * ux, y + along * uy, height + TIP, 0.0)
 
 
-def _roll_over(arm: Arm, stroke: Stroke) -> Script:
+def _axis(item: SceneObject) -> Point2:
+    """The middle of its round body [m]: a handle makes its box longer along its own x axis, at the far end."""
+    rows, (x, y, _) = rotation_matrix(item.orientation), item.position
+    handle = (item.size[0] - item.size[1]) / 2
+    return x - handle * rows[0][0], y - handle * rows[1][0]
+
+
+def _push(arm: Arm, stroke: Stroke) -> Script:
+    if isinstance(stroke, _Nudge):
+        for reference in arm.move("push", [Leg(stroke.end, SPEED)], stop_early=True, straight=True):
+            yield reference
+            if toppled(arm.scene, stroke.item.name):
+                break
+        return
     grips = [_beside(stroke.item, stroke.direction, 0.0, tilt) for tilt in (0.0, *TILTS)]
     yield from arm.move("push", [Leg(replace(grip, yaw=stroke.start.yaw), SPEED) for grip in grips], straight=True)
 
