@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from llm_planner.skills.policies.adapter_training import train_adapter
+from llm_planner.skills.policies.adapter_training import ADAPTER_TRAINING, train_adapter
 from llm_planner.skills.policies.adapters import Adapter, adapter_size, load_adapter, merged, save_adapter
 from llm_planner.skills.policies.composition import ComposedField, Weights, search_weights, simplex_grid
 from llm_planner.skills.policies.critic import Critic, load_critic, save_critic
@@ -47,8 +47,9 @@ class Sizes:
     search_episodes: int = 40
     corrections: int = 60
     new_skill_demonstrations: int = 20
-    other_task_demonstrations: int = 300
+    all_demonstrations: int = 300
     training: TrainingSettings = field(default_factory=lambda: TrainingSettings(steps=1000, batch=256, drop_goal=0.0))
+    adapter: TrainingSettings = field(default_factory=lambda: replace(ADAPTER_TRAINING, drop_goal=0.0))
     steering: SteeringSettings = field(default_factory=SteeringSettings)
 
 
@@ -132,24 +133,26 @@ class Improvements:
 
     def adapters(self) -> dict[str, dict[str, float]]:
         """This task as a new skill of a policy that knows another: an adapter, and all weights trained."""
-        count = self._sizes.new_skill_demonstrations
+        count, many = self._sizes.new_skill_demonstrations, self._sizes.all_demonstrations
         shown = self._windows(self._shown(OTHER_SEED, count))
         base = self._trained("base", lambda: self._windows(self._shown_of_other()))
         settings = replace(self._sizes.training, steps=2 * self._sizes.training.steps)
 
         def adapter() -> Adapter:
-            return train_adapter(base, shown, 0, settings)
+            return train_adapter(base, shown, 0, self._sizes.adapter)
 
         def load(path: Path) -> Adapter:
             return load_adapter(path, base)
 
         learned = kept(self._folder / "adapter.safetensors", adapter, save_adapter, load)
         whole = self._trained("whole", lambda: shown, settings=settings)
+        full = self._trained("full", lambda: self._windows(self._shown(0, many)), settings=settings)
         rank = len(learned.tensors["enter.down"])
         return {
             f"adapter, {count} demonstrations": self._judged("adapter", FlowSampler(merged(base, [learned])))
             | {"share of the weights": adapter_size(base.spec, rank)},
             "all weights, the same demonstrations": self._judged("whole", FlowSampler(whole)),
+            f"all weights, {many} demonstrations": self._judged("full", FlowSampler(full)),
         }
 
     def _weak(self) -> NetworkField:
@@ -160,7 +163,7 @@ class Improvements:
         return cached_demonstrations(self._root / "data", self._task, count or sizes.demonstrations, first_seed)
 
     def _shown_of_other(self) -> list[Episode]:
-        return cached_demonstrations(self._root / "data", self._other, self._sizes.other_task_demonstrations)
+        return cached_demonstrations(self._root / "data", self._other, self._sizes.all_demonstrations)
 
     def _corrected(self) -> list[Episode]:
         """Until there are as many as asked for in which the corrector took over."""

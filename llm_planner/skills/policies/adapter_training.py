@@ -16,6 +16,8 @@ from llm_planner.skills.policies.training import Batches, Report, TrainingSettin
 from llm_planner.skills.policies.windows import Windows
 
 SIZE_MOST = 0.1  # of the policy's weights
+ADAPTER_TRAINING = TrainingSettings(steps=6000, batch=256, learning_rate=5e-3)
+"""So few weights, which begin at nothing, need larger steps than a whole network, and more of them."""
 
 
 class AdaptedLinear(nn.Module):
@@ -37,7 +39,7 @@ def train_adapter(
     base: NetworkField,
     windows: Windows,
     seed: int,
-    settings: TrainingSettings,
+    settings: TrainingSettings = ADAPTER_TRAINING,
     rank: int | None = None,
     checkpoint: Path | None = None,
     report: Report = lambda step, loss: None,

@@ -17,7 +17,7 @@ Points = NDArray[np.float64]  # (..., 3) [m], in the frame of the actions
 class ChunkPath:
     """Points (P, 3) = `matrix` (P, horizon) times the `columns` of a chunk, from where `start` says; build it below.
 
-    `steps` (P,): when each point is reached, in periods of the actions from now.
+    `steps` (P,): when each point is reached, in periods of the actions from now. `start` gives (3,) or (P, 3).
     """
 
     matrix: Points
@@ -45,8 +45,17 @@ def placed_path(horizon: int, columns: Sequence[int] = (0, 1, 2), between: int =
 
 
 def summed_path(
-    horizon: int, start: Callable[[Conditioning], Points], scale: float, columns: Sequence[int] = (0, 1, 2)
+    horizon: int,
+    start: Callable[[Conditioning], Points],
+    gone: float | Sequence[float],
+    columns: Sequence[int] = (0, 1, 2),
 ) -> ChunkPath:
-    """Of actions that are moves, `scale` [m] a unit, from the place (3,) [m] that `start` reads from what is seen."""
+    """Of actions that are moves, from where `start` says, by what is seen: a place (3,) [m], or (horizon, 3) where a
+    hand would be without a move.
+
+    `gone` [m] is how far a move of 1 leads: at once, or (horizon,) by each step, for a hand that follows late.
+    """
     steps = np.arange(1.0, horizon + 1)
-    return ChunkPath(scale * np.tri(horizon), steps, tuple(columns), start)
+    led = np.broadcast_to(np.asarray(gone, float), (horizon,))
+    since = steps[:, None] - steps
+    return ChunkPath(np.where(since < 0, 0.0, led[since.astype(int)]), steps, tuple(columns), start)

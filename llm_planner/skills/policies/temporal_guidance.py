@@ -19,6 +19,8 @@ from llm_planner.skills.policies.spec import PolicySpec
 
 ROUNDS = 24  # of corrections, at each step of the flow
 ENOUGH = 1e-4  # short of the margin is near enough
+Limits = tuple[float | Array, float | Array]  # of actions (action_dim,), or one for all
+UNLIMITED: Limits = (-np.inf, np.inf)
 
 
 class GuidedField:
@@ -28,10 +30,15 @@ class GuidedField:
     is left short of it: rank several chunks then, and trust the safety filter behind.
     """
 
-    def __init__(self, field: VelocityField, robustness: ChunkRobustness, margin: float = 0.0) -> None:
+    def __init__(
+        self, field: VelocityField, robustness: ChunkRobustness, margin: float = 0.0, limits: Limits = UNLIMITED
+    ) -> None:
+        """`limits` are the least and the most that is carried out of each action: no guess is moved beyond them."""
         if not np.isfinite(margin):
             raise InputError(f"the margin of a bound is a finite number, not {margin!r}")
-        self._field, self._robustness, self._margin = field, robustness, margin
+        if not np.all(np.less(*limits)):
+            raise InputError(f"the least of each action must lie below the most; the limits are {limits!r}")
+        self._field, self._robustness, self._margin, self._limits = field, robustness, margin, limits
 
     @property
     def spec(self) -> PolicySpec:
@@ -51,13 +58,15 @@ class GuidedField:
 
     def _raised(self, chunks: Array, conditioning: Conditioning) -> Array:
         for _ in range(ROUNDS):
+            # What is cut off when it is carried out leads nowhere.
+            chunks = np.clip(chunks, *self._limits)
             short = self._margin - self._robustness.values(chunks, conditioning)
             late = (short > ENOUGH) & np.isfinite(short)  # beyond the chunk nothing can be mended
             if not late.any():
                 break
             change = self._robustness.ascent(chunks[late], conditioning)
             chunks[late] += short[late, None, None] * change
-        return chunks
+        return np.clip(chunks, *self._limits)
 
 
 class LawfulFirst:

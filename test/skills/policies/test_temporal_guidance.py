@@ -66,7 +66,7 @@ def test_a_placed_path_passes_its_actions_and_the_points_between():
 
 
 def test_a_summed_path_goes_on_from_where_the_hand_is():
-    path = summed_path(3, start=lambda asked: asked.observations[-1].astype(float), scale=0.01)
+    path = summed_path(3, start=lambda asked: asked.observations[-1].astype(float), gone=0.01)
     asked = Conditioning(np.float32([[0, 0, 0], [1, 0, 0.5]]))
     chunk = np.float32([[[1, 0, 0], [1, 0, 0], [0, 0, 2]]])
     assert path.points(chunk, asked)[0] == pytest.approx(np.array([[1.01, 0, 0.5], [1.02, 0, 0.5], [1.02, 0, 0.52]]))
@@ -169,7 +169,7 @@ def test_a_lawful_chunk_is_left_as_it_is():
 
 
 def test_moves_are_bent_as_places_are():
-    path = summed_path(6, start=lambda asked: np.array([0.0, 0.0, 0.05]), scale=0.1)
+    path = summed_path(6, start=lambda asked: np.array([0.0, 0.0, 0.05]), gone=0.1)
     low = law("G low", path=path, low=Below(0.1))
     climbing = np.zeros((6, 4), np.float32)
     climbing[:, 2] = 0.5
@@ -205,6 +205,30 @@ def test_a_formula_about_unknown_things_is_refused():
         law("G high", low=Below(0.1), clear=Outside(VASE))
     with pytest.raises(InputError, match="true speaks of nothing that a path could keep or break; name a bound in it"):
         law("true", low=Below(0.1))
+
+
+def test_moves_of_a_hand_that_follows_late_lead_on():
+    path = summed_path(3, start=lambda asked: np.array([[1.0, 0, 0], [2.0, 0, 0], [3.0, 0, 0]]), gone=[0.1, 0.3, 0.6])
+    chunk = np.float32([[[0, 1, 0], [0, 0, 1], [0, 0, 0]]])
+    assert path.points(chunk, ASKED)[0] == pytest.approx(np.array([[1, 0.1, 0], [2, 0.3, 0.1], [3, 0.6, 0.3]]))
+
+
+def test_no_guess_is_moved_beyond_what_is_carried_out():
+    path = summed_path(6, start=lambda asked: np.zeros(3), gone=0.1)
+    low, least, most = law("G low", path, low=Below(0.1)), np.float32([-1, -1, -0.3, -1]), 1.0
+    up = np.zeros((6, 4), np.float32)
+    up[:2, 2] = 0.9
+    bent = FlowSampler(GuidedField(Straight(up), low, limits=(least, most))).sample(ASKED, START)
+    assert bent[..., 2].min() >= -0.3 - 1e-6
+    assert worst(low, bent) >= -1e-3
+    free = FlowSampler(GuidedField(Straight(5 * up), low)).sample(ASKED, START)
+    cut = FlowSampler(GuidedField(Straight(5 * up), low, limits=(-1.0, most))).sample(ASKED, START)
+    assert abs(cut).max() <= 1.0 + 1e-6 < abs(free).max()
+
+
+def test_limits_that_leave_nothing_are_refused():
+    with pytest.raises(InputError, match=r"must lie below the most; the limits are \(1.0, -1.0\)"):
+        GuidedField(Straight(ARCH), law("G low", low=Below(0.1)), limits=(1.0, -1.0))
 
 
 @pytest.mark.parametrize("margin", [np.nan, np.inf])
