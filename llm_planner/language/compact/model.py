@@ -19,9 +19,9 @@ from llm_planner.language.compact.entries import Entries, scene_entries
 from llm_planner.language.compact.grammar import Node
 from llm_planner.language.compact.guards import overlooked
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
+from llm_planner.language.compact.phrase_writer import write_by_phrases
 from llm_planner.language.compact.program_grammar import PROGRAM
 from llm_planner.language.compact.render import render_program
-from llm_planner.language.compact.reward_writer import write_rewards
 from llm_planner.language.compact.search import Reading, sample, search
 from llm_planner.language.compact.words import MAX_WORDS, Word, split_words
 from llm_planner.language.model import (
@@ -67,7 +67,7 @@ class CompactModel:
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         """The command's task and constraints, as `samples` readings."""
-        if not request.propositions and write_rewards(request.command, request.scene):
+        if not request.propositions and write_by_phrases(request.command, request.scene):
             return ReadingReply((Read(task=request.command, log_probability=0.0, whole=True),) * request.samples)
         return self._reader.read(request)
 
@@ -80,7 +80,7 @@ class CompactModel:
 
     def write_program(self, request: ProgramRequest) -> ProgramReply:
         """The most probable program that was not refused before, or a question; `others` are drawn at random."""
-        rewards = write_rewards(request.command, request.scene)
+        rewards = write_by_phrases(request.command, request.scene)
         if rewards:
             return _reply_of(rewards, request)
         words = split_words(request.command.rstrip(" .!,;:\n"))  # how a sentence ends says nothing about what it asks

@@ -1,10 +1,10 @@
-"""Which clauses ask for what, as reward programs: the grammar of the compact writer, a phrase and its lines each.
+"""Which clauses ask for which skill or reward program: a grammar of phrases, each with its call or its lines.
 
 In a phrase `<x>`, `<y>`, `<z>` are things, `<goal>` is a thing or a room, `<angle>`, `<length>`, `<turns>`, `<times>`,
 `<way>`, `<place>` and `<side>` what their names say; the rest is a regular expression over lower-case words. In the
 lines the same stand in braces, and besides them `above` (that length above the top of y), `beside` and `ring` (how far
 a base stands from x, and keeps going round it), `middle` (the point between x and y) and `last` (what was acted on
-before).
+before) and `sponge` (the call that takes the sponge, where it is not in the hand).
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from dataclasses import dataclass
 class Rule:
     """A clause of a command: the phrases that say it, the skill call that comes first, if any, and its lines.
 
-    `new`: no other skill does this; a command all of whose clauses others do is left to them.
+    `new`: the networks do not know it; a command all of whose clauses they know is left to them. With `kinds` it is
+    said of such things only.
     """
 
     phrases: tuple[str, ...]
     lines: tuple[str, ...] = ()
     call: str = ""
     new: bool = True
+    kinds: tuple[str, ...] = ()
 
 
 _TURN = "(?:turn|rotate|twist|swivel|spin|swing)"
@@ -34,6 +36,7 @@ _LOOK = "(?:point|face|look)"
 _HANDLE = f"{_LOOK}(?: {_AT})?"
 _SEE = "(?:facing|looking at|watching)"
 _ALWAYS = "(?:always |all the time )?"
+_TALL = ("mug", "vase")
 _ABOVE = "(?: (?:above|over) the table| high| up)?"
 _ARM = (
     Rule((rf"{_TURN} <x>(?: around| round)? <angle>", r"give <x> <angle>"), ("reach(turned('{x}') == {angle:g})",)),
@@ -42,6 +45,7 @@ _ARM = (
          r"(?:make|let) <x> (?:fall|tip|topple)(?: over| down)?",
          r"(?:lay|tip|turn|put|push|knock) <x> (?:down )?(?:over )?on(?:to)? its side"),
         ("reach(tilt('{x}') >= 80)",),
+        kinds=_TALL,
     ),
     Rule(
         (rf"(?:{_TURN}|point) the handle of <x>(?: around| round)? {_AT} <y>",
@@ -93,6 +97,27 @@ _ARM = (
     Rule((r"pick up <x>", r"pick <x> up", r"(?:lift|take|grab|grasp)(?: up)? <x>"), call='pick("{x}")', new=False),
     Rule((r"(?:tilt|tip|lean) <x>(?: over| to the side)? (?:to )?<angle>",),
          ("reach(tilt('{x}') == {angle:g})", "reach(height('{x}') >= 0.1)")),
+    Rule((r"(?:open|pull open|pull out) <x>", r"(?:pull|slide|draw) <x> (?:open|out)"), call='open_drawer("{x}")',
+         kinds=("drawer",)),
+    Rule((r"(?:close|shut) <x>(?: again)?", r"(?:push|slide|press) <x> (?:shut|closed|in|back|back in)"),
+         call='close_drawer("{x}")', kinds=("drawer",)),
+    Rule((r"(?:press|push|hit|tap|click)(?: down| on)? <x>(?: down)?",), call='press("{x}")', kinds=("button",)),
+    Rule((r"(?:turn|switch) on <x>", r"(?:turn|switch) <x> on"), call='press("{x}")', kinds=("button",)),
+    Rule((r"(?:wipe|clean|mop|rub|scrub)(?: up| off| away| out)? <x>(?: up| off| away)?(?: off the table)?"
+          r"(?: (?:with|using) <y>)?", r"remove <x>(?: from the table)?(?: with <y>)?"),
+         call='{sponge}wipe("{x}")', kinds=("stain",)),
+    Rule((r"(?:tip|topple) <x>",), call='tip("{x}")', kinds=_TALL),
+    Rule((r"sweep <x> (?:in)?to (?:the )?<place>", r"sweep <x> over to (?:the )?<place>"),
+         call='sweep("{x}", "{place}")'),
+    Rule((r"(?:reach|go|hover|move)(?: your hand)?(?: to)? (?:over|above) <x>",
+          r"(?:hold|bring|put|move) (?:your|the) (?:hand|gripper|fingers) (?:over|above) <x>", r"reach for <x>"),
+         call='reach("{x}")'),
+    Rule((r"(?:put|place|drop|lay) <x> (?:in|into|inside)(?: of)? <y>",),
+         call='pick("{x}")\nplace_in("{y}")', new=False),
+    Rule((r"(?:put|place|lay|set) <x> (?:on|onto|on top of) <y>", r"stack <x> (?:on|onto|on top of) <y>"),
+         call='pick("{x}")\nplace_on("{y}")', new=False),
+    Rule((r"(?:put|place|lay|set|move|bring) <x> (?:in|at|on|to) (?:the )?<place>",),
+         call='pick("{x}")\nplace_at("{place}")', new=False),
     Rule(
         (r"hold <x> (?:level )?<length> (?:above|over) <y>",),
         ("reach(height('{x}') == {above:.3f})", "reach(distance('{x}', '{y}') <= 0.02)", "keep(tilt('{x}') <= 5)"),

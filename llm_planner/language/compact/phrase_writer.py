@@ -1,15 +1,16 @@
-"""Reward programs without a server: commands that ask for what no other skill does, read by a small grammar.
+"""Programs for what the networks never learned to say: commands for newer skills and rewards, read by a small grammar.
 
 A command is claimed only where every word of every clause is accounted for; all others are the networks' business.
-`reward_rules.RULES` is all that is covered.
+`phrase_rules.RULES` is all that is covered.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from llm_planner.language.compact.reward_rules import RULES, Rule
+from llm_planner.language.compact.phrase_rules import RULES, Rule
 from llm_planner.simulation.rooms.things import PERSON
 from llm_planner.world.geometry import top
 from llm_planner.world.places import DIRECTIONS, REGIONS
@@ -63,8 +64,8 @@ _SLOTS = {
 }  # fmt: skip
 
 
-def write_rewards(command: str, scene: Scene) -> str:
-    """The policy program for a command that needs a reward program; "" where the grammar does not cover it all."""
+def write_by_phrases(command: str, scene: Scene) -> str:
+    """The policy program for a command that the grammar covers; "" where a word is left, or the networks know it."""
     text = re.sub(r"\s+", " ", command.lower().strip().rstrip(".!"))
     writer = _Writer(scene)
     clauses = [clause for clause in _JOINTS.split(writer.marked(_POLITE.sub("", text))) if clause]
@@ -82,16 +83,19 @@ class _Writer:
         rooms = scene.building.names if scene.building else ()
         marks = {**{f"#{k}": name for k, name in enumerate(scene.names)}, **{f"@{k}": r for k, r in enumerate(rooms)}}
         self._names = dict(sorted(marks.items(), key=lambda one: len(one[1]), reverse=True))
+        kinds = Counter(item.kind for item in scene.objects)
+        self._only = {f"#{k}": item.kind for k, item in enumerate(scene.objects) if kinds[item.kind] == 1}
         self._calls: list[str] = []
         self._lines: list[str] = []
-        self._it, self._person = "", ""  # the marks of what was last acted on, and of who was last spoken of
+        self._spoken_of: list[str] = []  # the marks of what was acted on
+        self._person = ""  # and of who was last spoken of
 
     def marked(self, text: str) -> str:
         """The text with #0, #1 ... in place of things and @0 ... of rooms, with or without an article."""
         for pattern, plain in _SAME:
             text = pattern.sub(plain, text)
         text = _OWN.sub(r"the handle of \1", text)
-        for mark, name in self._names.items():
+        for mark, name in (*self._names.items(), *self._only.items()):
             text = re.sub(rf"\b(?:the |a |an )?{re.escape(name.lower())}\b", mark, text)
         return _BOTH.sub(self._pair, text)
 
@@ -106,11 +110,11 @@ class _Writer:
 
     def read(self, clause: str) -> bool:
         """Whether the clause is understood; what it asks for is then written."""
-        if self._it:
-            clause = _IT.sub(self._it, clause)
         if self._person:
             clause = _PERSON.sub(self._person, clause)
-        for rule, match in self._matches(clause):
+        # "It" is what was last spoken of that the clause can mean: a drawer is closed, not the block put into it.
+        meant = [*(_IT.sub(mark, clause) for mark in reversed(self._spoken_of)), clause]
+        for rule, match in (found for one in meant for found in self._matches(one)):
             fields = self._fields(match)
             if rule.call:
                 self._close()
@@ -122,7 +126,8 @@ class _Writer:
         return False
 
     def _remember(self, said: Mapping[str, str | None]) -> None:
-        self._it = said.get("x") or self._it
+        acted_on = said.get("x")
+        self._spoken_of += [acted_on] if acted_on else []
         marks = [said.get(slot) or "" for slot in ("x", "y", "z", "goal")]
         people = [mark for mark in marks if mark.startswith("#") and self._is_person(mark)]
         self._person = people[-1] if people else self._person
@@ -134,7 +139,8 @@ class _Writer:
         for rule in RULES[self._kind]:
             for phrase in rule.phrases:
                 pattern = re.sub("<([a-z]+)>", lambda slot: _SLOTS[slot[1]], phrase)
-                if match := re.fullmatch(pattern, clause):
+                match = re.fullmatch(pattern, clause)
+                if match and (not rule.kinds or self._scene.find(self._names[match["x"]]).kind in rule.kinds):
                     yield rule, match
 
     def _fields(self, match: re.Match[str]) -> dict[str, object]:
@@ -142,7 +148,7 @@ class _Writer:
         said = match.groupdict()
         things = {slot: self._names[said[slot]] for slot in ("x", "y", "z", "goal") if said.get(slot)}
         fields: dict[str, object] = dict(things)
-        fields["last"] = self._names.get(self._it, "")
+        fields["last"] = self._names[self._spoken_of[-1]] if self._spoken_of else ""
         if said.get("degrees") or said.get("part"):
             fields["angle"] = _signed(float(said["degrees"] or _PARTS.get(said["part"] or "", 0.0)), said["way"])
         if said.get("length"):
@@ -155,7 +161,7 @@ class _Writer:
     def _measured(self, things: Mapping[str, str], fields: Mapping[str, object]) -> dict[str, object]:
         """What the scene adds: heights and distances of the things that are named."""
         items = {slot: self._scene.find(name) for slot, name in things.items() if name in self._scene.names}
-        measured: dict[str, object] = {}
+        measured: dict[str, object] = {"sponge": self._sponge()}
         if "x" in items:
             radius = max(items["x"].size[:2]) / 2
             measured |= {"beside": round(radius + _BESIDE, 2), "ring": round(radius + _RING, 2)}
@@ -165,6 +171,11 @@ class _Writer:
             (ax, ay, _), (bx, by, _) = items["x"].position, items["y"].position
             measured["middle"] = f"({(ax + bx) / 2:.2f}, {(ay + by) / 2:.2f})"
         return measured
+
+    def _sponge(self) -> str:
+        """The call that takes it, where there is one to take."""
+        free = [item.name for item in self._scene.objects if item.kind == "sponge" and item.name != self._scene.held]
+        return f'pick("{free[0]}")\n' if free else ""
 
     def _close(self) -> None:
         """The lines so far become one call."""

@@ -1,4 +1,4 @@
-"""The compact writer of reward programs: what it claims, what it comes to, and what it leaves to the networks."""
+"""The compact model's grammar of phrases: what it claims, what it comes to, and what it leaves to the networks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from llm_planner.errors import InputError
 from llm_planner.language.compact.model import load_compact_model
-from llm_planner.language.compact.reward_writer import write_rewards
+from llm_planner.language.compact.phrase_writer import write_by_phrases
 from llm_planner.language.model import Attempt, ProgramRequest, ReadingRequest
 from llm_planner.language.understanding.grounding import ground
 from llm_planner.program.checker import check_program
@@ -19,6 +19,9 @@ from llm_planner.skills.library import load_skills
 from llm_planner.world.scene import Scene
 
 TABLE = open_world("tabletop", 0, parse_objects("red block, blue block, green bowl, mug, vase")).scene()
+FURNISHED = open_world(
+    "tabletop", 0, parse_objects("drawer, button, stain, sponge, red block, green bowl, blue mug")
+).scene()
 HOUSE = open_world("rooms", 0, parse_things("parcel, plant, Anna")).scene()
 
 ARM = [
@@ -89,20 +92,54 @@ MOBILE = [
 
 @pytest.mark.parametrize(("command", "rewards"), ARM)
 def test_what_an_arm_is_asked_becomes_a_reward_program(command: str, rewards: str) -> None:
-    assert write_rewards(command, TABLE) == f'achieve("{rewards}")'
+    assert write_by_phrases(command, TABLE) == f'achieve("{rewards}")'
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("Open the drawer.", ['open_drawer("drawer")']),
+        ("pull the drawer out", ['open_drawer("drawer")']),
+        ("please shut the drawer", ['close_drawer("drawer")']),
+        ("push the drawer back in", ['close_drawer("drawer")']),
+        ("press the button", ['press("button")']),
+        ("push down the button", ['press("button")']),
+        ("wipe the stain away", ['pick("sponge")', 'wipe("stain")']),
+        ("clean the stain with the sponge", ['pick("sponge")', 'wipe("stain")']),
+        ("tip the mug", ['tip("blue mug")']),
+        ("sweep the block to the left side", ['sweep("red block", "left side")']),
+        ("hold your hand over the blue mug", ['reach("blue mug")']),
+        (
+            "open the drawer, then put the block in the bowl and close it",
+            ['open_drawer("drawer")', 'pick("red block")', 'place_in("green bowl")', 'close_drawer("drawer")'],
+        ),
+    ],
+)
+def test_what_the_furniture_is_for_is_known(command: str, program: list[str]) -> None:
+    assert write_by_phrases(command, FURNISHED).splitlines() == program
+
+
+def test_a_sponge_in_the_hand_is_not_picked_up() -> None:
+    held = replace(FURNISHED, held="sponge")
+    assert write_by_phrases("wipe the stain", held) == 'wipe("stain")'
+
+
+@pytest.mark.parametrize("command", ["open the bowl", "press the red block", "wipe the mug", "tip the bowl"])
+def test_nothing_is_done_to_what_it_cannot_be_done_to(command: str) -> None:
+    assert write_by_phrases(command, FURNISHED) == ""
 
 
 @pytest.mark.parametrize(("command", "rewards"), MOBILE)
 def test_what_a_base_is_asked_becomes_a_reward_program(command: str, rewards: str) -> None:
-    assert write_rewards(command, HOUSE) == f'manoeuvre("{rewards}")'
+    assert write_by_phrases(command, HOUSE) == f'manoeuvre("{rewards}")'
 
 
 def test_skills_come_first_where_the_command_says_so() -> None:
-    program = write_rewards("pick up the mug and tilt it by 60 degrees", TABLE)
+    program = write_by_phrases("pick up the mug and tilt it by 60 degrees", TABLE)
     assert program == "pick(\"mug\")\nachieve(\"reach(tilt('mug') == 60); reach(height('mug') >= 0.1)\")"
-    program = write_rewards("pick up the red block and hold it level 15 cm above the green bowl", TABLE)
+    program = write_by_phrases("pick up the red block and hold it level 15 cm above the green bowl", TABLE)
     assert program.startswith('pick("red block")\nachieve("reach(height(\'red block\') == 0.195);')
-    program = write_rewards("bring the parcel to Anna, then turn your back to her", HOUSE)
+    program = write_by_phrases("bring the parcel to Anna, then turn your back to her", HOUSE)
     assert program.splitlines() == [
         'go_to("parcel")',
         'pick_up("parcel")',
@@ -113,7 +150,7 @@ def test_skills_come_first_where_the_command_says_so() -> None:
 
 def test_the_middle_between_two_things_is_a_point_of_the_scene() -> None:
     a, b = HOUSE.find("Anna").position, HOUSE.find("plant").position
-    assert f"({(a[0] + b[0]) / 2:.2f}, {(a[1] + b[1]) / 2:.2f})" in write_rewards(
+    assert f"({(a[0] + b[0]) / 2:.2f}, {(a[1] + b[1]) / 2:.2f})" in write_by_phrases(
         "go between Anna and the plant", HOUSE
     )
 
@@ -121,7 +158,7 @@ def test_the_middle_between_two_things_is_a_point_of_the_scene() -> None:
 @pytest.mark.parametrize(("command", "scene"), [(c, TABLE) for c, _ in ARM] + [(c, HOUSE) for c, _ in MOBILE])
 def test_every_program_may_run(command: str, scene: Scene) -> None:
     signatures = load_skills().for_scene(scene).signatures
-    assert check_program(write_rewards(command, scene), signatures, scene).calls
+    assert check_program(write_by_phrases(command, scene), signatures, scene).calls
 
 
 @pytest.mark.parametrize(
@@ -140,24 +177,24 @@ def test_every_program_may_run(command: str, scene: Scene) -> None:
     ],
 )
 def test_what_it_does_not_cover_to_the_last_word_it_leaves_to_others(command: str) -> None:
-    assert write_rewards(command, TABLE) == ""
+    assert write_by_phrases(command, TABLE) == ""
 
 
 def test_a_room_is_nothing_to_face_and_a_thing_is() -> None:
     assert HOUSE.building is not None
     room = HOUSE.building.names[0]
-    assert write_rewards(f"face the {room}", HOUSE) == ""
-    assert write_rewards(f"go to the {room} and face Anna", HOUSE).startswith(f'go_to("{room}")\nmanoeuvre(')
+    assert write_by_phrases(f"face the {room}", HOUSE) == ""
+    assert write_by_phrases(f"go to the {room} and face Anna", HOUSE).startswith(f'go_to("{room}")\nmanoeuvre(')
 
 
 @pytest.mark.parametrize("command", ["push the two cups together", "push the two blocks into the mug", "turn right"])
 def test_what_it_has_no_full_reading_of_is_not_claimed(command: str) -> None:
-    assert write_rewards(command, TABLE) == ""
+    assert write_by_phrases(command, TABLE) == ""
 
 
 def test_a_word_for_a_side_is_never_taken_for_a_filler() -> None:
-    assert write_rewards("turn right by 90 degrees", HOUSE) == ""
-    assert write_rewards("turn by 90 degrees to the right", HOUSE).startswith(
+    assert write_by_phrases("turn right by 90 degrees", HOUSE) == ""
+    assert write_by_phrases("turn by 90 degrees to the right", HOUSE).startswith(
         "manoeuvre(\"reach(turned('robot') == -90)"
     )
 
@@ -179,6 +216,6 @@ def test_the_compact_model_answers_with_it() -> None:
     (reading,) = model.read_command(ReadingRequest(command, TABLE)).readings
     assert (reading.task, reading.constraints) == (command, ())
     reply = model.write_program(ProgramRequest(command, TABLE))
-    assert (reply.program, reply.confidence) == (write_rewards(command, TABLE), 1.0)
+    assert (reply.program, reply.confidence) == (write_by_phrases(command, TABLE), 1.0)
     refused = ProgramRequest(command, TABLE, (Attempt(reply.program, ("it did not work",)),))
     assert "I am not sure what you mean" in model.write_program(refused).question
