@@ -1,5 +1,6 @@
 """Reach, stack, sweep and tip: what they leave behind, in physics where things slide and fall, and what they refuse."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +14,10 @@ from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.world import World
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
+from llm_planner.skills.gripper_shape import TIP
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.world import predicates
+from llm_planner.world.geometry import top
 from llm_planner.world.scene import Pose, Scene
 
 OK = SkillResult(SkillErrorCode.SUCCEEDED)
@@ -25,8 +28,14 @@ def begun(library: SkillLibrary, hand: Any, name: str, **arguments: Any) -> Skil
     return result
 
 
-def standing_there(kind: str, x: float, y: float) -> Any:
-    return standing(ObjectSpec(kind, kind, ""), Placement(x, y, 0.3))
+def standing_there(kind: str, x: float, y: float, yaw: float = 0.3) -> Any:
+    return standing(ObjectSpec(kind, kind, ""), Placement(x, y, yaw))
+
+
+def tilted(item: Any, degrees: float, up: float) -> Any:
+    """The thing leaning to the left, `up` [m] higher."""
+    half, (x, y, z) = math.radians(degrees) / 2, item.position
+    return replace(item, position=(x, y, z + up), orientation=(-math.sin(half), 0.0, 0.0, math.cos(half)))
 
 
 def in_physics(library: SkillLibrary, name: str, arguments: Any, *items: Any) -> tuple[SkillResult, Scene]:
@@ -99,6 +108,52 @@ def test_what_stands_is_knocked_over_and_left(library: SkillLibrary, kind: str) 
     assert predicates.toppled(after, kind)
     assert after.robot is not None
     assert after.robot.position[2] > 0.1
+
+
+@pytest.mark.parametrize("yaw", [-2.4, 0.0])
+def test_a_mug_between_others_is_knocked_over_along_its_handle(library: SkillLibrary, yaw: float) -> None:
+    beside = [
+        standing(
+            ObjectSpec(f"{color} block", "block", color),
+            Placement(0.5 - way * math.sin(yaw), 0.1 + way * math.cos(yaw), 0.0),
+        )
+        for color, way in (("red", 0.12), ("blue", -0.12))
+    ]
+    result, after = in_physics(library, "tip", {"object": "mug"}, standing_there("mug", 0.5, 0.1, yaw), *beside)
+    assert result == OK
+    assert predicates.toppled(after, "mug")
+
+
+def test_what_leans_is_pushed_through_its_upper_half_across_its_lean(
+    library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
+) -> None:
+    vase = tilted(thing("vase", 0.5, 0.0), 25.0, 0.0)
+    hand = ghost(scene_of(vase))
+    told = begun(library, hand, "tip", object="vase")
+    assert told.code is SkillErrorCode.EFFECT_MISSING
+    quarter = vase.size[2] / 4  # of its height, from its middle up along its own axis
+    upper = quarter * math.sin(math.radians(25.0))
+    first = [poses[0].position for poses in (reference.poses for reference in hand.references)]
+    assert any(math.dist(place[:2], (0.5, upper)) < 0.02 and place[2] - TIP < top(vase) for place in first)
+
+
+def test_what_is_still_falling_is_stacked_from_where_it_comes_to_lie(library: SkillLibrary) -> None:
+    world = World(0, ())
+    places = {"red": Placement(0.45, 0.1, 0.0), "blue": Placement(0.5, -0.15, 0.0)}
+    specs = {color: ObjectSpec(f"{color} block", "block", color) for color in places}
+    world.lay_out(Scene(0.0, tuple(standing(specs[color], place) for color, place in places.items())))
+    world.shift("red block", (0.45, 0.1), height=0.2)
+    result = Episode(world).run(library.find("stack"), {"object": "red block", "onto": "blue block"})
+    assert result == OK
+    assert predicates.on(world.scene(), "red block", "blue block")
+
+
+def test_what_cannot_be_taken_hold_of_is_not_stacked(
+    library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
+) -> None:
+    hand = ghost(scene_of(thing("red block", 0.5, 0.1), thing("blue block", 0.45, -0.2)), grasps=False)
+    told = begun(library, hand, "stack", object="red block", onto="blue block")
+    assert told.code is SkillErrorCode.NO_GRASP
 
 
 def test_what_does_not_fall_is_told(library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any) -> None:

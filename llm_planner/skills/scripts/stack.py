@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from llm_planner.skills.arm import Arm, Script
-from llm_planner.skills.contract import Argument
+from llm_planner.skills.contract import Argument, SkillErrorCode
+from llm_planner.skills.errors import SkillError
 from llm_planner.skills.scripts.pick import pick
 from llm_planner.skills.scripts.place import leave, place_on
 from llm_planner.world.predicates import on
@@ -19,5 +20,16 @@ def stack(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         yield from leave(arm, item)
         return
     if arm.scene.held != name:
-        yield from pick(arm, {"object": name})
+        yield from _take(arm, name)
     yield from place_on(arm, {"object": onto})
+
+
+def _take(arm: Arm, name: str) -> Script:
+    """What was still falling when the hand set out is taken from where it has come to lie."""
+    try:
+        yield from pick(arm, {"object": name})
+    except SkillError as error:
+        if error.code is not SkillErrorCode.OBJECT_LOST:
+            raise
+        yield from arm.retreat()
+        yield from pick(arm, {"object": name})

@@ -16,7 +16,7 @@ from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import Footprint, footprint, is_upright, separation
-from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw
+from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, grip_of
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.reach import check_reach
 from llm_planner.skills.scripts.slide import get_behind, is_behind, leave
@@ -33,14 +33,14 @@ TILTS = tuple(map(math.radians, (10, 20, 30, 40, 50, 60)))  # up to which the fi
 SPEED = 0.5  # of the full speed
 STROKES = 12
 DIRECTIONS = 16
-LEANING = math.radians(10)  # farther off the vertical it leans on something, or is held up by its handle
+ALONG = 0.2  # cosine: a mug is not pushed over its handle, nor by it
 OFF = 0.05  # [m] past its axis that what leans is pushed
 LANDING = 0.02  # [m] of free table around where the thing comes to lie
 
 
 @dataclass(frozen=True)
 class _Nudge(Stroke):
-    """Of what leans on something already: that it stands close to others is why it does not lie yet."""
+    """Of what leans already: that others stand close to it may be why it does not lie yet."""
 
     def check_way(self, scene: Scene, zones: tuple[Zone, ...]) -> None:
         """Raises SkillError where the hand does not come to its end."""
@@ -53,11 +53,13 @@ def tip(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     name = str(arguments["object"])
     for _ in range(STROKES):
         if toppled(arm.scene, arm.find(name).name):
-            break
+            yield from leave(arm, name)
+            if toppled(arm.scene, name):  # and the hand did not hold it down
+                return
         stroke = _stroke(arm, arm.find(name))
         if is_upright(stroke.item):  # of what is falling already, the aim stays
             arm.aim = Aim(stroke.start, {"cruise": arm.cruise_height() - stroke.start.z}, _heading(stroke))
-        yield from _push(arm, stroke) if is_behind(arm, stroke) else get_behind(arm, stroke)
+        yield from _until_down(arm, name, _push(arm, stroke) if is_behind(arm, stroke) else get_behind(arm, stroke))
     yield from leave(arm, name)
     if not toppled(arm.scene, name):
         raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} still stands")
@@ -81,11 +83,14 @@ def _stroke(arm: Arm, item: SceneObject) -> Stroke:
 def _strokes(item: SceneObject) -> Iterator[Stroke]:
     """Those that push most across the thing's own x axis, its handle, first; across its lean, where it leans."""
     rows = rotation_matrix(item.orientation)
-    leans = rows[2][2] < math.cos(LEANING)
+    leans = not is_upright(item)  # it balances on its edge, or there is something that it leans on
     across = math.atan2(rows[1][2], rows[0][2]) + math.pi / 2 if leans else math.atan2(rows[1][1], rows[0][1])
     angles = [across + 2 * math.pi * k / DIRECTIONS for k in range(DIRECTIONS)]
     for angle in sorted(angles, key=lambda angle: round(abs(math.sin(angle - across)), 3)):
-        yield _aside(item, angle) if leans else _against_rim(item, angle)
+        if leans:
+            yield _aside(item, angle)
+        elif abs(math.cos(angle - across)) > ALONG or item.size[0] == item.size[1]:
+            yield _against_rim(item, angle)
 
 
 def _heading(stroke: Stroke) -> float:
@@ -101,7 +106,7 @@ def _against_rim(item: SceneObject, angle: float) -> Stroke:
 
 
 def _aside(item: SceneObject, angle: float) -> Stroke:
-    """Against the upper half of what leans on something, off that."""
+    """Against the upper half of what leans, across its lean: off what it leans on, where there is something."""
     rows, up, reach = rotation_matrix(item.orientation), item.size[2] / 4, min(item.size[:2]) / 2 + FINGER
     x, y, z = (at + up * row[2] for at, row in zip(item.position, rows, strict=True))
     ux, uy = math.cos(angle), math.sin(angle)
@@ -126,15 +131,25 @@ def _axis(item: SceneObject) -> Point2:
     return x - handle * rows[0][0], y - handle * rows[1][0]
 
 
+def _until_down(arm: Arm, name: str, script: Script) -> Script:
+    """The script, up to the moment at which the thing lies: then nothing else is to be done to it."""
+    for reference in script:
+        yield reference
+        if toppled(arm.scene, arm.find(name).name):
+            break
+    arm.grip = grip_of(arm.observation.T_base_gripper)
+
+
 def _push(arm: Arm, stroke: Stroke) -> Script:
-    if isinstance(stroke, _Nudge):
-        for reference in arm.move("push", [Leg(stroke.end, SPEED)], stop_early=True, straight=True):
-            yield reference
-            if toppled(arm.scene, stroke.item.name):
-                break
+    """Over, or aside what leans."""
+    legs = [Leg(stroke.end, SPEED)]
+    if not isinstance(stroke, _Nudge):
+        grips = [_beside(stroke.item, stroke.direction, 0.0, tilt) for tilt in (0.0, *TILTS)]
+        legs = [Leg(replace(grip, yaw=stroke.start.yaw), SPEED) for grip in grips]
+    try:
+        yield from arm.move("push", legs, straight=True)
+    except SkillError:  # the hand is wedged in: another stroke may do
         return
-    grips = [_beside(stroke.item, stroke.direction, 0.0, tilt) for tilt in (0.0, *TILTS)]
-    yield from arm.move("push", [Leg(replace(grip, yaw=stroke.start.yaw), SPEED) for grip in grips], straight=True)
 
 
 def _check_fall(arm: Arm, stroke: Stroke) -> None:
