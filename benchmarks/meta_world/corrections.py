@@ -14,6 +14,7 @@ from meta_world.rollouts import ChunkPolicy
 
 PATIENCE = 25  # steps that the expert waits
 PROGRESS = 0.01  # [m] by which the best must be bettered in them
+SLID = 0.015  # [m] along the table, of a thing that is to be lifted: it was not gripped, and is soon out of reach
 RISING = 12  # steps of a corrector that begins
 CORRECTED_STEPS_MAX = 400  # of an episode: a corrector who takes over late is not cut off (only successes teach)
 
@@ -57,13 +58,20 @@ class Corrector:
         return np.array([*action[:3], closing], np.float32)
 
 
+def is_shoved(first: Array, observation: Array) -> bool:
+    """Whether a thing that is to be lifted slides along the table instead, by what was seen `first` and now."""
+    place, goal = slice(4, 7), slice(-3, None)
+    moved, wanted = observation[place] - first[place], observation[goal] - first[place]
+    return bool(wanted[2] > 2 * SLID > 2 * moved[2] and np.linalg.norm(moved[:2]) > SLID)
+
+
 def corrected_episode(environment: Environment, expert: Expert, policy: ChunkPolicy, seed: int) -> Episode:
-    """The policy begins; once a corrector has taken over it goes on to the end."""
+    """The policy begins, until it gets no further or shoves the thing away; a corrector then goes on to the end."""
     rng, patience, corrector = np.random.default_rng(seed), Patience(), Corrector(expert)
     seen, done, by_expert, planned = [environment.reset(seed)] * policy.n_obs_steps, [], [], []
     taken, success, left = False, False, AFTER_SUCCESS
     while len(done) < CORRECTED_STEPS_MAX and left:
-        taken = taken or patience.is_over(seen[-1])
+        taken = taken or patience.is_over(seen[-1]) or is_shoved(seen[0], seen[-1])
         if taken:
             action = corrector.action(seen[-1])
         else:

@@ -28,12 +28,16 @@ from llm_planner.skills.policies.weights_file import load_policy, save_policy
 from llm_planner.skills.policies.windows import Windows, joined
 from meta_world.chunk_task import ChunkTask, recorded
 from meta_world.corrections import corrected_episode, corrected_windows
+from meta_world.elsewhere import SeenElsewhere
 from meta_world.environment import Environment, Expert
 from meta_world.episodes import Episode, cached_demonstrations, load, save
 from meta_world.our_policy import ACTIONS, OurPolicy, spec, windows
 from meta_world.rollouts import judged, rollout, share
 
 CRITIC_SEED, SEARCH_SEED, CORRECTION_SEED, OTHER_SEED = 200_000, 300_000, 400_000, 1_000
+
+LOOKS = 16  # at a thing a little elsewhere, to choose among
+LONGER = 4  # times the training, of what learns from corrected episodes: they are several times the data
 
 
 @dataclass(frozen=True)
@@ -86,18 +90,18 @@ class Improvements:
         }
 
     def reranking(self) -> dict[str, dict[str, float]]:
-        """A critic learned from rollouts picks among many samples."""
+        """A critic learned from rollouts picks among many samples, for the thing seen a little elsewhere."""
         sampler = FlowSampler(self._weak())
 
         def critic() -> Critic:
-            task = ChunkTask(Environment(self._task), sampler.spec)
+            task, tried = ChunkTask(Environment(self._task), sampler.spec), SeenElsewhere(sampler, 1)
             seeds = range(CRITIC_SEED, CRITIC_SEED + self._sizes.critic_rollouts)
-            return train_critic(self._weak(), [recorded(task, sampler, seed) for seed in seeds], 0)
+            return train_critic(self._weak(), [recorded(task, tried, seed) for seed in seeds], 0)
 
         learned = kept(self._folder / "critic.safetensors", critic, save_critic, load_critic)
         samples = self._sizes.samples
         # All noise comes from the episode, so the re-ranking's own generator is never asked.
-        reranked = Reranked(sampler, learned, np.random.default_rng(0), samples)
+        reranked = Reranked(SeenElsewhere(sampler, LOOKS), learned, np.random.default_rng(0), samples)
         return {f"re-ranking, {samples} samples": self._judged("reranked", reranked, samples=samples)}
 
     def steering(self) -> dict[str, dict[str, float]]:
@@ -124,11 +128,14 @@ class Improvements:
             return joined([demonstrated, self._windows(episodes)])
 
         facts = {"of them in the end done": float(sum(episode.success for episode in episodes))}
-        corrected = FlowSampler(self._trained("corrected", weighed))
-        everything = FlowSampler(self._trained("everything", unweighed))
+        longer = replace(self._sizes.training, steps=LONGER * self._sizes.training.steps)
+        corrected = FlowSampler(self._trained("corrected", weighed, longer))
+        everything = FlowSampler(self._trained("everything", unweighed, longer))
+        demonstrations = FlowSampler(self._trained("longer", lambda: demonstrated, longer))
         return {
             f"{len(episodes)} corrected episodes": self._judged("corrected", corrected) | facts,
             "the same, every step alike": self._judged("everything", everything),
+            "the demonstrations alone, trained as long": self._judged("longer", demonstrations),
         }
 
     def adapters(self) -> dict[str, dict[str, float]]:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from meta_world.corrections import corrected_episode
+from meta_world.corrections import corrected_episode, is_shoved
 from meta_world.environment import Environment, Expert
 from meta_world.episodes import demonstrations, load, save
 from meta_world.rollouts import rollout
@@ -30,7 +30,11 @@ def main(folder: Path) -> None:
     save(folder / "shown.npz", shown)
     kept = load(folder / "shown.npz")
     corrected = corrected_episode(environment, Expert("pick-place"), policy, 5)
+    slid, lifted = first.copy(), first.copy()
+    slid[4:6] += 0.02
+    lifted[4:7] += 0.02
     told = {
+        "shoved": [is_shoved(first, seen) for seen in (first, slid, lifted)],
         "same start": bool(np.array_equal(first, environment.reset(7))),
         "expert succeeds": all(episode.success for episode in shown),
         "kept": all(np.array_equal(a.actions, b.actions) for a, b in zip(shown, kept, strict=True)),

@@ -38,3 +38,7 @@ def test_a_corrector_waits_and_then_recovers_from_a_closed_hand(told):
     assert not told["policy succeeds"]
     assert told["corrector waits"]
     assert told["corrected"]
+
+
+def test_a_thing_that_slides_where_it_should_rise_is_shoved(told):
+    assert told["shoved"] == [False, True, False]
