@@ -134,6 +134,33 @@ def test_what_a_base_is_asked_becomes_a_reward_program(command: str, rewards: st
     assert write_by_phrases(command, HOUSE) == f'manoeuvre("{rewards}")'
 
 
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("Follow Anna.", 'go_to("Anna")\nfollow("Anna", 60, 1)'),
+        ("follow the person for 20 seconds", 'go_to("Anna")\nfollow("Anna", 20, 1)'),
+        ("follow the plant at a distance of 150 cm for half a minute", 'go_to("plant")\nfollow("plant", 30, 1.5)'),
+        ("stay behind Anna 2 m for two minutes", 'go_to("Anna")\nfollow("Anna", 120, 2)'),
+        ("walk behind Anna for a minute", 'go_to("Anna")\nfollow("Anna", 60, 1)'),
+        ("dock", 'dock("dock")'),
+        ("please go and charge", 'dock("dock")'),
+        ("recharge your battery", 'dock("dock")'),
+        ("go to the dock and charge", 'dock("dock")'),
+        ("return to your dock", 'dock("dock")'),
+        ("follow Anna, then charge", 'go_to("Anna")\nfollow("Anna", 60, 1)\ndock("dock")'),
+    ],
+)
+def test_following_and_docking_are_known(command: str, program: str) -> None:
+    scene = open_world("rooms", 0, parse_things("parcel, plant, Anna, dock")).scene()
+    assert write_by_phrases(command, scene) == program
+    assert check_program(program, load_skills().for_scene(scene).signatures, scene).calls
+
+
+@pytest.mark.parametrize("command", ["dock", "charge", "charge Anna", "return to the plant", "follow Anna to the hall"])
+def test_where_there_is_no_dock_and_where_words_are_left_nothing_is_claimed(command: str) -> None:
+    assert write_by_phrases(command, HOUSE) == ""
+
+
 def test_skills_come_first_where_the_command_says_so() -> None:
     program = write_by_phrases("pick up the mug and tilt it by 60 degrees", TABLE)
     assert program == "pick(\"mug\")\nachieve(\"reach(tilt('mug') == 60); reach(height('mug') >= 0.1)\")"

@@ -28,7 +28,8 @@ TABLE = Scene(
     0.0, (thing("red block", 0.4, 0.0), thing("red bowl", 0.5, 0.2), thing("mug", 0.4, 0.2), thing("vase", 0.5, 0.0))
 )
 ROOMS = tuple(Room(name, Rectangle(k, k + 1.0, 0.0, 1.0)) for k, name in enumerate(("hall", "lab", "office")))
-HOUSE = Scene(0.0, (thing("parcel", 0.5, 0.5),), robot=Pose((0.5, 0.2, 0.0)), building=Building(ROOMS, ()))
+THINGS = (thing("parcel", 0.5, 0.5), thing("Anna", 0.5, 0.8))
+HOUSE = Scene(0.0, THINGS, robot=Pose((0.5, 0.2, 0.0)), building=Building(ROOMS, ()))
 
 
 def instructions(bare: bool) -> str:

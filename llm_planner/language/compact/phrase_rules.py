@@ -4,7 +4,8 @@ In a phrase `<x>`, `<y>`, `<z>` are things, `<goal>` is a thing or a room, `<ang
 `<way>`, `<place>` and `<side>` what their names say; the rest is a regular expression over lower-case words. In the
 lines the same stand in braces, and besides them `above` (that length above the top of y), `beside` and `ring` (how far
 a base stands from x, and keeps going round it), `middle` (the point between x and y) and `last` (what was acted on
-before) and `sponge` (the call that takes the sponge, where it is not in the hand).
+before) and `sponge` (the call that takes the sponge, where it is not in the hand). `<seconds>` is for how long; `apart`
+and `seconds` are how far behind x, and for how long, where nobody says it as well.
 """
 
 from __future__ import annotations
@@ -124,7 +125,16 @@ _ARM = (
     ),
 )  # fmt: skip
 _DRIVE, _STAY = "(?:drive|go|move|come)", "(?:stand|stop|wait|park)"
+_BEHIND = "(?:(?: at| from| keeping)?(?: a distance of)? <length>(?: behind)?)?(?: for <seconds>)?"
 _MOBILE = (
+    Rule(
+        (r"<x>(?: (?:at|in|into|with|and) <y>)?", r"go and <x>", r"(?:go|drive|come) to <x> and <y>",
+         r"(?:return|go back|drive back|back|back up|park|reverse) (?:to|at|in|into) (?:your )?<x>"),
+        call='dock("{x}")',
+        kinds=("dock",),
+    ),
+    Rule((rf"(?:follow|go after|walk behind|stay behind|accompany) <x>(?: around)?{_BEHIND}",),
+         call='go_to("{x}")\nfollow("{x}", {seconds:g}, {apart:g})'),
     Rule((rf"(?:face|turn {_AT}|turn to face|look {_AT}|facing|looking at) <x>",),
          ("reach(facing('robot', '{x}') <= 8)",)),
     Rule((r"turn your back (?:to|on|towards?) <x>", r"(?:turn|face|look) away from <x>"),

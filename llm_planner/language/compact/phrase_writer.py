@@ -27,6 +27,7 @@ _SAME = tuple(
         (r"^(?:bring|get|put|move) (.*) by (?:sliding|pushing) (?:it|them)$", r"push \1"),
         (r"\bwithout taking your eyes off\b", "while facing"),
         (r",? but ", ", "),
+        (r"\b(?:go (?:and|to) )?(?:re)?charge(?: yourself| (?:your|the) batter(?:y|ies))?\b", "dock"),
         (r"\b(?:backward|rearwards?)\b", "backwards"),
     )
 )
@@ -53,6 +54,7 @@ _BESIDE, _RING = (
     0.6,
     0.95,
 )  # [m] from the outside of a thing to the middle of a base that stands there, or goes round it
+_APART, _FOLLOWING = 1.0, 60.0  # [m] behind somebody, and [s] for which, where nobody says so
 _WAY = "(?P<way> clockwise| counter-?clockwise| anti-?clockwise| to the left| to the right)?"
 _TIMES_SAID = "|".join(sorted(_TURNS, key=len, reverse=True))
 _SLOTS = {
@@ -60,6 +62,7 @@ _SLOTS = {
     "angle": rf"(?:by )?(?:(?P<degrees>\d+) ?(?:degrees?|°)|(?P<part>{'|'.join(_PARTS)})){_WAY}",
     "length": r"(?P<length>\d+(?:\.\d+)?) ?(?P<unit>cm|m|centimet(?:re|er)s?|met(?:re|er)s?)",
     "turns": rf"(?P<times>{_TIMES_SAID}|){_WAY}", "times": f"(?P<times>{_TIMES_SAID})", "way": _WAY,
+    "seconds": r"(?P<number>\d+|a|one|two|three|half a) ?(?P<time>s|seconds?|min|minutes?)",
     "place": rf"(?P<place>{'|'.join(REGIONS)})(?: of the table)?", "side": f"(?P<side>{'|'.join(_SIDES)})",
 }  # fmt: skip
 
@@ -155,13 +158,14 @@ class _Writer:
             fields["length"] = float(said["length"]) * (0.01 if said["unit"].startswith("c") else 1.0)
         if "times" in said:
             fields["turns"] = _signed(_TURNS.get(said["times"], 360.0), said["way"])
+        fields["seconds"] = _seconds(said.get("number"), said.get("time"))
         fields["place"], fields["side"] = said.get("place"), _SIDES.get(said.get("side") or "")
         return fields | self._measured(things, fields)
 
     def _measured(self, things: Mapping[str, str], fields: Mapping[str, object]) -> dict[str, object]:
         """What the scene adds: heights and distances of the things that are named."""
         items = {slot: self._scene.find(name) for slot, name in things.items() if name in self._scene.names}
-        measured: dict[str, object] = {"sponge": self._sponge()}
+        measured: dict[str, object] = {"sponge": self._sponge(), "apart": fields.get("length", _APART)}
         if "x" in items:
             radius = max(items["x"].size[:2]) / 2
             measured |= {"beside": round(radius + _BESIDE, 2), "ring": round(radius + _RING, 2)}
@@ -183,6 +187,14 @@ class _Writer:
             skill = "achieve" if self._kind == "arm" else "manoeuvre"
             self._calls.append(f'{skill}("{"; ".join(self._lines)}")')
             self._lines = []
+
+
+def _seconds(number: str | None, unit: str | None) -> float:
+    """How long somebody is followed [s]."""
+    if not number or not unit:
+        return _FOLLOWING
+    count = 0.5 if number == "half a" else 1 if number == "a" else _NUMBERS.get(number) or float(number)
+    return count * (60.0 if unit.startswith("min") else 1.0)
 
 
 def _signed(angle: float, way: str | None) -> float:
