@@ -14,8 +14,15 @@ from llm_planner.skills.gripper_shape import Grip
 @dataclass(frozen=True)
 class Aim:
     """`grip` is where the hand does what it is for. `heading` [rad] is the direction that counts there, in the base
-    frame; that from the base to the grip where it is None. `numbers` are named: openings, heights over the grip [m]."""
+    frame; that from the base to the grip where it is None. `numbers` are named: openings, heights over the grip [m];
+    a `depth` is how far the hand goes below it.
+    """
 
     grip: Grip
     numbers: Mapping[str, float] = field(default_factory=dict)
     heading: float | None = None
+
+    @property
+    def lowest(self) -> float:
+        """The height [m] below which the hand has nothing to do."""
+        return self.grip.z - self.numbers.get("depth", 0.0)

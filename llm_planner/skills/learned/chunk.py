@@ -56,8 +56,13 @@ class HandChunk:
 
 
 def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
-    """Of a policy's `actions` (horizon, 6) for what is observed, no faster than the speed limit allows."""
-    poses = (grip_of(observation.T_base_gripper).pose(), *poses_of(actions, frame_of(aim)))
+    """Of a policy's `actions` (horizon, 6) for what is observed: no faster than the speed limit allows, and no lower
+    than the demonstrator would go. The few millimetres by which a policy errs would press what it takes into the table.
+    """
+    hand = grip_of(observation.T_base_gripper)
+    least = min(hand.z, aim.lowest)
+    wanted = (grip_of(pose) for pose in poses_of(actions, frame_of(aim)))
+    poses = (hand.pose(), *(grip.raised(max(grip.z, least)).pose() for grip in wanted))
     widths, done = np.clip(actions[:, 4], 0.0, OPENING_MAX).tolist(), (actions[:, 5] > 0.5).tolist()
     return HandChunk(aim, observation.time, _paced(poses, observation.speed_limit), poses, tuple(widths), tuple(done))
 

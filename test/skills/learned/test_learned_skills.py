@@ -177,6 +177,24 @@ def test_a_hand_that_is_far_behind_for_long_ends_the_motion():
         patience.see((0.4, 0.0, 0.2), lag=0.1, undone=False, passed=2.0)
 
 
+@pytest.mark.parametrize(("depth", "lowest"), [({}, 0.02), ({"depth": 0.008}, 0.012)])
+def test_a_hand_goes_no_lower_than_its_demonstrator_would(table, depth, lowest):
+    actions = np.zeros((16, 6), np.float32)
+    actions[:, 2] = -0.015
+    aim = Aim(Grip(0.45, 0.1, 0.02, 0.3), depth)
+    heights = [pose.position[2] for pose in chunk_from(actions, aim, table.observation()).poses]
+    assert min(heights) == pytest.approx(lowest)
+
+
+def test_a_hand_that_is_lower_already_is_not_thrown_up(table):
+    actions = np.zeros((16, 6), np.float32)
+    table.pose = Grip(0.45, 0.1, 0.012, 0.3).pose()
+    actions[:, 2] = np.linspace(-0.006, 0.05, 16)
+    aim = Aim(Grip(0.45, 0.1, 0.02, 0.3))
+    heights = [pose.position[2] for pose in chunk_from(actions, aim, table.observation()).poses]
+    assert heights[:2] == pytest.approx([0.012, 0.014])
+
+
 @pytest.mark.parametrize(("objective", "nudged"), [("flow", True), ("regression", False)])
 def test_a_hand_that_rests_undone_is_nudged(table, learned_pick, sampler, objective, nudged):
     """No noise is what a flow is most sure of; another sample may lead on. A regression has only one."""
