@@ -46,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
     options = node_options(args, journal=folder / "journal.jsonl")
     folder.mkdir(parents=True, exist_ok=True)
     join_own_network()
-    entries = [entry for entry in NODES if entry.name != "camera"]  # the film is drawn afterwards
+    # The film is drawn afterwards.
+    entries = [entry for entry in NODES if entry.name != "camera" or args.camera]
     recorder = Recorder(time.monotonic)
     with ExitStack() as stack:
         processes = stack.enter_context(NodeProcesses(entries, options, folder / "nodes.log"))

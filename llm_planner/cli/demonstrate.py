@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from llm_planner.skills.learning.lesson import Lesson
     from llm_planner.skills.learning.pool import Pool
     from llm_planner.skills.learning.recording import Recording
+    from llm_planner.skills.sight.album import Album
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,14 +31,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The demonstrations that are missing are made."""
+    from llm_planner.skills.sight.teaching import album_folder
+
     lesson, pool = requested_lesson(args, episodes=args.episodes), requested_pool(args)
     if args.anew:
         import shutil
 
-        shutil.rmtree(lesson.demonstrations, ignore_errors=True)
+        for folder in (lesson.demonstrations, album_folder(lesson)):
+            shutil.rmtree(folder, ignore_errors=True)
     with going_on(same_command()):
-        demonstrations(lesson, args.seed, pool)
+        (drawn_pictures if lesson.contract.by_sight else demonstrations)(lesson, args.seed, pool)
     return 0
+
+
+def drawn_pictures(lesson: Lesson, seed: int, pool: Pool) -> Album:
+    """What a policy that sees learns from, drawn where it is missing; tells where it is and how long it took."""
+    from llm_planner.cli.learning_progress import counted
+    from llm_planner.skills.sight.teaching import album_folder, pictures
+
+    began = time.monotonic()
+    with counted("drawing pictures of cases", lesson.contract.episodes) as more:
+        album = pictures(lesson, seed, pool, more)
+    print(
+        f"{len(album)} pictures show {len(album.shown)} things that can be taken; {time.monotonic() - began:.0f} s. "
+        f"They are in {album_folder(lesson)}."
+    )
+    return album
 
 
 def demonstrations(lesson: Lesson, seed: int, pool: Pool) -> list[Recording]:

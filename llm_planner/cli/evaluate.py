@@ -18,7 +18,7 @@ from llm_planner.cli.learning_options import (
 if TYPE_CHECKING:
     from llm_planner.skills.learning.lesson import Lesson
     from llm_planner.skills.learning.pool import Pool
-    from llm_planner.skills.learning.report import Evaluated
+    from llm_planner.skills.learning.report import SkillReport
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,17 +49,17 @@ def evaluate_policy(lesson: Lesson, episodes: int, seed: int, pool: Pool) -> Non
 
     with counted("trying out", 2 * episodes) as more:
         report = examine(lesson, episodes, seed, pool, more)
-    assert report.evaluated is not None
-    show_evaluated(lesson, report.evaluated)
+    show_evaluated(lesson, report)
 
 
-def show_evaluated(lesson: Lesson, evaluated: Evaluated) -> None:
+def show_evaluated(lesson: Lesson, report: SkillReport) -> None:
     """What the report says, and where it is."""
     from llm_planner.cli.tally_view import show_tallies
 
-    show_tallies(evaluated.plain, evaluated.perturbed)
-    latency = evaluated.latency
-    print(f"A chunk takes {latency.median:.2f} ms on the CPU, 99 % at most {latency.p99:.2f} ms.")
+    assert report.evaluated is not None
+    show_tallies(report.evaluated.plain, report.evaluated.perturbed)
+    latency = report.evaluated.latency
+    print(f"A {report.answer} takes {latency.median:.2f} ms on the CPU, 99 % at most {latency.p99:.2f} ms.")
     print(f"The report with its pictures is {lesson.folder / 'report.md'}.")
 
 

@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
     check_number("--episodes", args.episodes, 1, TRIALS_MAX)
     lesson, pool = requested_lesson(args), requested_pool(args)
+    _check_moves(lesson)
     trained = _trained(lesson)
     lesson = lesson.with_amounts(trained.contract.episodes, trained.contract.steps)
     with terminated_as_interrupted():
@@ -65,6 +66,17 @@ def run(args: argparse.Namespace) -> int:
             print(f"It succeeds less often than before, so {lesson.folder} stays as it was.")
         shutil.rmtree(candidate.skills.parent)
     return 0
+
+
+def _check_moves(lesson: Lesson) -> None:
+    """Raises InputError for a policy that sees: it makes no chunks."""
+    from llm_planner.errors import InputError
+
+    if lesson.contract.by_sight:
+        raise InputError(
+            f"{lesson.name} sees where to act, and neither corrections nor rollouts show it that; train it on more "
+            f"pictures: llm-planner train {lesson.name} --episodes {2 * lesson.contract.episodes}"
+        )
 
 
 def _trained(lesson: Lesson) -> Trained:

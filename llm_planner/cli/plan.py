@@ -15,6 +15,7 @@ from llm_planner.cli.planning_options import (
     planner,
     requested_viewpoint,
 )
+from llm_planner.cli.skill_options import requested_library
 
 if TYPE_CHECKING:
     from llm_planner.plan.planning import Planned
@@ -41,9 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _planner(args: argparse.Namespace) -> Callable[[str, Scene], Planned]:
-    from llm_planner.skills.library import load_skills
-
-    return planner(args, load_skills(args.skills, learned=False), requested_viewpoint(args))
+    return planner(args, requested_library(args, moves=False), requested_viewpoint(args))
 
 
 def _single(args: argparse.Namespace) -> Report:

@@ -17,6 +17,7 @@ from llm_planner.cli.planning_options import (
     planner,
     requested_viewpoint,
 )
+from llm_planner.cli.skill_options import requested_library
 from llm_planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,10 +47,9 @@ def run(args: argparse.Namespace) -> int:
 def _batch(args: argparse.Namespace) -> int:
     """Every command in a new world of the same seed, or all in one."""
     from llm_planner.plan.in_process import Workcell, run_command
-    from llm_planner.skills.library import load_skills
 
     check_alone(args, "--program", "--video", "--picture")
-    viewpoint, library = requested_viewpoint(args), load_skills(args.skills, learned=not args.scripted)
+    viewpoint, library = requested_viewpoint(args), requested_library(args)
     make_plan = planner(args, library, viewpoint)
     kept = open_requested_world(args)  # what is wrong with the options is told before the first line is read
 
@@ -64,14 +64,13 @@ def _single(args: argparse.Namespace) -> Report:
     from llm_planner.cli.filmed_world import FilmedWorld
     from llm_planner.errors import LlmPlannerError
     from llm_planner.plan.in_process import Workcell, run_command
-    from llm_planner.skills.library import load_skills
 
     command = command_text(args)
     try:
         _check_outputs(args)
         viewpoint = requested_viewpoint(args)
         world = open_requested_world(args)
-        library = load_skills(args.skills, learned=not args.scripted)
+        library = requested_library(args)
         make_plan = planner(args, library, viewpoint)
         filmed = FilmedWorld(world)
         workcell = Workcell(filmed if args.video or args.picture else world, library)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from llm_planner.cli.processes import NodeOptions
-from llm_planner.cli.skill_options import add_skill_options
+from llm_planner.cli.skill_options import add_skill_options, requested_library
 from llm_planner.errors import InputError
 from llm_planner.share import share_folder
 
@@ -78,18 +78,17 @@ def _check_world(args: argparse.Namespace) -> None:
 def _check_safety(args: argparse.Namespace) -> None:
     """Files that are there, a rehearsal that there is, and a policy without mistakes."""
     from llm_planner.plan.planning_settings import planning_settings
-    from llm_planner.skills.library import load_skills
     from llm_planner.world.places import BEHIND
 
     for option, path in (("--params-file", args.params_file), ("--model-script", args.model_script)):
         if path is not None and not path.is_file():
             raise InputError(f"{option}: there is no file {path}")
-    planning_settings(args.rehearsal or "off", args.privileges, "", load_skills(args.skills, learned=False), BEHIND)
+    planning_settings(args.rehearsal or "off", args.privileges, "", requested_library(args, moves=False), BEHIND)
 
 
 def _parameters(args: argparse.Namespace, robot: str, journal: Path | None) -> dict[str, dict[str, str]]:
     """By node; what is not given is left to the parameter file."""
-    skills = _given(skills=args.skills)
+    skills = _given(skills=args.skills) | ({"camera": "true"} if args.camera else {})
     policy = _given(privileges=args.privileges, journal=journal) | skills
     model = _given(model=args.model, model_script=args.model_script, rehearsal=args.rehearsal)
     return {

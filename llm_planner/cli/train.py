@@ -18,11 +18,12 @@ from llm_planner.cli.learning_options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from llm_planner.skills.learning.lesson import Lesson
     from llm_planner.skills.learning.pool import Pool
     from llm_planner.skills.learning.recording import Recording
+    from llm_planner.skills.learning.report import SkillReport
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,36 +45,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Whatever of demonstrations, training and trials is not there yet."""
     from llm_planner.skills.learning.teaching import begin_anew, is_taught
+    from llm_planner.skills.sight.teaching import OBJECTIVE
 
     check_number("--trials", args.trials, 1, TRIALS_MAX)
     lesson, pool = requested_lesson(args, episodes=args.episodes, steps=args.steps), requested_pool(args)
+    objective = OBJECTIVE if lesson.contract.by_sight else args.objective
     if args.anew:
         begin_anew(lesson)
     with going_on(same_command()):
-        if not args.anew and is_taught(lesson, args.seed, args.objective):
+        if not args.anew and is_taught(lesson, args.seed, objective):
             print(f"{lesson.policy} was trained so already; --anew trains it again.")
         else:
-            _train(lesson, args.seed, args.objective, pool)
+            _train(lesson, args.seed, objective, pool)
         if not args.no_evaluate:
             _evaluate(lesson, args.trials, args.seed, pool)
     return 0
 
 
 def _train(lesson: Lesson, seed: int, objective: str, pool: Pool) -> None:
-    from llm_planner.cli.demonstrate import demonstrations
+    from llm_planner.cli.demonstrate import demonstrations, drawn_pictures
+    from llm_planner.skills.sight.teaching import teach_sight
 
-    train_on(lesson, seed, objective, demonstrations(lesson, seed, pool))
+    if not lesson.contract.by_sight:
+        train_on(lesson, seed, objective, demonstrations(lesson, seed, pool))
+        return
+    album = drawn_pictures(lesson, seed, pool)
+    _with_bar(lesson, lambda told: teach_sight(lesson, seed, album, told))
 
 
 def train_on(lesson: Lesson, seed: int, objective: str, recordings: Sequence[Recording]) -> None:
     """Train with a bar, and tell what came of it."""
-    from llm_planner.cli.learning_progress import bar
     from llm_planner.skills.learning.teaching import teach
 
+    _with_bar(lesson, lambda told: teach(lesson, seed, objective, recordings, told))
+
+
+def _with_bar(lesson: Lesson, teach: Callable[[Callable[[int, float], None]], SkillReport]) -> None:
+    from llm_planner.cli.learning_progress import bar
+
     with bar("training", lesson.contract.steps) as advance:
-        report = teach(
-            lesson, seed, objective, recordings, lambda step, loss: advance(step, f"loss {loss:.4f}")
-        )  # fmt: skip
+        report = teach(lambda step, loss: advance(step, f"loss {loss:.4f}"))
     assert report.trained is not None
     print(f"{report.trained.seconds:.0f} s of training; the policy is {lesson.policy} ({report.size / 1000:.0f} kB).")
 
@@ -82,8 +93,9 @@ def _evaluate(lesson: Lesson, trials: int, seed: int, pool: Pool) -> None:
     from llm_planner.cli.evaluate import evaluate_policy, show_evaluated
     from llm_planner.skills.learning.teaching import report_of
 
-    evaluated = report_of(lesson).evaluated
+    report = report_of(lesson)
+    evaluated = report.evaluated
     if evaluated is not None and min(evaluated.plain.asked, evaluated.perturbed.asked) >= trials:
-        show_evaluated(lesson, evaluated)
+        show_evaluated(lesson, report)
     else:
         evaluate_policy(lesson, trials, seed, pool)

@@ -25,7 +25,7 @@ from llm_planner.nodes.patience import Patience
 from llm_planner.nodes.plan_client import EXECUTOR_LOST, PlanClient
 from llm_planner.nodes.plan_messages import plan_to_msg, step_from_msg, trace_from_msg
 from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
-from llm_planner.nodes.settings import PRIVILEGES, SKILLS, Setting
+from llm_planner.nodes.settings import CAMERA, PRIVILEGES, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.nodes.skill_folder import library_of
 from llm_planner.plan.events import EndReason
@@ -63,6 +63,7 @@ class LanguagePlannerNode(ShellNode):
         ),
         PRIVILEGES,
         SKILLS,
+        CAMERA,
         Setting("journal", "", "file that records commands; empty: llm_planner/journal.jsonl in ROS's folder"),
     )
 

@@ -257,6 +257,18 @@ def _argument_from_msg(message: SkillArgument) -> Argument:
     raise InputError(f"the argument {message.name!r} has the type {message.type}; the types are WORD, NUMBER and POINT")
 
 
+def image_from_msg(message: ImageMsg) -> np.ndarray:
+    """The picture (height, width, 3) of bytes, red green blue; raises InputError for another encoding or size."""
+    height, width, row = message.height, message.width, 3 * message.width
+    if message.encoding != "rgb8" or message.step < row or len(message.data) != height * message.step:
+        raise InputError(
+            f"a picture of {len(message.data)} bytes, {message.encoding}, {width} x {height} in rows of {message.step}"
+            ", cannot be read; it must be rgb8"
+        )
+    rows = np.frombuffer(message.data, np.uint8).reshape(height, message.step)
+    return rows[:, :row].reshape(height, width, 3)
+
+
 def image_to_msg(picture: np.ndarray, time: float, frame: str) -> ImageMsg:
     """A picture (height, width, 3) of bytes, red green blue."""
     height, width, _ = picture.shape

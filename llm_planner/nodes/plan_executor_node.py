@@ -20,7 +20,7 @@ from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.motion_messages import patch_to_msg
 from llm_planner.nodes.plan_messages import plan_from_msg, step_to_msg, trace_to_msg, watch_to_msg
 from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
-from llm_planner.nodes.settings import PRIVILEGES, SKILLS, Setting
+from llm_planner.nodes.settings import CAMERA, PRIVILEGES, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, PATCHES, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.nodes.silence import Silence
 from llm_planner.nodes.skill_client import SkillClient
@@ -99,6 +99,7 @@ class PlanExecutorNode(ShellNode):
         ),
         PRIVILEGES,
         SKILLS,
+        CAMERA,
         Setting("journal", "", "file that records what is done; empty: llm_planner/journal.jsonl in ROS's folder"),
     )
 

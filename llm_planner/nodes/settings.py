@@ -57,6 +57,7 @@ ADAPTATION = Setting(
 )
 SKILLS = Setting("skills", "", "folder of your own skill library; empty: the one that ships")
 SCRIPTED = Setting("scripted", False, "let scripts move the robot, also where a policy was learned")
+CAMERA = Setting("camera", False, "let skills look at camera/image_raw, and offer those that act by sight")
 ROBOT = Setting("robot", "arm", "what is moved: arm or mobile")
 
 

@@ -18,7 +18,7 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.message_conversions import arguments_from_msg, no_motion, reference_to_msg, scene_from_msg
 from llm_planner.nodes.motion_messages import zone_from_msg
 from llm_planner.nodes.observed_robots import OBSERVED, RobotState
-from llm_planner.nodes.settings import ROBOT, ROBOT_FILE, SCRIPTED, SKILLS, STATE_TOPIC, Setting, one_of
+from llm_planner.nodes.settings import CAMERA, ROBOT, ROBOT_FILE, SCRIPTED, SKILLS, STATE_TOPIC, Setting, one_of
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
 from llm_planner.nodes.skill_folder import library_of
 from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult, SkillRun
@@ -57,6 +57,7 @@ class SkillServerNode(ShellNode):
         STATE_TOPIC,
         SKILLS,
         SCRIPTED,
+        CAMERA,
     )
 
     def configure(self) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -183,6 +184,7 @@ def _grid_faces(rows: int, columns: int) -> NDArray[np.int32]:
     return np.stack([a, c, b, b, c, d], axis=-1).reshape(-1, 3).astype(np.int32)
 
 
+@lru_cache(maxsize=16)  # they take seconds to read, and every renderer wants them
 def _link_meshes(folder: Path, link: str) -> list[ColoredMesh]:
     meshes = [simplified(mesh, DETAIL) for mesh in load_collada(folder / f"{link}.dae")]
     return [mesh for mesh in meshes if len(mesh.faces) > 20]

@@ -14,6 +14,7 @@ from llm_planner.share import share_folder
 from llm_planner.skills.arguments import check_arguments
 from llm_planner.skills.arm import Arm, ArmSettings
 from llm_planner.skills.base import Base, BaseSettings
+from llm_planner.skills.camera import Camera, blind
 from llm_planner.skills.contract import Observation, Skill, SkillErrorCode, SkillRun
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.hand_recording import read_recording
@@ -26,9 +27,11 @@ from llm_planner.skills.learned.loading import (
 )
 from llm_planner.skills.manifest import Manifest, read_manifest
 from llm_planner.skills.recorded import replaying
-from llm_planner.skills.remote.skill import Camera, asking, blind
+from llm_planner.skills.remote.skill import asking
 from llm_planner.skills.scripted import Body, ScriptedSkill
 from llm_planner.skills.scripts import SCRIPTS, ScriptFunction
+from llm_planner.skills.sight.picking import picking_by_sight
+from llm_planner.skills.sight.sight import load_sight
 from llm_planner.world.atoms import Moment, holds
 from llm_planner.world.predicates import FURNITURE
 from llm_planner.world.scene import Scene
@@ -99,8 +102,9 @@ def load_skills(
     """The library in `folder`, or the one that ships with the package, with the skills of every robot.
 
     `settings` are how the scripted skills of an arm move, `base_settings` those of a mobile robot. Skills that have
-    learned a policy use it unless `learned` is false. Policy servers that want it are shown what the `camera` takes.
-    Raises InputError that names the wrong file.
+    learned a policy use it unless `learned` is false. Policy servers that want it are shown what the `camera` takes;
+    skills that act by sight are there only with a camera, and once they are trained. Raises InputError that names the
+    wrong file.
     """
     folder = folder or share_folder("skills")
     paths = sorted(folder.glob("*/skill.yaml"))
@@ -113,14 +117,23 @@ def load_skills(
     }
     skills: dict[str, CheckedSkill] = {}
     for path in paths:
-        manifest = read_manifest(path)
-        script = _script(manifest, camera)
+        manifest, weights = read_manifest(path), path.with_name(POLICY_FILE)
+        if _by_sight(manifest) and (camera is blind or not weights.exists()):
+            continue
+        script = _seeing(manifest, weights, camera) if _by_sight(manifest) else _script(manifest, camera)
         skill: Skill = ScriptedSkill(manifest.name, script, manifest.timeout, bodies[manifest.robot])
-        weights = path.with_name(POLICY_FILE)
-        if learned and manifest.policy is not None and weights.exists():
+        if learned and manifest.policy is not None and weights.exists() and not _by_sight(manifest):
             skill = LearnedOrScripted(learned_skill(manifest, load_sampler(manifest, weights), arm_settings), skill)
         skills[manifest.name] = CheckedSkill(manifest, skill)
     return SkillLibrary(skills)
+
+
+def _by_sight(manifest: Manifest) -> bool:
+    return manifest.policy is not None and manifest.policy.by_sight
+
+
+def _seeing(manifest: Manifest, weights: Path, camera: Camera) -> ScriptFunction:
+    return picking_by_sight(manifest.name, load_sight(weights), camera)
 
 
 def _script(manifest: Manifest, camera: Camera) -> ScriptFunction:

@@ -14,7 +14,8 @@ effects:
   - on(held, object)                # atoms that are true after it has succeeded
 policy:                             # learned from the script; left out where that itself moves the robot
   world: place_on                   # in which the script demonstrates it (see skills.learning.cases)
-  observe: [hand, fingers, holding] # what the policy sees (see skills.learned.features)
+  observe: [hand, fingers, holding] # what the policy sees (see skills.learned.features), or [picture]: where to act is
+                                    # read off the camera's picture (see skills.sight)
   goal: [opening, cruise]           # numbers of the script's aim that it is told
   episodes: 300                     # of demonstration
   steps: 12000                      # of training
@@ -42,6 +43,7 @@ from llm_planner.world.places import DIRECTIONS, REGIONS, SIDES
 
 TYPES = ("object", "point", "region", "place", "direction", "side", "number", "destination", "rewards")
 ROBOTS = tuple(SCRIPTS)
+PICTURE = "picture"  # what a policy observes that sees the camera's picture
 MOVERS = ("script", "recording", "server")
 _KEYS = ("name", "description", "robot", *MOVERS, "timeout", "parameters", "preconditions", "effects", "policy")
 _POLICY_KEYS = ("world", "observe", "goal", "episodes", "steps")
@@ -59,6 +61,11 @@ class PolicyContract:
     goal: tuple[str, ...]
     episodes: int
     steps: int
+
+    @property
+    def by_sight(self) -> bool:
+        """Whether it sees the camera's picture and no pose of a thing."""
+        return self.observe == (PICTURE,)
 
 
 @dataclass(frozen=True)
@@ -173,14 +180,19 @@ def _recording(table: Table) -> Path:
 def _policy(path: Path, entry: object, parameters: Sequence[str]) -> PolicyContract:
     table = Table(path, "the policy", entry, _POLICY_KEYS)
     observe = tuple(map(str, table.list("observe")))
+    if observe != (PICTURE,):
+        _check_features(path, observe, parameters)
+    goal = tuple(map(str, table.list("goal")))
+    return PolicyContract(table.text("world"), observe, goal, table.count("episodes"), table.count("steps"))
+
+
+def _check_features(path: Path, observe: Sequence[str], parameters: Sequence[str]) -> None:
     try:
         names = feature_names(observe, parameters)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     if not names:
         raise InputError(f"{path}: observe of the policy is empty; a policy sees at least the hand: [hand, fingers]")
-    goal = tuple(map(str, table.list("goal")))
-    return PolicyContract(table.text("world"), observe, goal, table.count("episodes"), table.count("steps"))
 
 
 def _parameter(table: Table) -> Parameter:

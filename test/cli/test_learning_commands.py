@@ -38,6 +38,7 @@ def test_skills_are_listed_for_programs(capsys):
         (["demonstrate", "pick", "--seed", "-1"], "--seed must be 0 to 899, not -1"),
         (["demonstrate", "pick", "--processes", "0"], "the number of processes must be at least 1, not 0"),
         (["evaluate", "pick", "--episodes", "0"], "--episodes must be 1 to 10000, not 0"),
+        (["improve", "pick_by_sight", "--from", "rollouts"], "pick_by_sight sees where to act, .* --episodes 1200"),
         (["improve", "pick", "--from", "rollouts", "--episodes", "0"], "--episodes must be 1 to 10000, not 0"),
     ],
 )

@@ -32,6 +32,15 @@ def test_what_is_not_given_is_left_to_the_parameter_file():
     }
 
 
+def test_who_wants_skills_that_see_gives_all_who_know_skills_the_camera():
+    given = parameters("--camera")
+    assert [name for name, values in given.items() if values.get("camera") == "true"] == [
+        "skill_server",
+        "plan_executor",
+        "language_planner",
+    ]
+
+
 def test_a_policy_binds_planner_and_executor_alike():
     given = parameters("--privileges", str(POLICY))
     assert [name for name, values in given.items() if values.get("privileges") == str(POLICY)] == [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from llm_planner.skills.learning.teaching import report_of
 from llm_planner.skills.learning.trials import try_out
 from llm_planner.skills.policies.conditioning import Conditioning
 from llm_planner.skills.policies.seams import ChunkSampler
+from llm_planner.skills.sight.trying import look_times
 
 CHUNKS = 300  # whose latency is measured
 
@@ -29,12 +30,18 @@ def examine(lesson: Lesson, episodes: int, seed: int, pool: Pool, report: Callab
     `report` hears of each trial that is over. Raises InputError where there is no policy.
     """
     known = report_of(lesson)
-    latency = latency_of(load_sampler(lesson.manifest, lesson.policy), time.perf_counter)
+    latency = _latency(lesson)
     plain, perturbed = (tally(outcome) for outcome in try_out(lesson, episodes, seed, pool, report))
     result = replace(known, evaluated=Evaluated(plain, perturbed, latency))
     write_report(lesson.folder, result)
     write_page(lesson.folder, result, _picture(lesson, result))
     return result
+
+
+def _latency(lesson: Lesson) -> Latency:
+    if lesson.contract.by_sight:
+        return latency_from(look_times(lesson))
+    return latency_of(load_sampler(lesson.manifest, lesson.policy), time.perf_counter)
 
 
 def latency_of(sampler: ChunkSampler, clock: Callable[[], float]) -> Latency:
@@ -48,6 +55,11 @@ def latency_of(sampler: ChunkSampler, clock: Callable[[], float]) -> Latency:
         began = clock()
         sampler.sample(conditioning, noise)
         times.append(clock() - began)
+    return latency_from(times)
+
+
+def latency_from(times: Sequence[float]) -> Latency:
+    """Of chunks, or looks, that took so long [s]."""
     median, p99 = np.percentile(np.array(times) * 1000, [50, 99]).tolist()
     return Latency(median, p99)
 

@@ -102,6 +102,11 @@ class SkillReport:
     trained: Trained | None = None  # where it was not trained by these commands
     evaluated: Evaluated | None = None  # until that is done
 
+    @property
+    def answer(self) -> str:
+        """What its policy gives, whose latency is told."""
+        return "look" if self.trained is not None and self.trained.contract.by_sight else "chunk"
+
 
 def tally(outcome: Outcome) -> Tally:
     """What a report keeps of the trials; raises InputError where none of them began."""

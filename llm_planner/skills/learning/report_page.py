@@ -11,6 +11,7 @@ from llm_planner.skills.learning.strip import PICTURE_FILE
 from llm_planner.skills.policies.weights_file import write_whole
 
 PAGE_FILE, CURVE_FILE = "report.md", "report.svg"
+_LOSS = {False: "mean square error", True: "log likelihood, and errors of numbers"}  # by sight
 NAMED = 8  # seeds of one kind of failure that are named
 
 
@@ -24,7 +25,7 @@ def write_page(folder: Path, report: SkillReport, no_picture: str = "") -> None:
 def curve_svg(skill: str, trained: Trained) -> str:
     """The loss over the steps."""
     steps, losses = [step for step, _ in trained.curve], [loss for _, loss in trained.curve]
-    return chart_svg(f"Training of {skill}", "steps", "loss", [Curve("mean square error", steps, losses)])
+    return chart_svg(f"Training of {skill}", "steps", "loss", [Curve(_LOSS[trained.contract.by_sight], steps, losses)])
 
 
 def page(report: SkillReport, no_picture: str = "") -> str:
@@ -43,7 +44,7 @@ def _evaluated(report: SkillReport, no_picture: str) -> Iterator[str]:
     yield _row("shoved in the middle", evaluated.perturbed)
     yield ""
     latency = evaluated.latency
-    yield f"A chunk takes {latency.median:.2f} ms on the CPU, 99 % of them at most {latency.p99:.2f} ms."
+    yield f"A {report.answer} takes {latency.median:.2f} ms on the CPU, 99 % of them at most {latency.p99:.2f} ms."
     yield f"The policy is {report.size / 1000:.0f} kB.\n"
     plain, perturbed = evaluated.plain, evaluated.perturbed
     yield from _grouped("Failures", (*plain.failures, *perturbed.failures))
@@ -91,9 +92,13 @@ def _trained(report: SkillReport) -> Iterator[str]:
         return
     contract = trained.contract
     yield "## Training\n"
-    yield f"- Demonstrated by the script `{trained.demonstrator}` in the world `{contract.world}`:"
-    yield f"  {trained.episodes} of {contract.episodes} episodes succeeded, {trained.recordings} undisturbed pieces,"
-    yield f"  {trained.moments} moments."
+    if contract.by_sight:
+        yield f"- Learned from {trained.recordings} pictures of {trained.episodes} cases of the world"
+        yield f"  `{contract.world}`, with {trained.moments} grasps of the script `{trained.demonstrator}`."
+    else:
+        yield f"- Demonstrated by the script `{trained.demonstrator}` in the world `{contract.world}`:"
+        yield f"  {trained.episodes} of {contract.episodes} episodes succeeded, {trained.recordings} undisturbed"
+        yield f"  pieces, {trained.moments} moments."
     if trained.corrections:
         yield f"- {trained.corrections} of the pieces are corrections."
     yield f"- Objective: {trained.objective}; {contract.steps} steps in {trained.seconds:.0f} s, seed {trained.seed};"

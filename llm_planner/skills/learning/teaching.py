@@ -42,7 +42,7 @@ def is_taught(lesson: Lesson, seed: int, objective: str) -> bool:
 
 def begin_anew(lesson: Lesson) -> None:
     """Forgets a training that was interrupted; the policy that is there stays until the new one is finished."""
-    for path in (lesson.checkpoint, _progress_file(lesson)):
+    for path in (lesson.checkpoint, progress_file(lesson)):
         path.unlink(missing_ok=True)
 
 
@@ -60,7 +60,7 @@ def teach(
 
     contract, spec = lesson.contract, replace(lesson.spec, objective=objective)
     settings = TrainingSettings(steps=contract.steps, checkpoint_every=max(1, contract.steps // CHECKPOINTS))
-    progress = _Progress(_progress_file(lesson), time.monotonic)
+    progress = Progress(progress_file(lesson), time.monotonic)
 
     def told(step: int, loss: float) -> None:
         progress.add(step, loss)
@@ -121,11 +121,12 @@ def require_torch() -> None:
         raise InputError("policies are trained with torch, which is not installed; pip install torch") from error
 
 
-def _progress_file(lesson: Lesson) -> Path:
+def progress_file(lesson: Lesson) -> Path:
+    """Where the curve is kept that a training has got to."""
     return lesson.checkpoint.with_name("progress.json")
 
 
-class _Progress:
+class Progress:
     """The curve and the seconds of a training, over all the times that it was interrupted."""
 
     def __init__(self, path: Path, clock: Callable[[], float]) -> None:

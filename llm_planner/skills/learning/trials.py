@@ -14,6 +14,7 @@ from llm_planner.skills.learning.intervals import wilson
 from llm_planner.skills.learning.lesson import Lesson, demonstrators
 from llm_planner.skills.learning.pool import Pool
 from llm_planner.skills.library import CheckedSkill
+from llm_planner.skills.sight.trying import seeing
 
 FIRST_SEED = 900_000_000  # of trials: no demonstration has such a seed
 
@@ -76,12 +77,16 @@ def try_one(
     watch: Callable[[Observation], None] = lambda observation: None,
 ) -> Trial:  # fmt: skip
     """One trial: the seed decides everything; see `evaluate` for `watch`."""
-    library = demonstrators(lesson.skills)
-    skill = library.find(lesson.name)
-    if not scripted:
+    library, case = demonstrators(lesson.skills), draw_case(lesson.contract.world, seed)
+    if lesson.contract.by_sight and not scripted:
+        with seeing(lesson) as skill:
+            return evaluate(skill, case, library, seed, perturbed, watch)
+    if scripted:
+        skill = library.find(lesson.manifest.script if lesson.contract.by_sight else lesson.name)
+    else:
         sampler = load_sampler(lesson.manifest, lesson.policy)
         skill = CheckedSkill(lesson.manifest, learned_skill(lesson.manifest, sampler, ArmSettings()))
-    return evaluate(skill, draw_case(lesson.contract.world, seed), library, seed, perturbed, watch)
+    return evaluate(skill, case, library, seed, perturbed, watch)
 
 
 def _tried(job: _Job) -> Trial:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -51,6 +52,17 @@ class TrainingSettings:
         return self.learning_rate * rising * 0.5 * (1 + math.cos(math.pi * step / self.steps))
 
 
+class Losses(Protocol):
+    """What a network is fitted to. `fingerprint` tells data apart: a checkpoint belongs to its own."""
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    def loss(self, network: nn.Module, step: int) -> Tensor:
+        """Of the batch of this step."""
+        ...
+
+
 def train_policy(
     spec: PolicySpec,
     windows: Windows,
@@ -79,11 +91,11 @@ def train_policy(
 
 
 def fit(
-    network: nn.Module, batches: Batches, settings: TrainingSettings, checkpoint: Path | None, report: Report
+    network: nn.Module, batches: Losses, settings: TrainingSettings, checkpoint: Path | None, report: Report
 ) -> dict[str, Array]:
     """The averaged weights of `network` after all steps, under the names that it gives them.
 
-    It is called like a `VelocityNetwork`; what it has that needs no gradient stays as it is. See `train_policy`.
+    What it has that needs no gradient stays as it is. See `train_policy`.
     """
     state = TrainingState.begin(network, settings.learning_rate)
     print_of = f"{settings} {batches.fingerprint} {_digest(network.state_dict().values())}"
@@ -98,13 +110,12 @@ def fit(
     return {name: value.numpy() for name, value in state.average.items()}
 
 
-def _step(state: TrainingState, batches: Batches, settings: TrainingSettings) -> float:
+def _step(state: TrainingState, batches: Losses, settings: TrainingSettings) -> float:
     for group in state.optimiser.param_groups:
         group["lr"] = settings.rate(state.step)
-    noisy, times, condition, chunks = batches.draw(state.step)
-    loss = (state.network(noisy, times, condition) - chunks).square().mean()
+    loss = batches.loss(state.network, state.step)
     state.optimiser.zero_grad(set_to_none=True)
-    loss.backward()
+    torch.autograd.backward(loss)
     torch.nn.utils.clip_grad_norm_(state.network.parameters(), settings.clip)
     state.optimiser.step()
     state.step += 1
@@ -117,7 +128,7 @@ def _step(state: TrainingState, batches: Batches, settings: TrainingSettings) ->
 
 
 class Batches:
-    """The windows, normalised, and the batch of each step."""
+    """The windows, normalised, and the batch of each step, for a network that is called like a `VelocityNetwork`."""
 
     def __init__(
         self, spec: PolicySpec, windows: Windows, seen: Normaliser, wanted: Normaliser, actions: Normaliser,
@@ -132,9 +143,15 @@ class Batches:
 
     @property
     def fingerprint(self) -> str:
-        """Tells data apart: a checkpoint belongs to its own."""
+        """See `Losses`."""
         data = _digest((self._observations, self._goals, self._chunks, torch.from_numpy(self._upto)))
         return f"{self._seed} {self._spec} {data}"
+
+    def loss(self, network: nn.Module, step: int) -> Tensor:
+        """How far the guessed chunks are from those that were shown."""
+        noisy, times, condition, chunks = self.draw(step)
+        loss: Tensor = (network(noisy, times, condition) - chunks).square().mean()
+        return loss
 
     def draw(self, step: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Noisy chunks, their times, what the network is told, and the chunks behind them."""

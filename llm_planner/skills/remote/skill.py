@@ -13,13 +13,15 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from llm_planner.skills.arm import SLOWER, Arm, Script
-from llm_planner.skills.contract import Argument, Observation, SkillErrorCode
+from llm_planner.skills.camera import NO_PICTURE, Camera, blind, seen
+from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import Grip, grip_of, wrap
 from llm_planner.skills.hand_way import check_way, timed
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.skills.remote.link import PolicyLink
 from llm_planner.skills.remote.message import Actions, question
+from llm_planner.skills.remote.png import png_of
 from llm_planner.skills.scripts import ScriptFunction
 from llm_planner.skills.server_contract import ServerContract
 from llm_planner.skills.shown import Achieved, until_shown
@@ -27,13 +29,6 @@ from llm_planner.skills.shown import Achieved, until_shown
 JUMP, JUMP_TURN = 0.15, 0.6  # [m], [rad] from one action to the next that no policy means
 FOLLOWED = 0.5  # share of an answer after which the next one is asked for
 WAIT = 0.02  # [s] of real time that a step waits for an answer where there is nothing else to do
-
-Camera = Callable[[Observation], bytes]  # the newest picture, as PNG; empty where there is none
-
-
-def blind(observation: Observation) -> bytes:
-    """The camera of a robot that has none."""
-    return b""
 
 
 class Answer(Protocol):
@@ -61,6 +56,8 @@ def asking(
     """
 
     def ask(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+        if contract.image:
+            yield from seen(arm, camera, skill)  # before anybody is asked
         link = connect(contract)
         try:
             yield from _Conversation(arm, lambda: link.ask(asked(arm, arguments))).until_done()
@@ -69,11 +66,10 @@ def asking(
         yield from until_shown(arm, arguments, achieved, "the policy server's motion")
 
     def asked(arm: Arm, arguments: Mapping[str, Argument]) -> Mapping[str, Any]:
-        picture = camera(arm.observation) if contract.image else b""
-        if contract.image and not picture:
-            message = f"{skill} shows its policy server a picture, and there is no camera"
-            raise SkillError(SkillErrorCode.PRECONDITION_FAILED, message)
-        return question(skill, contract, arguments, arm.observation, picture)
+        picture = camera(arm.observation) if contract.image else NO_PICTURE
+        if contract.image and not picture.size:
+            raise SkillError(SkillErrorCode.CONTROLLER_FAULT, f"{skill} sees nothing any more: the camera fell silent")
+        return question(skill, contract, arguments, arm.observation, png_of(picture) if picture.size else b"")
 
     return ask
 

@@ -1,5 +1,6 @@
 """Skills that a policy server moves: the hand does what it says, and nothing by what it should not have said."""
 
+import base64
 import gc
 import importlib.util
 import threading
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -16,13 +18,15 @@ from llm_planner.control.zones import Shape, Zone
 from llm_planner.simulation.objects import named
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings
+from llm_planner.skills.camera import Camera, blind
 from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import Grip, grip_of
 from llm_planner.skills.library import CheckedSkill, load_skills
 from llm_planner.skills.remote.message import Actions
-from llm_planner.skills.remote.skill import Camera, asking, blind
+from llm_planner.skills.remote.png import png_of
+from llm_planner.skills.remote.skill import asking
 from llm_planner.skills.scripted import ScriptedRun
 from llm_planner.skills.server_contract import ServerContract
 from llm_planner.world.scene import Pose
@@ -173,11 +177,12 @@ def test_a_picture_is_shown_where_there_is_a_camera(servers: Any, skill_at: Any,
     url = servers.serve(lambda question: down(0.28, done=1))
     result = run_of(skill_at(url, image=True), hand).step(hand.observation())
     assert result == SkillResult(
-        SkillErrorCode.PRECONDITION_FAILED, "touch shows its policy server a picture, and there is no camera"
+        SkillErrorCode.PRECONDITION_FAILED, "touch needs the camera's picture: there is no camera"
     )
     assert servers.asked == []
-    assert hand.run(run_of(skill_at(url, camera=lambda seen: b"picture", image=True), hand)) == DONE
-    assert servers.asked[0]["image"] == "cGljdHVyZQ=="
+    picture = np.arange(36, dtype=np.uint8).reshape(3, 4, 3)
+    assert hand.run(run_of(skill_at(url, camera=lambda seen: picture, image=True), hand)) == DONE
+    assert base64.b64decode(servers.asked[0]["image"]) == png_of(picture)
 
 
 @dataclass
