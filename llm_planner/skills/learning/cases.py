@@ -63,6 +63,7 @@ def draw_case(world: str, seed: int) -> Case:
 
 
 TOWERS = 0.35  # of the cases, where there are blocks for one
+HIGH = 0.6  # of the cases in which something is to be put on or beside a block: it stands on others
 KINDS = ("block", "bowl", "mug", "vase", "plate")
 AROUND, GRASPED, CONTAINERS = (0.45, 0.3, 0.1, 0.1, 0.05), (0.5, 0.2, 0.1, 0.1, 0.1), ("bowl", "plate")
 
@@ -112,13 +113,17 @@ def _about(*kinds: str, others: int = 5) -> Draw:
 
 
 def _holding(arguments: Arguments, second: tuple[str, ...] = (), held: str = "") -> Draw:
-    """Something is held when the skill begins; where there is a `second` thing, it is of one of these kinds."""
+    """Something is held when the skill begins; where there is a `second` thing, it is of one of these kinds, a block
+    often on up to three others."""
 
     def draw(rng: Rng) -> Case:
         wanted = [held or _grasped(rng), *([str(rng.choice(second))] if second else [])]
-        things = _things(rng, *wanted, others=4)
+        below = int(rng.integers(1, 4)) if wanted[1:] == ["block"] and rng.random() < HIGH else 0
+        things = _things(rng, *wanted, *["block"] * below, others=4 - below)
         case = Case(things, arguments(rng, things), (("pick", {"object": things[0].name}),))
-        return _towered(case, rng, things[1] if second else None)
+        if below:
+            return replace(case, towers=(tuple(item.name for item in reversed(things[1 : below + 2])),))
+        return _towered(case, rng, things[1] if wanted[1:] else None)
 
     return draw
 
@@ -184,7 +189,7 @@ CASES: Mapping[str, Draw] = {
     "place_offset": _holding(_away),
     "place_beside": _holding(_beside, KINDS),
     "place_in": _holding(_second, CONTAINERS, held="block"),
-    "place_on": _holding(_second, ("block", "bowl", "plate"), held="block"),
+    "place_on": _holding(_second, ("block", "block", "bowl", "plate"), held="block"),
     "push": _calling(_pushed, ""),
     "sweep": _calling(_swept, "block"),
     "stack": _calling(_stacked, "block", "block"),
