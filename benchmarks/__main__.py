@@ -110,6 +110,14 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("scripts, disturbed and begun anew", lambda r: _least(r, "disturbed"), at_least(0.95), "≥ 0.95"),
         ],
     ),
+    "bench_follow_dock": (
+        ["--scenes", "30"],
+        ["--scenes", "1"],
+        [
+            Figure("rooms, person followed", lambda r: r["followed"], at_least(0.95), "≥ 0.95"),
+            Figure("rooms, docked within 2 cm and 3°", lambda r: r["docked"], at_least(1.0), "1"),
+        ],
+    ),
     "bench_language": (
         [],
         ["--limit", "10", "--layouts", "1"],

@@ -5,10 +5,10 @@ Distances are from the base's middle to the thing's box, as `distance(robot, OBJ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import atan2, ceil, cos, dist, pi, sin
+from math import ceil, dist
 
 from llm_planner.skills.floor import Floor
 from llm_planner.world.geometry import distance_to_box
@@ -18,7 +18,8 @@ from llm_planner.world.scene import SceneObject
 STEP = 0.05  # [m] between the places looked at on the way
 DETOUR = 1.5  # times the straight line: a longer way to the thing is round a wall, from where nobody is with it
 SLACK = 0.1  # [m] that it may come nearer before the base gives way
-SIDES = 16  # ways back
+NEARER = 0.02  # [m] that it may come nearer on the way back
+SHARES = (0.25, 0.5, 0.75, 1.0)  # of the way back, at which that is looked at
 
 
 def without(floor: Floor, item: SceneObject) -> Floor:
@@ -32,17 +33,17 @@ def without(floor: Floor, item: SceneObject) -> Floor:
 def way_behind(floor: Floor, way: Sequence[Point2], item: SceneObject, distance: float) -> tuple[Point2, ...]:
     """The `way` to the thing's middle, cut off where `distance` [m] are left and where rules forbid to go on.
 
-    Where it begins nearer than that, a straight way back, or none where there is no room for it.
+    Where it begins nearer than that, a straight way back, as far as there is room for it.
     """
     here = way[0]
     if distance_to_box(here, item) < distance - SLACK and _is_with(way):
-        return here, next(_places_back(floor, here, item, distance), here)
+        return here, _place_back(floor, here, item, distance)
     left = sum(dist(a, b) for a, b in pairwise(way))
     kept, before = [here], here
     for a, b in pairwise(way):
         count = max(1, ceil(dist(a, b) / STEP))
         for k in range(count + 1):
-            at = a[0] + k / count * (b[0] - a[0]), a[1] + k / count * (b[1] - a[1])
+            at = _between(a, b, k / count)
             if floor.forbids(at):
                 return *kept, before
             if distance_to_box(at, item) <= distance and left - k / count * dist(a, b) <= DETOUR * dist(at, way[-1]):
@@ -58,15 +59,24 @@ def _is_with(way: Sequence[Point2]) -> bool:
     return sum(dist(a, b) for a, b in pairwise(way)) <= DETOUR * dist(way[0], way[-1])
 
 
-def _places_back(floor: Floor, here: Point2, item: SceneObject, distance: float) -> Iterator[Point2]:
-    """Free places in the room at that distance from the thing, on the near side of it, straight back first."""
-    x, y, _ = item.position
+def _place_back(floor: Floor, here: Point2, item: SceneObject, distance: float) -> Point2:
+    """The nearest free place of this room that is so far from the thing, or else the one farthest from it.
+
+    The straight way there does not come nearer to the thing than `here`.
+    """
     room = floor.building.room_at(*here)
-    area, obstacles = floor.area(room), floor.obstacles(room, ignore=item.name)
-    back = atan2(here[1] - y, here[0] - x)
-    away = distance + dist(here, (x, y)) - distance_to_box(here, item)
-    for k in sorted(range(-SIDES // 4, SIDES // 4 + 1), key=abs):
-        angle = back + 2 * pi * k / SIDES
-        place = x + away * cos(angle), y + away * sin(angle)
-        if area.contains(*place) and not any(one.covers(place) for one in obstacles):
-            yield place
+    around = floor.obstacles(room, ignore=item.name)
+    least = distance_to_box(here, item) - NEARER
+
+    def is_free(place: Point2) -> bool:
+        clear = not any(one.covers(place) or (one.blocks(here, place) and not one.covers(here)) for one in around)
+        return clear and all(distance_to_box(_between(here, place, share), item) >= least for share in SHARES)
+
+    def badness(place: Point2) -> tuple[float, float]:
+        return round(max(0.0, distance - distance_to_box(place, item)), 1), dist(here, place)
+
+    return min(filter(is_free, floor.places(room, here)), key=badness, default=here)
+
+
+def _between(a: Point2, b: Point2, share: float) -> Point2:
+    return a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])

@@ -15,7 +15,7 @@ from llm_planner.skills.aim import Aim
 from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.errors import SkillError
-from llm_planner.skills.footprints import Footprint, footprint, is_upright, separation
+from llm_planner.skills.footprints import Footprint, footprint, separation
 from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, grip_of
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.reach import check_reach
@@ -32,10 +32,10 @@ DEPTH = 0.012  # [m] of the fingertips below the rim that they push against
 TILTS = tuple(map(math.radians, (10, 20, 30, 40, 50, 60)))  # up to which the fingers go along with it
 SPEED = 0.5  # of the full speed
 STROKES = 12
-DIRECTIONS = 16
-ALONG = 0.2  # cosine: a mug is not pushed over its handle, nor by it
+DIRECTIONS = 32
+LEANING = math.radians(4)  # farther off the vertical it balances on its edge, or leans on something
 OFF = 0.05  # [m] past its axis that what leans is pushed
-LANDING = 0.02  # [m] of free table around where the thing comes to lie
+LANDING = 0.01  # [m] of free table around where the thing comes to lie
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def tip(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
             if toppled(arm.scene, name):  # and the hand did not hold it down
                 return
         stroke = _stroke(arm, arm.find(name))
-        if is_upright(stroke.item):  # of what is falling already, the aim stays
+        if not isinstance(stroke, _Nudge):  # of what is falling already, the aim stays
             arm.aim = Aim(stroke.start, {"cruise": arm.cruise_height() - stroke.start.z}, _heading(stroke))
         yield from _until_down(arm, name, _push(arm, stroke) if is_behind(arm, stroke) else get_behind(arm, stroke))
     yield from leave(arm, name)
@@ -83,14 +83,11 @@ def _stroke(arm: Arm, item: SceneObject) -> Stroke:
 def _strokes(item: SceneObject) -> Iterator[Stroke]:
     """Those that push most across the thing's own x axis, its handle, first; across its lean, where it leans."""
     rows = rotation_matrix(item.orientation)
-    leans = not is_upright(item)  # it balances on its edge, or there is something that it leans on
+    leans = rows[2][2] < math.cos(LEANING)
     across = math.atan2(rows[1][2], rows[0][2]) + math.pi / 2 if leans else math.atan2(rows[1][1], rows[0][1])
     angles = [across + 2 * math.pi * k / DIRECTIONS for k in range(DIRECTIONS)]
     for angle in sorted(angles, key=lambda angle: round(abs(math.sin(angle - across)), 3)):
-        if leans:
-            yield _aside(item, angle)
-        elif abs(math.cos(angle - across)) > ALONG or item.size[0] == item.size[1]:
-            yield _against_rim(item, angle)
+        yield _aside(item, angle) if leans else _against_rim(item, angle)
 
 
 def _heading(stroke: Stroke) -> float:
