@@ -14,7 +14,7 @@ from meta_world.rollouts import ChunkPolicy
 
 PATIENCE = 25  # steps that the expert waits
 PROGRESS = 0.01  # [m] by which the best must be bettered in them
-SLID = 0.015  # [m] along the table, of a thing that is to be lifted: it was not gripped, and is soon out of reach
+SLID, RISEN = 0.03, 0.01  # [m] along the table and up, of a thing to be lifted: not gripped, and soon out of reach
 RISING = 12  # steps of a corrector that begins
 CORRECTED_STEPS_MAX = 400  # of an episode: a corrector who takes over late is not cut off (only successes teach)
 
@@ -62,7 +62,7 @@ def is_shoved(first: Array, observation: Array) -> bool:
     """Whether a thing that is to be lifted slides along the table instead, by what was seen `first` and now."""
     place, goal = slice(4, 7), slice(-3, None)
     moved, wanted = observation[place] - first[place], observation[goal] - first[place]
-    return bool(wanted[2] > 2 * SLID > 2 * moved[2] and np.linalg.norm(moved[:2]) > SLID)
+    return bool(wanted[2] > SLID and moved[2] < RISEN and np.linalg.norm(moved[:2]) > SLID)
 
 
 def corrected_episode(environment: Environment, expert: Expert, policy: ChunkPolicy, seed: int) -> Episode:

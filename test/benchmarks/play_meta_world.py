@@ -31,8 +31,8 @@ def main(folder: Path) -> None:
     kept = load(folder / "shown.npz")
     corrected = corrected_episode(environment, Expert("pick-place"), policy, 5)
     slid, lifted = first.copy(), first.copy()
-    slid[4:6] += 0.02
-    lifted[4:7] += 0.02
+    slid[4:6] += 0.03
+    lifted[4:7] += 0.03
     told = {
         "shoved": [is_shoved(first, seen) for seen in (first, slid, lifted)],
         "same start": bool(np.array_equal(first, environment.reset(7))),
