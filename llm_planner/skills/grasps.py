@@ -41,8 +41,10 @@ def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
     candidates = list(_candidates(item))
     if not candidates:
         width = min(item.size[:2])
+        why = f"is too wide to grasp: {width:.3f} m of at most {WIDEST:.3f} m"
         raise SkillError(
-            SkillErrorCode.NO_GRASP, f"{the(item.name)} is too wide to grasp: {width:.3f} m of at most {WIDEST:.3f} m"
+            SkillErrorCode.NO_GRASP,
+            f"{the(item.name)} {why if is_upright(item) else 'has fallen over; the fingers do not get around it so'}",
         )
     rated = [rating for grip, width in candidates if (rating := _rate(scene, item, grip, width)) is not None]
     if not rated:

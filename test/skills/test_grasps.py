@@ -74,6 +74,12 @@ def test_a_thing_of_an_unknown_kind_is_taken_by_its_box(thing: Any, scene_of: An
     assert abs(math.sin(grasp.grip.yaw)) == pytest.approx(0.0, abs=1e-9)
 
 
+def test_a_bowl_that_leans_cannot_be_grasped_and_is_said_to_have_fallen(thing: Any, scene_of: Any) -> None:
+    bowl = replace(thing("red bowl", 0.5, 0.0), orientation=(math.sin(0.4), 0.0, 0.0, math.cos(0.4)))
+    with pytest.raises(SkillError, match="the red bowl has fallen over; the fingers do not get around it so"):
+        choose_grasp(scene_of(bowl), bowl)
+
+
 def test_a_thing_wider_than_the_hand_cannot_be_grasped(thing: Any, scene_of: Any) -> None:
     box = thing("red box", 0.5, 0.0)
     with pytest.raises(SkillError, match=r"the red box is too wide to grasp: 0.100 m of at most 0.074 m") as e:
