@@ -26,7 +26,7 @@ from llm_planner.skills.ways import way_to
 from llm_planner.world.names import the
 
 ATTEMPTS = 3
-SURE = 0.5  # less sure than this that a thing is in the picture, it is not taken for one
+SURE = 0.3  # less sure than this that a thing is in the picture, it is not taken for one
 CRUISE = 0.34  # [m] at which the hand travels: higher than anything that may stand there
 LIFT = 0.36  # [m] to which it lifts what it has taken
 THERE = 0.03  # [m] a hand this near to its lookout stays

@@ -41,17 +41,19 @@ def laid_out(picture: Image) -> Image:
             f"a picture is (height, width, 3) bytes, red green blue, not {picture.shape} of {picture.dtype}"
         )
     height, width, _ = picture.shape
-    index, seen = _gathered(height, width)
-    points = picture.reshape(-1, 3)[index]
-    points[~seen] = 0
-    blocks = points.reshape(ROWS, _FINER, COLUMNS, _FINER, 3)
-    table: Image = (blocks.sum(axis=(1, 3), dtype=np.uint16) // _FINER**2).astype(np.uint8)
-    return table
+    pixels = np.zeros((height * width + 1, 3), np.uint16)  # the last is black: what is out of view
+    pixels[:-1] = picture.reshape(-1, 3)
+    points = _gathered(height, width)
+    total = pixels.take(points[0], axis=0)
+    for index in points[1:]:
+        total += pixels.take(index, axis=0)
+    table: Image = (total // len(points)).astype(np.uint8)
+    return table.reshape(ROWS, COLUMNS, 3)
 
 
 @lru_cache(maxsize=4)
-def _gathered(height: int, width: int) -> tuple[Indices, NDArray[np.bool_]]:
-    """For each point of the table the pixel in which it is seen, and whether it is in the picture."""
+def _gathered(height: int, width: int) -> Indices:
+    """The pixels in which a few points of each cell are seen (points, ROWS * COLUMNS), height * width for none."""
     step = CELL / _FINER
     xs = X_MIN + (np.arange(ROWS * _FINER) + 0.5) * step
     ys = Y_MIN + (np.arange(COLUMNS * _FINER) + 0.5) * step
@@ -59,7 +61,9 @@ def _gathered(height: int, width: int) -> tuple[Indices, NDArray[np.bool_]]:
     columns, rows = pixels_of(points.reshape(-1, 3), height, width)
     column, row = np.floor(columns).astype(np.intp), np.floor(rows).astype(np.intp)
     seen = (column >= 0) & (column < width) & (row >= 0) & (row < height)
-    return np.clip(row, 0, height - 1) * width + np.clip(column, 0, width - 1), seen
+    pixels = np.where(seen, row * width + column, height * width)
+    blocks = pixels.reshape(ROWS, _FINER, COLUMNS, _FINER).transpose(1, 3, 0, 2)
+    return np.ascontiguousarray(blocks.reshape(_FINER**2, -1))
 
 
 def pixels_of(points: NDArray[np.float64], height: int, width: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -18,7 +18,7 @@ from llm_planner.control.zones import Shape, Zone
 from llm_planner.simulation.objects import named
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings
-from llm_planner.skills.camera import Camera, blind
+from llm_planner.skills.camera import NO_PICTURE, Camera, blind
 from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.errors import SkillError
@@ -183,6 +183,15 @@ def test_a_picture_is_shown_where_there_is_a_camera(servers: Any, skill_at: Any,
     picture = np.arange(36, dtype=np.uint8).reshape(3, 4, 3)
     assert hand.run(run_of(skill_at(url, camera=lambda seen: picture, image=True), hand)) == DONE
     assert base64.b64decode(servers.asked[0]["image"]) == png_of(picture)
+
+
+def test_a_camera_that_falls_silent_is_told(servers: Any, skill_at: Any, hand: Any) -> None:
+    pictures = iter([np.zeros((3, 4, 3), np.uint8), NO_PICTURE])
+    skill = skill_at(servers.serve(lambda question: down(0.28, done=1)), camera=lambda seen: next(pictures), image=True)
+    result = run_of(skill, hand).step(hand.observation())
+    silent = "touch sees nothing any more: the camera fell silent"
+    assert result == SkillResult(SkillErrorCode.CONTROLLER_FAULT, silent)
+    assert servers.asked == []
 
 
 @dataclass
