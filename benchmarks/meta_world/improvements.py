@@ -28,7 +28,6 @@ from llm_planner.skills.policies.weights_file import load_policy, save_policy
 from llm_planner.skills.policies.windows import Windows, joined
 from meta_world.chunk_task import ChunkTask, recorded
 from meta_world.corrections import corrected_episode, corrected_windows
-from meta_world.elsewhere import SeenElsewhere
 from meta_world.environment import Environment, Expert
 from meta_world.episodes import Episode, cached_demonstrations, load, save
 from meta_world.our_policy import ACTIONS, OurPolicy, spec, windows
@@ -36,7 +35,6 @@ from meta_world.rollouts import judged, rollout, share
 
 CRITIC_SEED, SEARCH_SEED, CORRECTION_SEED, OTHER_SEED = 200_000, 300_000, 400_000, 1_000
 
-LOOKS = 16  # at a thing a little elsewhere, to choose among
 LONGER = 4  # times the training, of what learns from corrected episodes: they are several times the data
 
 
@@ -90,18 +88,18 @@ class Improvements:
         }
 
     def reranking(self) -> dict[str, dict[str, float]]:
-        """A critic learned from rollouts picks among many samples, for the thing seen a little elsewhere."""
+        """A critic learned from rollouts picks among many samples."""
         sampler = FlowSampler(self._weak())
 
         def critic() -> Critic:
-            task, tried = ChunkTask(Environment(self._task), sampler.spec), SeenElsewhere(sampler, 1)
+            task = ChunkTask(Environment(self._task), sampler.spec)
             seeds = range(CRITIC_SEED, CRITIC_SEED + self._sizes.critic_rollouts)
-            return train_critic(self._weak(), [recorded(task, tried, seed) for seed in seeds], 0)
+            return train_critic(self._weak(), [recorded(task, sampler, seed) for seed in seeds], 0)
 
         learned = kept(self._folder / "critic.safetensors", critic, save_critic, load_critic)
         samples = self._sizes.samples
         # All noise comes from the episode, so the re-ranking's own generator is never asked.
-        reranked = Reranked(SeenElsewhere(sampler, LOOKS), learned, np.random.default_rng(0), samples)
+        reranked = Reranked(sampler, learned, np.random.default_rng(0), samples)
         return {f"re-ranking, {samples} samples": self._judged("reranked", reranked, samples=samples)}
 
     def steering(self) -> dict[str, dict[str, float]]:
