@@ -21,7 +21,7 @@ from llm_planner.skills.policies.flow import STEPS, FlowSampler
 from llm_planner.skills.policies.reranking import Reranked
 from llm_planner.skills.policies.seams import ChunkSampler
 from llm_planner.skills.policies.spec import PolicySpec
-from llm_planner.skills.policies.weights_file import load_policy
+from llm_planner.skills.policies.weights_file import load_policy, read_notes
 from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.world.atoms import Moment, holds
 
@@ -74,6 +74,12 @@ def load_sampler(manifest: Manifest, path: Path) -> ChunkSampler:
                 f"{path}: {name} is {found}, but skill.yaml declares {wanted}; train it anew: llm-planner train "
                 f"{manifest.name}"
             )
+    learned = read_notes(path).get("skill", manifest.name)
+    if learned != manifest.name:
+        raise InputError(
+            f"{path}: it has learned {learned!r}, not {manifest.name!r}; train it anew: llm-planner train "
+            f"{manifest.name}"
+        )
     if not same_actions(field.actions):
         raise InputError(f"{path}: its actions have other units than the library's; train it anew")
     sampler = FlowSampler(field, STEPS if field.spec.objective == "flow" else 1)

@@ -39,6 +39,18 @@ def load_policy(path: Path) -> NetworkField:
     return field
 
 
+def read_notes(path: Path) -> dict[str, Any]:
+    """What `save_policy` kept beside the sizes, {} where that was nothing; raises InputError for an unreadable file."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            notes = json.loads((file.metadata() or {}).get("notes", "{}"))
+    except (OSError, SafetensorError, ValueError) as error:
+        raise InputError(f"{path}: its notes cannot be read: {error}") from error
+    return notes if isinstance(notes, dict) else {}
+
+
 def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
     """A safetensors file, written whole or not at all; the same content makes the same bytes."""
     from safetensors.numpy import save

@@ -8,6 +8,7 @@ import pytest
 
 from llm_planner.control.zones import Shape, Subject, Zone
 from llm_planner.errors import InputError
+from llm_planner.share import share_folder
 from llm_planner.skills.aim import Aim
 from llm_planner.skills.contract import MotionReference, SkillErrorCode, SkillResult
 from llm_planner.skills.errors import SkillError
@@ -16,8 +17,9 @@ from llm_planner.skills.learned.actions import STEP
 from llm_planner.skills.learned.chunk import chunk_from
 from llm_planner.skills.learned.features import feature_names, goal_numbers, observed, view_of
 from llm_planner.skills.learned.frame import frame_of
-from llm_planner.skills.learned.loading import LearnedOrScripted
+from llm_planner.skills.learned.loading import POLICY_FILE, LearnedOrScripted, load_sampler
 from llm_planner.skills.learned.patience import Patience
+from llm_planner.skills.manifest import read_manifest
 from llm_planner.world.scene import Pose
 
 BLOCK = {"object": "red block"}
@@ -245,3 +247,12 @@ def test_where_rules_bar_the_room_the_script_moves(table, learned_pick, library,
     assert sampler.asked == 0
     both.start(BLOCK, table.observation()).step(table.observation())
     assert sampler.asked == 1
+
+
+def test_the_weights_of_another_skill_are_refused(tmp_path):
+    """Of the same sizes, so that nothing else in the file tells."""
+    shipped = share_folder("skills")
+    (tmp_path / POLICY_FILE).write_bytes((shipped / "open_drawer" / POLICY_FILE).read_bytes())
+    with pytest.raises(InputError, match="it has learned 'open_drawer', not 'press'; train it anew"):
+        load_sampler(read_manifest(shipped / "press" / "skill.yaml"), tmp_path / POLICY_FILE)
+    load_sampler(read_manifest(shipped / "press" / "skill.yaml"), shipped / "press" / POLICY_FILE)
