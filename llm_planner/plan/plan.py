@@ -117,6 +117,12 @@ _SENTENCES = {
     "empty": "the gripper is empty",
     "holding": "something is in the gripper",
     "clear": "nothing is on or in the {0}",
+    "above": "the hand is above the {0}",
+    "open": "the {0} is open",
+    "closed": "the {0} is closed",
+    "lit": "the lamp of the {0} is lit",
+    "clean": "the {0} is wiped off",
+    "toppled": "the {0} has fallen over",
 }
 
 

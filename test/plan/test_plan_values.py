@@ -50,6 +50,12 @@ SENTENCES = {
     ),
     "the robot is at the lab": goal("reached(destination)", destination="lab"),
     "the robot is at Anna": goal("reached(destination)", destination="Anna"),
+    "the hand is above the mug": goal("above(object)", object="mug"),
+    "the drawer is open": goal("open(object)", object="drawer"),
+    "the drawer is closed": goal("closed(object)", object="drawer"),
+    "the lamp of the red button is lit": goal("lit(object)", object="red button"),
+    "the stain is wiped off": goal("clean(object)", object="stain"),
+    "the mug has fallen over": goal("toppled(object)", object="mug"),
     "not held(mug)": goal("not held(object)", object="mug"),
 }
 
