@@ -101,6 +101,7 @@ def test_what_an_arm_is_asked_becomes_a_reward_program(command: str, rewards: st
         ("Open the drawer.", ['open_drawer("drawer")']),
         ("pull the drawer out", ['open_drawer("drawer")']),
         ("please shut the drawer", ['close_drawer("drawer")']),
+        ("shut the drawer gently", ['close_drawer("drawer")']),
         ("push the drawer back in", ['close_drawer("drawer")']),
         ("press the button", ['press("button")']),
         ("push down the button", ['press("button")']),

@@ -131,3 +131,17 @@ def test_names_with_quotes_stay_inside_their_string() -> None:
     name = 'a "x"); go_home() #'
     hostile = Scene(0.0, (SceneObject(name, "mug", "", (0.0, 0.0, 0.0), IDENTITY, (0.1, 0.1, 0.1)),))
     assert rendered(node("pick", Pointer("object", 0)), hostile) == 'pick("a \\"x\\"); go_home() #")\n'
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        node("push", node("the", Pointer("kind", 1), "any_color"), "top", "usual"),
+        node("pick", node("the", Pointer("kind", 1), "any_color")),
+        node("put", node("the", Pointer("kind", 1), "any_color"), node("at", "left")),
+    ],
+)
+def test_furniture_is_not_moved(statement: Node) -> None:
+    """ "Pull the drawer" is not to pick it up."""
+    with pytest.raises(QuestionError, match="I cannot move the drawer from its place"):
+        rendered(statement, scene("red block", "drawer"))

@@ -23,6 +23,7 @@ _SAME = tuple(
     (re.compile(pattern), plain)
     for pattern, plain in (
         (r"\b(?:right (?=next|up|against|between)|just |simply |carefully |gently |exactly |all the way )", ""),
+        (r",? (?:carefully|gently)$", ""),
         (r"\bin reverse\b", "backwards"),
         (r"^(?:bring|get|put|move) (.*) by (?:sliding|pushing) (?:it|them)$", r"push \1"),
         (r"\bwithout taking your eyes off\b", "while facing"),

@@ -12,6 +12,8 @@ from llm_planner.language.compact.entries import Entries
 from llm_planner.language.compact.grammar import Node, Pointer
 from llm_planner.language.compact.grounding import Grounding
 from llm_planner.language.compact.words import Word
+from llm_planner.world.names import the
+from llm_planner.world.predicates import FURNITURE
 from llm_planner.world.scene import Scene
 
 LITTLE, USUAL, MUCH = 0.05, 0.1, 0.2  # [m] "a little", no amount given, "a lot"
@@ -51,7 +53,7 @@ class _Writer:
     def statement(self, node: Node) -> None:
         writers: dict[str, Callable[..., None]] = {
             "put": self._put,
-            "pick": lambda item: self._line(f"pick({self.object(item)})"),
+            "pick": lambda item: self._line(f"pick({self._movable(item)})"),
             "place": self._place,
             "push": self._push,
             "open": lambda: self._line("open_gripper()"),
@@ -70,10 +72,18 @@ class _Writer:
         writers[str(node.step)](*node.children)
 
     def _put(self, item: Node, target: Node) -> None:
-        thing = self.object(item)
+        thing = self._movable(item)
         call = self._call_of_target(target)  # settles where before the object leaves its place
         self._take(thing)
         self._line(call)
+
+    def _movable(self, node: Node) -> str:
+        """As `object`; raises `QuestionError` for a piece of furniture, which the networks know nothing of."""
+        text = self.object(node)
+        fixed = [item for item in self.ground.scene.objects if item.kind in FURNITURE and _quoted(item.name) == text]
+        if fixed:
+            raise QuestionError(f"I cannot move {the(fixed[0].name)} from its place. What should I do with it?")
+        return text
 
     def _take(self, thing: str) -> None:
         """Picks it up before it is put somewhere, unless it is in the hand and nothing has been done yet."""
@@ -109,7 +119,7 @@ class _Writer:
         return name
 
     def _push(self, item: Node, direction: Node, amount: Node) -> None:
-        self._line(f"push({self.object(item)}, {self.direction(direction)}, {self.amount(amount)})")
+        self._line(f"push({self._movable(item)}, {self.direction(direction)}, {self.amount(amount)})")
 
     def _each(self, items: Node, body: Node) -> None:
         text = self.set(_without_targets(items, body))
