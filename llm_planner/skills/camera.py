@@ -16,7 +16,7 @@ from llm_planner.skills.errors import SkillError
 Picture = NDArray[np.uint8]  # (height, width, 3), red green blue
 Camera = Callable[[Observation], Picture]  # the newest picture; of no size where there is none, or none yet
 NO_PICTURE: Picture = np.zeros((0, 0, 3), np.uint8)
-PATIENCE = 3.0  # [s] until a camera that gives no picture counts as none
+PATIENCE = 10.0  # [s] until a camera that gives no picture counts as none; opening OpenGL takes some
 
 
 def blind(observation: Observation) -> Picture:
