@@ -77,6 +77,12 @@ def test_what_cannot_be_carried_out_is_asked_about(command: str, question: str) 
     assert re.search(question, reply.question)
 
 
+def test_what_can_be_done_to_furniture_is_told_where_it_is() -> None:
+    assert "I can pick, place, push and arrange what is on the table. For instance" in ask("make coffee").question
+    furnished = ask("make coffee", "red block, drawer, red button, stain").question
+    assert "open and close the drawer, press the red button, wipe the stain off. For instance" in furnished
+
+
 def test_what_is_in_the_hand_is_only_put_down() -> None:
     holding = replace(scene(TABLE), held="red block")
     reply = load_compact_model().write_program(ProgramRequest("put the red block in the green bowl", holding))

@@ -35,12 +35,15 @@ from llm_planner.language.model import (
 from llm_planner.language.model import Reading as Read
 from llm_planner.language.understanding.absent import check_here
 from llm_planner.language.understanding.wording import plain
+from llm_planner.world.names import the
+from llm_planner.world.predicates import BUTTON, DRAWER, STAIN
 
 WEIGHTS = Path(__file__).parent / "weights"
 MIN_CONFIDENCE = 0.5  # below this it asks; see docs/decisions for how it was chosen
 PROGRAMS = 8  # sampled to choose the next call
 
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
+_FURNITURE_WORK = {DRAWER: "open and close {}", BUTTON: "press {}", STAIN: "wipe {} off"}
 _UPSETS = re.compile(  # as an order, not as what is to be avoided
     r"(?:^|\b(?:please|and|then|you) )(?:knock|tip|topple|kick|throw|smash|break|crush|spill|bump)\b"
 )
@@ -141,13 +144,20 @@ def _answer(reading: Reading, words: list[Word], request: ProgramRequest, entrie
 def _refusal(tree: Node, request: ProgramRequest) -> str:
     said = request.command.strip()
     if tree.step == "cannot" or (tree.step == "constraint" and _UPSETS.search(plain(said))):
-        return f'I cannot do all of "{said}": I can pick, place, push and arrange what is on the table. {EXAMPLES}'
+        can = ", ".join(("pick, place, push and arrange what is on the table", *_furniture_work(request)))
+        return f'I cannot do all of "{said}": I can {can}. {EXAMPLES}'
     if tree.step == "constraint":
         return (
             f'"{said}" sets a condition on how I move, and the compact model cannot guarantee such conditions, '
             "so nothing will move. Leave the condition out to have the rest done."
         )
     return f'I did not understand "{said}". {EXAMPLES}'
+
+
+def _furniture_work(request: ProgramRequest) -> list[str]:
+    """What can be done to the furniture that is there, which nobody guesses from the rest."""
+    items = request.scene.objects
+    return [_FURNITURE_WORK[item.kind].format(the(item.name)) for item in items if item.kind in _FURNITURE_WORK]
 
 
 def _overlooked_question(ignored: str, request: ProgramRequest) -> str:
