@@ -91,6 +91,8 @@ def criticise(lesson: Lesson, rollouts: Sequence[Rollout], seed: int, settings: 
 
 def read_corrections(lesson: Lesson, folder: Path) -> list[Recording]:
     """The corrections in a data set; raises InputError where it has none, or has other columns than the lesson."""
+    if not folder.is_dir():
+        raise InputError(f"there are no corrections in {folder}; docs/skills.md tells how they are written")
     format, recordings = read_recordings(folder)
     corrections = [recording for recording in recordings if recording.source == "correction"]
     if not corrections:
