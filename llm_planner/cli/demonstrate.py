@@ -31,9 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The demonstrations that are missing are made."""
+    from llm_planner.cli.files import check_folder
     from llm_planner.skills.sight.teaching import album_folder
 
     lesson, pool = requested_lesson(args, episodes=args.episodes), requested_pool(args)
+    check_folder("--work", args.work)
     if args.anew:
         import shutil
 

@@ -31,9 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what the trials show, and write it beside the policy."""
     from llm_planner.cli.answer import terminated_as_interrupted
+    from llm_planner.cli.files import check_folder
 
     check_number("--episodes", args.episodes, 1, TRIALS_MAX)
     lesson, pool = requested_lesson(args), requested_pool(args)
+    if not args.scripted:
+        check_folder("--skills", lesson.folder)
     with terminated_as_interrupted():
         if args.scripted:
             _evaluate_script(lesson, args.episodes, args.seed, pool)

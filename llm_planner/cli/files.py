@@ -26,6 +26,15 @@ def check_output(option: str, path: Path, suffix: str, access: Callable[[Path, i
         raise InputError(f"{option}: {path} cannot be written, permission is denied; name another")
 
 
+def check_folder(option: str, folder: Path, access: Callable[[Path, int], bool] = os.access) -> None:
+    """Raises InputError where nothing can be written into `folder`, given to `option`, which need not be there yet."""
+    there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+    if not there.is_dir():
+        raise InputError(f"{option}: {there} is no folder; name another")
+    if not access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{option}: {folder} cannot be written, permission is denied; name another")
+
+
 def read_program(path: Path) -> str:
     """The text of a program; raises InputError that says why there is none."""
     from llm_planner.program.limits import MAX_PROGRAM_CHARACTERS

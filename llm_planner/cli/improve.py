@@ -44,10 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print success before and after; what is better, or as good, takes the place of what was."""
     from llm_planner.cli.answer import terminated_as_interrupted
+    from llm_planner.cli.files import check_folder
     from llm_planner.skills.learning.improving import adopt, candidate_of, is_no_worse
 
     check_number("--episodes", args.episodes, 1, TRIALS_MAX)
     lesson, pool = requested_lesson(args), requested_pool(args)
+    check_folder("--work", args.work)
+    check_folder("--skills", lesson.folder)
     _check_moves(lesson)
     trained = _trained(lesson)
     lesson = lesson.with_amounts(trained.contract.episodes, trained.contract.steps)

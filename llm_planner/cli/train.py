@@ -44,11 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Whatever of demonstrations, training and trials is not there yet."""
+    from llm_planner.cli.files import check_folder
     from llm_planner.skills.learning.teaching import begin_anew, is_taught
     from llm_planner.skills.sight.teaching import OBJECTIVE
 
     check_number("--trials", args.trials, 1, TRIALS_MAX)
     lesson, pool = requested_lesson(args, episodes=args.episodes, steps=args.steps), requested_pool(args)
+    check_folder("--work", args.work)
+    check_folder("--skills", lesson.folder)
     objective = OBJECTIVE if lesson.contract.by_sight else args.objective
     if args.anew:
         begin_anew(lesson)

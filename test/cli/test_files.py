@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_planner.cli.files import check_output, read_program
+from llm_planner.cli.files import check_folder, check_output, read_program
 from llm_planner.errors import InputError
 
 
@@ -30,6 +30,19 @@ def test_an_output_must_be_permitted(tmp_path):
     for name, asked in (("new.png", tmp_path), ("old.png", tmp_path / "old.png")):
         with pytest.raises(InputError, match=rf"{name} cannot be written, permission is denied"):
             check_output("--picture", tmp_path / name, ".png", lambda path, mode, asked=asked: path != asked)
+
+
+def test_a_folder_to_write_into_need_not_be_there_yet(tmp_path):
+    check_folder("--work", tmp_path / "new" / "newer")
+    check_folder("--work", Path("runs/of nobody yet"))
+
+
+def test_a_folder_to_write_into_is_looked_at_where_it_begins(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(InputError, match=r"--work: .*file is no folder; name another"):
+        check_folder("--work", tmp_path / "file" / "new")
+    with pytest.raises(InputError, match=r"--work: .*new cannot be written, permission is denied"):
+        check_folder("--work", tmp_path / "new", lambda path, mode: path != tmp_path)
 
 
 def test_a_good_output_may_exist_already(tmp_path):

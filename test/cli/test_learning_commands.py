@@ -38,6 +38,12 @@ def test_skills_are_listed_for_programs(capsys):
         (["demonstrate", "pick", "--seed", "-1"], "--seed must be 0 to 899, not -1"),
         (["demonstrate", "pick", "--processes", "0"], "the number of processes must be at least 1, not 0"),
         (["evaluate", "pick", "--episodes", "0"], "--episodes must be 1 to 10000, not 0"),
+        (["train", "pick", "--work", "/dev/null/work"], "--work: /dev/null is no folder; name another"),
+        (["demonstrate", "pick", "--work", "/dev/null/work"], "--work: /dev/null is no folder; name another"),
+        (["improve", "pick", "--from", "rollouts", "--work", "/dev/null"], "--work: /dev/null is no folder"),
+        (
+            ["improve", "pick", "--from", "corrections", "--recordings", "nowhere"],
+        ),
         (["improve", "pick_by_sight", "--from", "rollouts"], "pick_by_sight sees where to act, .* --episodes 1200"),
         (["improve", "pick", "--from", "rollouts", "--episodes", "0"], "--episodes must be 1 to 10000, not 0"),
     ],
@@ -48,6 +54,16 @@ def test_what_cannot_be_is_said(capsys, given, message):
     import re
 
     assert re.search(message, said)
+
+
+@pytest.mark.parametrize(
+    "given", [["train", "reach"], ["evaluate", "reach"], ["improve", "reach", "--from", "rollouts"]]
+)
+def test_a_library_that_cannot_be_written_is_told_before_any_work(capsys, monkeypatch, tmp_path, given):
+    refused = (lambda path, mode: path.name != "reach",)
+    monkeypatch.setattr("llm_planner.cli.files.check_folder.__defaults__", refused)
+    assert main([*given, "--work", str(tmp_path)]) == 1
+    assert "reach cannot be written, permission is denied" in capsys.readouterr().err
 
 
 def test_without_pyarrow_nothing_is_demonstrated(tmp_path):
