@@ -41,9 +41,6 @@ def test_skills_are_listed_for_programs(capsys):
         (["train", "pick", "--work", "/dev/null/work"], "--work: /dev/null is no folder; name another"),
         (["demonstrate", "pick", "--work", "/dev/null/work"], "--work: /dev/null is no folder; name another"),
         (["improve", "pick", "--from", "rollouts", "--work", "/dev/null"], "--work: /dev/null is no folder"),
-        (
-            ["improve", "pick", "--from", "corrections", "--recordings", "nowhere"],
-        ),
         (["improve", "pick_by_sight", "--from", "rollouts"], "pick_by_sight sees where to act, .* --episodes 1200"),
         (["improve", "pick", "--from", "rollouts", "--episodes", "0"], "--episodes must be 1 to 10000, not 0"),
     ],
