@@ -11,6 +11,7 @@ import numpy as np
 
 from llm_planner.control.reference import MotionReference
 from llm_planner.skills.aim import Aim
+from llm_planner.skills.arm import SQUEEZE
 from llm_planner.skills.contract import Observation
 from llm_planner.skills.gripper_shape import OPENING_MAX, grip_of
 from llm_planner.skills.learned.actions import STEP, poses_of
@@ -19,6 +20,7 @@ from llm_planner.skills.policies.conditioning import Array
 from llm_planner.world.scene import Pose
 
 VALID_FOR = 0.4  # [s] past its first action: a skill that dies stops the arm
+OPENS = 0.006  # [m] wider than what is held: fingers are to let go
 SLOWER = 0.9  # share of a speed limit at which a chunk is taken
 
 
@@ -63,8 +65,19 @@ def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
     least = min(hand.z, aim.lowest)
     wanted = (grip_of(pose) for pose in poses_of(actions, frame_of(aim)))
     poses = (hand.pose(), *(grip.raised(max(grip.z, least)).pose() for grip in wanted))
-    widths, done = np.clip(actions[:, 4], 0.0, OPENING_MAX).tolist(), (actions[:, 5] > 0.5).tolist()
-    return HandChunk(aim, observation.time, _paced(poses, observation.speed_limit), poses, tuple(widths), tuple(done))
+    widths, done = np.clip(_firm(actions[:, 4], observation), 0.0, OPENING_MAX), actions[:, 5] > 0.5
+    pace = _paced(poses, observation.speed_limit)
+    return HandChunk(aim, observation.time, pace, poses, tuple(widths.tolist()), tuple(done.tolist()))
+
+
+def _firm(widths: Array, observation: Observation) -> Array:
+    """The widths (horizon,), squeezed where fingers that hold something are not clearly to open: a plate of 6 mm is
+    lost by an error of four."""
+    if not observation.scene.held:
+        return widths
+    width = observation.gripper_width
+    opens = widths > width + min(OPENS, (OPENING_MAX - width) / 2)
+    return np.where(opens, widths, np.minimum(widths, width - SQUEEZE))
 
 
 def _paced(poses: Sequence[Pose], speed_limit: float) -> float:
