@@ -18,9 +18,9 @@ from llm_planner.skills.camera import Camera, blind
 from llm_planner.skills.contract import Observation, Skill, SkillErrorCode, SkillRun
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.hand_recording import read_recording
+from llm_planner.skills.learned.backed import LearnedOrScripted
 from llm_planner.skills.learned.loading import (
     POLICY_FILE,
-    LearnedOrScripted,
     learned_skill,
     load_sampler,
     shows_effects,
@@ -121,9 +121,10 @@ def load_skills(
         if _by_sight(manifest) and (camera is blind or not weights.exists()):
             continue
         script = _seeing(manifest, weights, camera) if _by_sight(manifest) else _script(manifest, camera)
-        skill: Skill = ScriptedSkill(manifest.name, script, manifest.timeout, bodies[manifest.robot])
+        scripted = ScriptedSkill(manifest.name, script, manifest.timeout, bodies[manifest.robot])
+        skill: Skill = scripted
         if learned and manifest.policy is not None and weights.exists() and not _by_sight(manifest):
-            skill = LearnedOrScripted(learned_skill(manifest, load_sampler(manifest, weights), arm_settings), skill)
+            skill = LearnedOrScripted(learned_skill(manifest, load_sampler(manifest, weights), arm_settings), scripted)
         skills[manifest.name] = CheckedSkill(manifest, skill)
     return SkillLibrary(skills)
 

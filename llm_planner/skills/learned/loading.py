@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.skills.arm import ArmSettings
-from llm_planner.skills.contract import Argument, Observation, Skill, SkillRun
+from llm_planner.skills.contract import Argument, Observation
 from llm_planner.skills.learned.actions import HORIZON, N_ACTION_STEPS, NAMES, same_actions
 from llm_planner.skills.learned.decision import Decision
 from llm_planner.skills.learned.features import feature_names
@@ -26,23 +25,6 @@ from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.world.atoms import Moment, holds
 
 POLICY_FILE, CRITIC_FILE = "policy.safetensors", "critic.safetensors"
-
-
-@dataclass(frozen=True)
-class LearnedOrScripted:
-    """Learned where nothing is forbidden. Where rules bar a part of the room, the script moves: plans were judged by
-    the way that it takes around them."""
-
-    learned: LearnedSkill
-    scripted: Skill
-
-    @property
-    def name(self) -> str:
-        return self.learned.name
-
-    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
-        """See `Skill`."""
-        return (self.scripted if observation.zones else self.learned).start(arguments, observation)
 
 
 def contract_of(manifest: Manifest) -> PolicyContract:

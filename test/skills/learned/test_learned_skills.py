@@ -14,10 +14,11 @@ from llm_planner.skills.contract import MotionReference, SkillErrorCode, SkillRe
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import Grip, grip_of
 from llm_planner.skills.learned.actions import STEP
+from llm_planner.skills.learned.backed import LearnedOrScripted
 from llm_planner.skills.learned.chunk import chunk_from
 from llm_planner.skills.learned.features import feature_names, goal_numbers, observed, view_of
 from llm_planner.skills.learned.frame import frame_of
-from llm_planner.skills.learned.loading import POLICY_FILE, LearnedOrScripted, load_sampler
+from llm_planner.skills.learned.loading import POLICY_FILE, load_sampler
 from llm_planner.skills.learned.patience import Patience
 from llm_planner.skills.manifest import read_manifest
 from llm_planner.world.scene import Pose
@@ -256,6 +257,23 @@ def test_where_rules_bar_the_room_the_script_moves(table, learned_pick, library,
     assert sampler.asked == 0
     both.start(BLOCK, table.observation()).step(table.observation())
     assert sampler.asked == 1
+
+
+def test_where_a_policy_gets_stuck_the_script_goes_on(table, learned_pick, library):
+    """This policy leads to the block, and never closes the fingers."""
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation)
+    result = table.run(both.start(BLOCK, table.observation()))
+    assert result.code is SkillErrorCode.SUCCEEDED
+    assert table.scene.held == "red block"
+
+
+def test_where_the_script_cannot_go_on_either_it_says_why(table, learned_pick, library, scene_of, thing):
+    run = LearnedOrScripted(learned_pick, library.find("pick").implementation).start(BLOCK, table.observation())
+    run.step(table.observation())
+    table.time, table.scene = table.time + 100.0, scene_of(thing("red block", 0.9, 0.4))
+    result = run.step(table.observation())
+    assert result.code is SkillErrorCode.UNREACHABLE
+    assert "out of reach" in result.message
 
 
 def test_the_weights_of_another_skill_are_refused(tmp_path):

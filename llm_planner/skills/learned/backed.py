@@ -1,0 +1,52 @@
+"""A learned skill with its script behind it, where a policy is not to move or does not get there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from llm_planner.control.reference import MotionReference
+from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.learned.skill import LearnedSkill
+from llm_planner.skills.scripted import ScriptedSkill
+
+GETS_STUCK = (SkillErrorCode.TIMEOUT, SkillErrorCode.EFFECT_MISSING, SkillErrorCode.UNREACHABLE)
+
+
+@dataclass(frozen=True)
+class LearnedOrScripted:
+    """Learned where nothing is forbidden: where rules bar a part of the room the script moves, since plans were judged
+    by the way that it takes around them. Where the policy gets stuck the script goes on from there."""
+
+    learned: LearnedSkill
+    scripted: ScriptedSkill
+
+    @property
+    def name(self) -> str:
+        return self.learned.name
+
+    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
+        """See `Skill`."""
+        if observation.zones:
+            return self.scripted.start(arguments, observation)
+        return BackedRun(self.learned.start(arguments, observation), self.scripted, arguments)
+
+
+class BackedRun:
+    """A learned run, and after it, if it got stuck, a scripted one."""
+
+    def __init__(self, learned: SkillRun, scripted: ScriptedSkill, arguments: Mapping[str, Argument]) -> None:
+        self._run, self._scripted, self._arguments = learned, scripted, arguments
+        self._learned = True
+
+    @property
+    def phase(self) -> str:
+        return self._run.phase
+
+    def step(self, observation: Observation) -> MotionReference | SkillResult:
+        """See `SkillRun`."""
+        outcome = self._run.step(observation)
+        if not (self._learned and isinstance(outcome, SkillResult) and outcome.code in GETS_STUCK):
+            return outcome
+        self._run, self._learned = self._scripted.start(self._arguments, observation), False
+        return self._run.step(observation)
