@@ -20,7 +20,7 @@ from llm_planner.skills.policies.conditioning import Array
 from llm_planner.world.scene import Pose
 
 VALID_FOR = 0.4  # [s] past its first action: a skill that dies stops the arm
-OPENS = 0.006  # [m] wider than what is held: fingers are to let go
+AT_AIM = 0.03  # [m] from the aim
 SLOWER = 0.9  # share of a speed limit at which a chunk is taken
 
 
@@ -65,19 +65,17 @@ def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
     least = min(hand.z, aim.lowest)
     wanted = (grip_of(pose) for pose in poses_of(actions, frame_of(aim)))
     poses = (hand.pose(), *(grip.raised(max(grip.z, least)).pose() for grip in wanted))
-    widths, done = np.clip(_firm(actions[:, 4], observation), 0.0, OPENING_MAX), actions[:, 5] > 0.5
+    widths, done = np.clip(_firm(actions[:, 4], actions, observation), 0.0, OPENING_MAX), actions[:, 5] > 0.5
     pace = _paced(poses, observation.speed_limit)
     return HandChunk(aim, observation.time, pace, poses, tuple(widths.tolist()), tuple(done.tolist()))
 
 
-def _firm(widths: Array, observation: Observation) -> Array:
-    """The widths (horizon,), squeezed where fingers that hold something are not clearly to open: a plate of 6 mm is
-    lost by an error of four."""
-    if not observation.scene.held:
-        return widths
-    width = observation.gripper_width
-    opens = widths > width + min(OPENS, (OPENING_MAX - width) / 2)
-    return np.where(opens, widths, np.minimum(widths, width - SQUEEZE))
+def _firm(widths: Array, actions: Array, observation: Observation) -> Array:
+    """The widths (horizon,), squeezed on the way with something that is held: a plate of 6 mm is lost by an error of
+    four. At the aim the policy lets go when it likes."""
+    away = np.linalg.norm(actions[:, :3], axis=1) > AT_AIM
+    hold = np.minimum(widths, observation.gripper_width - SQUEEZE)
+    return np.where(away, hold, widths) if observation.scene.held else widths
 
 
 def _paced(poses: Sequence[Pose], speed_limit: float) -> float:

@@ -180,13 +180,13 @@ def test_a_hand_that_is_far_behind_for_long_ends_the_motion():
         patience.see((0.4, 0.0, 0.2), lag=0.1, undone=False, passed=2.0)
 
 
-def test_fingers_that_hold_something_let_go_only_on_purpose(table, thing, scene_of):
+def test_fingers_that_hold_something_let_go_of_it_only_at_the_aim(table, thing, scene_of):
     actions = np.zeros((16, 6), np.float32)
-    actions[:, 4] = [0.010] * 8 + [0.030] * 8
+    actions[:, 2], actions[:, 4] = [0.1] * 8 + [0.01] * 8, 0.010
     table.width, aim = 0.006, Aim(Grip(0.45, 0.1, 0.02, 0.3))
-    assert chunk_from(actions, aim, table.observation()).widths[:8] == pytest.approx((0.010,) * 8)
+    assert chunk_from(actions, aim, table.observation()).widths == pytest.approx((0.010,) * 16)
     table.scene = scene_of(thing("red plate", 0.45, 0.1, z=0.2), held="red plate")
-    assert chunk_from(actions, aim, table.observation()).widths == pytest.approx((0.0,) * 8 + (0.030,) * 8)
+    assert chunk_from(actions, aim, table.observation()).widths == pytest.approx((0.0,) * 8 + (0.010,) * 8)
 
 
 @pytest.mark.parametrize(("depth", "lowest"), [({}, 0.02), ({"depth": 0.008}, 0.012)])
