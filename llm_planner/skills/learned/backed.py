@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from llm_planner.control.reference import MotionReference
 from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult, SkillRun
-from llm_planner.skills.learned.skill import LearnedSkill
+from llm_planner.skills.learned.skill import LearnedRun, LearnedSkill
 from llm_planner.skills.scripted import ScriptedSkill
 
+LONG = 0.4  # of its time, that a policy may take; most take half of this
 GETS_STUCK = (SkillErrorCode.TIMEOUT, SkillErrorCode.EFFECT_MISSING, SkillErrorCode.UNREACHABLE)
 
 
@@ -33,11 +34,11 @@ class LearnedOrScripted:
 
 
 class BackedRun:
-    """A learned run, and after it, if it got stuck, a scripted one."""
+    """A learned run, and after it, if it got stuck or takes long, a scripted one."""
 
-    def __init__(self, learned: SkillRun, scripted: ScriptedSkill, arguments: Mapping[str, Argument]) -> None:
-        self._run, self._scripted, self._arguments = learned, scripted, arguments
-        self._learned = True
+    def __init__(self, learned: LearnedRun, scripted: ScriptedSkill, arguments: Mapping[str, Argument]) -> None:
+        self._learned, self._scripted, self._arguments = learned, scripted, arguments
+        self._run: SkillRun = learned
 
     @property
     def phase(self) -> str:
@@ -46,7 +47,12 @@ class BackedRun:
     def step(self, observation: Observation) -> MotionReference | SkillResult:
         """See `SkillRun`."""
         outcome = self._run.step(observation)
-        if not (self._learned and isinstance(outcome, SkillResult) and outcome.code in GETS_STUCK):
-            return outcome
-        self._run, self._learned = self._scripted.start(self._arguments, observation), False
-        return self._run.step(observation)
+        if self._run is self._learned and self._is_no_use(outcome):
+            self._run = self._scripted.start(self._arguments, observation)
+            return self._run.step(observation)
+        return outcome
+
+    def _is_no_use(self, outcome: MotionReference | SkillResult) -> bool:
+        if isinstance(outcome, SkillResult):
+            return outcome.code in GETS_STUCK
+        return self._learned.spent > LONG

@@ -60,6 +60,11 @@ class LearnedRun:
     def phase(self) -> str:
         return self._name
 
+    @property
+    def spent(self) -> float:
+        """The share of its time that has passed."""
+        return 1.0 - self._left / self._timeout
+
     def step(self, observation: Observation) -> MotionReference | SkillResult:
         """See `SkillRun`."""
         passed, self._last = observation.time - self._last, observation.time

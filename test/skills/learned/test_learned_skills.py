@@ -267,6 +267,15 @@ def test_where_a_policy_gets_stuck_the_script_goes_on(table, learned_pick, libra
     assert table.scene.held == "red block"
 
 
+def test_a_policy_that_takes_long_leaves_the_rest_to_the_script(table, learned_pick, library):
+    run = LearnedOrScripted(learned_pick, library.find("pick").implementation).start(BLOCK, table.observation())
+    run.step(table.observation())
+    assert run.phase == "pick"
+    table.time += 11.0
+    run.step(table.observation())
+    assert run.phase == "approach"
+
+
 def test_where_the_script_cannot_go_on_either_it_says_why(table, learned_pick, library, scene_of, thing):
     run = LearnedOrScripted(learned_pick, library.find("pick").implementation).start(BLOCK, table.observation())
     run.step(table.observation())
