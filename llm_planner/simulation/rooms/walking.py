@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import atan2, dist
 
 from llm_planner.errors import InputError
-from llm_planner.skills.floor import Floor
 from llm_planner.world.building import Building
 from llm_planner.world.places import Point2
 from llm_planner.world.scene import SceneObject
@@ -52,6 +51,8 @@ def walk_to(
         )
     if not 0.0 < speed <= SPEED_MAX:
         raise InputError(f"{who.name} cannot walk at {speed:g} m/s; walk at more than 0 and at most {SPEED_MAX:g} m/s")
+    from llm_planner.skills.floor import Floor  # loads MuJoCo
+
     floor = Floor(building, tuple(item for item in things if item.name != who.name))
     corners: list[Point2] = []
     here: Point2 = who.position[:2]

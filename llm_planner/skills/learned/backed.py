@@ -10,7 +10,7 @@ from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, S
 from llm_planner.skills.learned.skill import LearnedRun, LearnedSkill
 from llm_planner.skills.scripted import ScriptedSkill
 
-LONG = 0.4  # of its time, that a policy may take; most take half of this
+LONG = 0.3  # of its time, that a policy may take; most take half of this
 GETS_STUCK = (SkillErrorCode.TIMEOUT, SkillErrorCode.EFFECT_MISSING, SkillErrorCode.UNREACHABLE)
 
 
