@@ -100,6 +100,9 @@ class SkillServerNode(ShellNode):
         return CancelResponse.ACCEPT
 
     async def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
+        # Who says the next command right after a stop is not refused while the robot comes to rest.
+        while (last := self._running) is not None and (last.result is not None or last.goal.is_cancel_requested):
+            await last.done
         try:
             running = self._begin(goal)
         except SkillError as error:
