@@ -149,6 +149,7 @@ def running_system(
     variables: dict[str, str] | None = None,
     executor: dict[str, str] | None = None,
     simulator: dict[str, str] | None = None,
+    skill_server: dict[str, str] | None = None,
 ) -> Iterator[System]:
     """All nodes, with these parameters of some of them and these environment variables."""
     environment = own_network(random.Random())
@@ -157,6 +158,7 @@ def running_system(
     options = NodeOptions(
         {
             "simulator": {"objects": OBJECTS, "seed": "1", "real_time_factor": str(SPEED), **(simulator or {})},
+            "skill_server": dict(skill_server or {}),
             "plan_executor": {**(executor or {}), **journal},
             "language_planner": {**planner, **journal},
         }
