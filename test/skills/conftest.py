@@ -1,7 +1,7 @@
 """Scenes to plan in, and a hand that is always exactly where it was told to be."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -107,3 +107,15 @@ def scene_of() -> Callable[..., Scene]:
 def ghost() -> type[GhostHand]:
     """The hand that is always where it was told to be: `ghost(scene)`."""
     return GhostHand
+
+
+class Here:
+    """A pool of this process alone."""
+
+    def results(self, function, jobs) -> Iterator[tuple[int, object]]:
+        yield from ((position, function(job)) for position, job in enumerate(jobs))
+
+
+@pytest.fixture
+def here() -> Here:
+    return Here()

@@ -83,16 +83,21 @@ def teach(
         parameters=sum(weight.size for weight in policy.weights.values()),
         versions=versions(),
     )
-    result = new_report(lesson, trained)
-    write_report(lesson.folder, result)
-    begin_anew(lesson)
-    return result
+    return trained_report(lesson, trained)
 
 
 def new_report(lesson: Lesson, trained: Trained | None = None) -> SkillReport:
     """Of the policy that is there, not yet evaluated."""
     path = lesson.policy
     return SkillReport(lesson.name, lesson.manifest.robot, digest(path), path.stat().st_size, trained)
+
+
+def trained_report(lesson: Lesson, trained: Trained) -> SkillReport:
+    """Of a policy that is written, kept beside it; its training is over."""
+    result = new_report(lesson, trained)
+    write_report(lesson.folder, result)
+    begin_anew(lesson)
+    return result
 
 
 def report_of(lesson: Lesson) -> SkillReport:

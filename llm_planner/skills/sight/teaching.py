@@ -12,14 +12,13 @@ from llm_planner.skills.learning.cases import KINDS
 from llm_planner.skills.learning.collecting import SEEDS
 from llm_planner.skills.learning.lesson import Lesson
 from llm_planner.skills.learning.pool import Pool
-from llm_planner.skills.learning.report import SkillReport, Trained, write_report
+from llm_planner.skills.learning.report import SkillReport, Trained
 from llm_planner.skills.learning.teaching import (
     CHECKPOINTS,
     Progress,
-    begin_anew,
-    new_report,
     progress_file,
     require_torch,
+    trained_report,
     versions,
 )
 from llm_planner.skills.sight.album import Album, collected_album, joined, read_album, write_album
@@ -95,7 +94,4 @@ def teach_sight(lesson: Lesson, seed: int, album: Album, report: Callable[[int, 
         parameters=sum(weight.size for weight in network.weights.values()),
         versions=versions(),
     )
-    result = new_report(lesson, trained)
-    write_report(lesson.folder, result)
-    begin_anew(lesson)
-    return result
+    return trained_report(lesson, trained)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,18 +15,6 @@ from llm_planner.skills.learning.lesson import Lesson, open_lesson
 from llm_planner.skills.learning.recording import Recording
 
 STEPS = 6
-
-
-class Here:
-    """A pool of this process alone."""
-
-    def results(self, function, jobs) -> Iterator[tuple[int, object]]:
-        yield from ((position, function(job)) for position, job in enumerate(jobs))
-
-
-@pytest.fixture
-def here() -> Here:
-    return Here()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -53,15 +53,3 @@ def small() -> Callable[[int], SightNetwork]:
         return SightNetwork(SPEC, {name: value.astype(np.float32) for name, value in weights.items()})
 
     return make
-
-
-class Here:
-    """A pool of this process alone."""
-
-    def results(self, function, jobs) -> Iterator[tuple[int, object]]:
-        yield from ((position, function(job)) for position, job in enumerate(jobs))
-
-
-@pytest.fixture
-def here() -> Here:
-    return Here()
