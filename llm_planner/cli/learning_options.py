@@ -91,12 +91,12 @@ def going_on(words: str) -> Iterator[None]:
         with terminated_as_interrupted():
             yield
     except KeyboardInterrupt:
-        print(f"What is finished is kept; the same command goes on from there: {words}", file=sys.stderr)
+        print(f"What is finished is kept; this goes on from there: {words}", file=sys.stderr)
         raise
 
 
 def same_command() -> str:
-    """As it was typed."""
+    """As it was typed, but that it begins nothing anew."""
     import shlex
 
-    return shlex.join(["llm-planner", *sys.argv[1:]])
+    return shlex.join(["llm-planner", *(word for word in sys.argv[1:] if word != "--anew")])

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Whatever of demonstrations, training and trials is not there yet."""
     from llm_planner.cli.files import check_folder
-    from llm_planner.skills.learning.teaching import begin_anew, is_taught
+    from llm_planner.skills.learning.teaching import begin, is_taught
     from llm_planner.skills.sight.teaching import OBJECTIVE
 
     check_number("--trials", args.trials, 1, TRIALS_MAX)
@@ -53,12 +53,11 @@ def run(args: argparse.Namespace) -> int:
     check_folder("--work", args.work)
     check_folder("--skills", lesson.folder)
     objective = OBJECTIVE if lesson.contract.by_sight else args.objective
-    if args.anew:
-        begin_anew(lesson)
     with going_on(same_command()):
         if not args.anew and is_taught(lesson, args.seed, objective):
             print(f"{lesson.policy} was trained so already; --anew trains it again.")
         else:
+            begin(lesson, args.anew)
             _train(lesson, args.seed, objective, pool)
         if not args.no_evaluate:
             _evaluate(lesson, args.trials, args.seed, pool)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 
-from llm_planner.cli.learning_options import going_on
+from llm_planner.cli.learning_options import going_on, same_command
 from llm_planner.cli.main import main
 
 
@@ -33,6 +34,7 @@ def test_skills_are_listed_for_programs(capsys):
         (["train", "go_home"], "go_home has no policy to learn: its skill.yaml has no section 'policy'"),
         (["train", "pick", "--skills", "nowhere"], "--skills: nowhere holds no skill; a skill is a folder"),
         (["train", "pick", "--steps", "0"], "--steps must be at least 1, not 0"),
+        (["train", "pick", "--steps", "7"], "is there already, and was not trained so; --anew replaces it, --skills"),
         (["train", "pick", "--trials", "10001"], "--trials must be 1 to 10000, not 10001"),
         (["demonstrate", "pick", "--episodes", "0"], "--episodes must be 1 to 1000000, not 0"),
         (["demonstrate", "pick", "--seed", "-1"], "--seed must be 0 to 899, not -1"),
@@ -45,10 +47,10 @@ def test_skills_are_listed_for_programs(capsys):
         (["improve", "pick", "--from", "rollouts", "--episodes", "0"], "--episodes must be 1 to 10000, not 0"),
     ],
 )
-def test_what_cannot_be_is_said(capsys, given, message):
+def test_what_cannot_be_is_said(capsys, monkeypatch, tmp_path, given, message):
+    monkeypatch.chdir(tmp_path)
     assert main(given) == 1
     said = capsys.readouterr().err
-    import re
 
     assert re.search(message, said)
 
@@ -87,7 +89,12 @@ def test_without_torch_nothing_is_trained(tmp_path):
     assert "InputError: policies are trained with torch, which is not installed; pip install torch" in done.stderr
 
 
+def test_the_command_that_goes_on_begins_nothing_anew(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["llm-planner", "train", "pick", "--anew", "--work", "my work"])
+    assert same_command() == "llm-planner train pick --work 'my work'"
+
+
 def test_one_who_interrupts_hears_how_to_go_on(capsys):
     with pytest.raises(KeyboardInterrupt), going_on("llm-planner train pick"):
         raise KeyboardInterrupt
-    assert "the same command goes on from there: llm-planner train pick" in capsys.readouterr().err
+    assert "this goes on from there: llm-planner train pick" in capsys.readouterr().err

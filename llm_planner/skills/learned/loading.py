@@ -56,16 +56,28 @@ def load_sampler(manifest: Manifest, path: Path) -> ChunkSampler:
                 f"{path}: {name} is {found}, but skill.yaml declares {wanted}; train it anew: llm-planner train "
                 f"{manifest.name}"
             )
-    learned = read_notes(path).get("skill", manifest.name)
-    if learned != manifest.name:
-        raise InputError(
-            f"{path}: it has learned {learned!r}, not {manifest.name!r}; train it anew: llm-planner train "
-            f"{manifest.name}"
-        )
+    _check_notes(manifest, path)
     if not same_actions(field.actions):
         raise InputError(f"{path}: its actions have other units than the library's; train it anew")
     sampler = FlowSampler(field, STEPS if field.spec.objective == "flow" else 1)
     return _reranked(sampler, path.with_name(CRITIC_FILE)) if path.with_name(CRITIC_FILE).exists() else sampler
+
+
+def notes_of(manifest: Manifest) -> dict[str, object]:
+    """What is kept with the weights of its policy: sizes alone do not tell what its numbers mean."""
+    contract = contract_of(manifest)
+    return {"skill": manifest.name, "observe": list(contract.observe), "goal": list(contract.goal)}
+
+
+def _check_notes(manifest: Manifest, path: Path) -> None:
+    notes = read_notes(path)
+    for name, asked in notes_of(manifest).items():
+        learned = notes.get(name, asked)
+        if learned != asked:
+            raise InputError(
+                f"{path}: it has learned with {name} {learned!r}, but skill.yaml declares {asked!r}; train it anew: "
+                f"llm-planner train {manifest.name}"
+            )
 
 
 def _reranked(sampler: ChunkSampler, path: Path) -> Reranked:

@@ -36,6 +36,7 @@ FINISHED = 4  # skill periods that the end is shown for
 SHOVES_MAX = 4
 SHOVED_AFTER = (0.2, 4.0)  # [s]
 ASTRAY = (0.004, 0.15)  # [m] that a hand is led off its way
+ASTRAY_TURN = 0.8  # [rad] to either side
 _LIMITS = JointLimits(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max, PANDA_LIMITS.qvel_max, PANDA_LIMITS.qacc_max)
 ROOM = 0.01  # [m] around a hand that is put somewhere
 AZIMUTH = 0.9  # [rad] to either side, where hands begin
@@ -144,7 +145,12 @@ def _astray(arm: Arm, rng: np.random.Generator) -> Script:
     up = rng.uniform(-0.5, 1.0) * way
     here = arm.grip
     z = min(max(here.z + up, min(here.z, 0.03)), arm.settings.cruise_max)
-    there = Grip(here.x + way * math.cos(angle), here.y + way * math.sin(angle), z, here.yaw + rng.uniform(-0.3, 0.3))
+    there = Grip(
+        here.x + way * math.cos(angle),
+        here.y + way * math.sin(angle),
+        z,
+        here.yaw + rng.uniform(-ASTRAY_TURN, ASTRAY_TURN),
+    )
     if room(hand_slices(there, arm.width), arm.scene, {arm.scene.held})[0] < ROOM:
         there = here.raised(max(z, here.z + 0.03))
     yield from arm.move("astray", [Leg(into_reach(there))], stop_early=True)

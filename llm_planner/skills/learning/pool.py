@@ -53,7 +53,7 @@ def attempt(function: Callable[[Job], Result], job: Job) -> Outcome[Result]:
 def result_of(outcome: Outcome[Result], position: int, job: Job) -> Result:
     """Raises JobError where there is none."""
     if outcome.error:
-        raise JobError(f"{named(position, job)} failed: {outcome.error}") from RuntimeError(outcome.trace)
+        raise JobError(f"{outcome.error} (in {named(position, job)})") from RuntimeError(outcome.trace)
     return outcome.result  # type: ignore[return-value]  # None where the function returns None
 
 

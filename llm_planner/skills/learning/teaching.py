@@ -12,7 +12,7 @@ from pathlib import Path
 
 from llm_planner import __version__
 from llm_planner.errors import InputError
-from llm_planner.skills.learned.loading import CRITIC_FILE
+from llm_planner.skills.learned.loading import CRITIC_FILE, notes_of
 from llm_planner.skills.learning.lesson import Lesson
 from llm_planner.skills.learning.recording import Recording
 from llm_planner.skills.learning.report import (
@@ -46,6 +46,23 @@ def begin_anew(lesson: Lesson) -> None:
         path.unlink(missing_ok=True)
 
 
+def begin(lesson: Lesson, anew: bool) -> None:
+    """From here on the training is under way, also where it is interrupted before its first step.
+
+    Raises InputError where it would replace a policy that another training made, and not `anew`.
+    """
+    progress = progress_file(lesson)
+    if anew:
+        begin_anew(lesson)
+    elif lesson.policy.is_file() and not progress.exists():
+        raise InputError(
+            f"{lesson.policy} is there already, and was not trained so; --anew replaces it, --skills FOLDER trains in "
+            "a library of your own"
+        )
+    if not progress.exists():
+        Progress(progress, time.monotonic).keep()
+
+
 def teach(
     lesson: Lesson, seed: int, objective: str, recordings: Sequence[Recording], report: Callable[[int, float], None]
 ) -> SkillReport:
@@ -68,7 +85,7 @@ def teach(
 
     policy = fit(lesson, spec, recordings, seed, settings, lesson.checkpoint, told)
     (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)  # it knew the policy of before
-    save_policy(lesson.policy, policy, {"skill": lesson.name, "seed": seed})
+    save_policy(lesson.policy, policy, notes_of(lesson.manifest) | {"seed": seed})
     trained = Trained(
         demonstrator=lesson.manifest.script,
         contract=contract,
@@ -147,4 +164,8 @@ class Progress:
         now = self._clock()
         self.seconds, self._last = self.seconds + now - self._last, now
         self.curve = [*(point for point in self.curve if point[0] < step), (step, loss)]
+        self.keep()
+
+    def keep(self) -> None:
+        """Write it down."""
         write_whole(self._path, json.dumps({"curve": self.curve, "seconds": self.seconds}).encode())

@@ -15,7 +15,7 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import Grip, grip_of
 from llm_planner.skills.learned.actions import STEP
 from llm_planner.skills.learned.backed import LearnedOrScripted
-from llm_planner.skills.learned.chunk import chunk_from
+from llm_planner.skills.learned.chunk import TURNED, chunk_from
 from llm_planner.skills.learned.features import feature_names, goal_numbers, observed, view_of
 from llm_planner.skills.learned.frame import frame_of
 from llm_planner.skills.learned.loading import POLICY_FILE, load_sampler
@@ -207,6 +207,17 @@ def test_a_hand_that_is_lower_already_is_not_thrown_up(table):
     assert heights[:2] == pytest.approx([0.012, 0.014])
 
 
+@pytest.mark.parametrize(("turned", "most"), [(0.0, TURNED), (0.9, 0.9), (-0.9, TURNED)])
+def test_a_hand_turns_no_farther_from_its_aim_than_it_is(table, turned, most):
+    """Else one that searches winds up the arm's last joint."""
+    actions = np.zeros((16, 6), np.float32)
+    actions[:, 3] = 2.0
+    frame = frame_of(Aim(Grip(0.45, 0.1, 0.02, 0.3)))
+    table.pose = frame.grip_at((0.0, 0.0, 0.1, turned)).pose()
+    poses = chunk_from(actions, Aim(Grip(0.45, 0.1, 0.02, 0.3)), table.observation()).poses
+    assert frame.place_of(grip_of(poses[-1]))[3] == pytest.approx(most)
+
+
 @pytest.mark.parametrize(("objective", "nudged"), [("flow", True), ("regression", False)])
 def test_a_hand_that_rests_undone_is_nudged(table, learned_pick, sampler, objective, nudged):
     """No noise is what a flow is most sure of; another sample may lead on. A regression has only one."""
@@ -289,6 +300,18 @@ def test_the_weights_of_another_skill_are_refused(tmp_path):
     """Of the same sizes, so that nothing else in the file tells."""
     shipped = share_folder("skills")
     (tmp_path / POLICY_FILE).write_bytes((shipped / "open_drawer" / POLICY_FILE).read_bytes())
-    with pytest.raises(InputError, match="it has learned 'open_drawer', not 'press'; train it anew"):
+    message = "it has learned with skill 'open_drawer', but skill.yaml declares 'press'; train it anew"
+    with pytest.raises(InputError, match=message):
         load_sampler(read_manifest(shipped / "press" / "skill.yaml"), tmp_path / POLICY_FILE)
     load_sampler(read_manifest(shipped / "press" / "skill.yaml"), shipped / "press" / POLICY_FILE)
+
+
+def test_what_a_policy_observes_in_another_order_is_refused():
+    press = share_folder("skills") / "press"
+    manifest = read_manifest(press / "skill.yaml")
+    hand, fingers, *others = manifest.policy.observe
+    changed = replace(manifest, policy=replace(manifest.policy, observe=(fingers, hand, *others)))
+    with pytest.raises(
+        InputError, match=r"it has learned with observe \['hand', 'fingers', .*, but skill.yaml declares"
+    ):
+        load_sampler(changed, press / POLICY_FILE)

@@ -40,7 +40,7 @@ def test_both_nodes_work_with_one_thread_each(told):
 
 
 def test_an_error_on_a_node_is_told_with_its_job(told):
-    assert told["raised"] == "job 0 ('1 / 0') failed: ZeroDivisionError: division by zero"
+    assert told["raised"] == "ZeroDivisionError: division by zero (in job 0 ('1 / 0'))"
 
 
 def test_a_job_that_kills_its_workers_is_given_up(told):

@@ -7,7 +7,7 @@ import pytest
 from llm_planner.errors import InputError
 from llm_planner.skills.learned.loading import load_sampler
 from llm_planner.skills.learning.report import read_report
-from llm_planner.skills.learning.teaching import begin_anew, is_taught, report_of, teach
+from llm_planner.skills.learning.teaching import begin, begin_anew, is_taught, report_of, teach
 
 
 class UnpluggedError(Exception):
@@ -76,6 +76,16 @@ def test_a_policy_that_was_put_there_by_hand_is_not_the_one_of_the_report(make_l
     lesson.policy.write_bytes(lesson.policy.read_bytes() + b" ")
     assert not is_taught(lesson, 0, "flow")
     assert report_of(lesson).trained is None
+
+
+def test_a_policy_of_another_training_is_replaced_only_on_request(make_lesson, made_up):
+    lesson = make_lesson()
+    begin(lesson, anew=False)
+    teach(lesson, 0, "flow", made_up(lesson), quiet)
+    with pytest.raises(InputError, match="is there already, and was not trained so; --anew replaces it"):
+        begin(lesson, anew=False)
+    begin(lesson, anew=True)
+    begin(lesson, anew=False)  # interrupted before its first step, it goes on
 
 
 def test_an_interrupted_training_can_be_given_up(make_lesson, made_up):
