@@ -74,7 +74,7 @@ def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
 
 def _unwound(actions: Array, turn: float) -> Array:
     """The actions (horizon, 6) of a hand that is turned so [rad], turned no farther from the aim."""
-    bounded = actions.copy()
+    bounded: Array = actions.copy()
     bounded[:, 3] = np.clip(actions[:, 3], min(turn, -TURNED), max(turn, TURNED))
     return bounded
 
