@@ -96,6 +96,12 @@ def test_a_program_that_was_refused_is_not_offered_again() -> None:
     assert again.question
 
 
+def test_where_only_one_thing_can_be_meant_the_question_says_why_it_is_not_done() -> None:
+    refused = (Attempt('press("mug")', ("line 1, column 1: the mug is no button",)),)
+    question = ask("press the mug", "mug, red button", attempts=refused).question
+    assert question == 'I cannot do "press the mug": the mug is no button'
+
+
 def test_below_its_confidence_it_asks() -> None:
     careful = CompactModel(NumpyNetwork(*load_weights(WEIGHTS)), load_reader(), min_confidence=1.01)
     reply = careful.write_program(ProgramRequest("pick up the mug", scene(TABLE)))

@@ -44,6 +44,7 @@ PROGRAMS = 8  # sampled to choose the next call
 
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
 _FURNITURE_WORK = {DRAWER: "open and close {}", BUTTON: "press {}", STAIN: "wipe {} off"}
+_PLACE = re.compile(r"^line \d+, column \d+: ")  # in a program that the person never saw
 _UPSETS = re.compile(  # as an order, not as what is to be avoided
     r"(?:^|\b(?:please|and|then|you) )(?:knock|tip|topple|kick|throw|smash|break|crush|spill|bump)\b"
 )
@@ -123,8 +124,10 @@ class CompactModel:
 
 def _reply_of(rewards: str, request: ProgramRequest) -> ProgramReply:
     """There is one program for a command that the grammar of rewards covers."""
-    if any(attempt.program == rewards for attempt in request.attempts):
-        return ProgramReply(question=_unsure_question(request))
+    for attempt in request.attempts:
+        if attempt.program == rewards:
+            problems = "; ".join(_PLACE.sub("", problem) for problem in attempt.problems)
+            return ProgramReply(question=f'I cannot do "{request.command.strip()}": {problems}')
     return ProgramReply(program=rewards, confidence=1.0)
 
 

@@ -19,7 +19,7 @@ class Rule:
     """A clause of a command: the phrases that say it, the skill call that comes first, if any, and its lines.
 
     `new`: the networks do not know it; a command all of whose clauses they know is left to them. With `kinds` it is
-    said of such things only.
+    said of such things only; `where` says of which kind there must be a thing.
     """
 
     phrases: tuple[str, ...]
@@ -27,6 +27,7 @@ class Rule:
     call: str = ""
     new: bool = True
     kinds: tuple[str, ...] = ()
+    where: str = ""
 
 
 _TURN = "(?:turn|rotate|twist|swivel|spin|swing)"
@@ -104,9 +105,16 @@ _ARM = (
          call='close_drawer("{x}")', kinds=("drawer",)),
     Rule((r"(?:press|push|hit|tap|click)(?: down| on)? <x>(?: down)?",), call='press("{x}")', kinds=("button",)),
     Rule((r"(?:turn|switch) on <x>", r"(?:turn|switch) <x> on"), call='press("{x}")', kinds=("button",)),
+    # Said of other things, the checks of the plan tell what those are not.
+    Rule((r"press(?: down| on)? <x>(?: down)?",), call='press("{x}")', where="button"),
+    Rule((r"open <x>",), call='open_drawer("{x}")', where="drawer"),
+    Rule((r"(?:close|shut) <x>",), call='close_drawer("{x}")', where="drawer"),
     Rule((r"(?:wipe|clean|mop|rub|scrub)(?: up| off| away| out)? <x>(?: up| off| away)?(?: off the table)?"
           r"(?: (?:with|using) <y>)?", r"remove <x>(?: from the table)?(?: with <y>)?"),
          call='{sponge}wipe("{x}")', kinds=("stain",)),
+    Rule((r"(?:wipe|clean|mop)(?: up| off)? <x>",), call='{sponge}wipe("{x}")', where="stain"),
+    Rule((r"(?:wipe|clean|mop)(?: up| off| down)? the table(?: clean)?",),
+         call='{sponge}for stain in objects("stain"):\n    wipe(stain)', where="stain"),
     Rule((r"(?:tip|topple) <x>",), call='tip("{x}")', kinds=_TALL),
     Rule((r"sweep <x> (?:in)?to (?:the )?<place>", r"sweep <x> over to (?:the )?<place>"),
          call='sweep("{x}", "{place}")'),

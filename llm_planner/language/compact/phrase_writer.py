@@ -55,6 +55,7 @@ _BESIDE, _RING = (
     0.6,
     0.95,
 )  # [m] from the outside of a thing to the middle of a base that stands there, or goes round it
+FURNITURE = ("drawer", "button", "stain", "sponge")
 _APART, _FOLLOWING = 1.0, 60.0  # [m] behind somebody, and [s] for which, where nobody says so
 _WAY = "(?P<way> clockwise| counter-?clockwise| anti-?clockwise| to the left| to the right)?"
 _TIMES_SAID = "|".join(sorted(_TURNS, key=len, reverse=True))
@@ -118,16 +119,30 @@ class _Writer:
             clause = _PERSON.sub(self._person, clause)
         # "It" is what was last spoken of that the clause can mean: a drawer is closed, not the block put into it.
         meant = [*(_IT.sub(mark, clause) for mark in reversed(self._spoken_of)), clause]
-        for rule, match in (found for one in meant for found in self._matches(one)):
+        found = [pair for one in meant for pair in self._matches(one)] or self._meant_by_kind(clause)
+        for rule, match in sorted(found, key=lambda pair: bool(pair[0].where)):  # the checks of the plan last
             fields = self._fields(match)
             if rule.call:
                 self._close()
                 self._calls.append(rule.call.format(**fields))
             self._lines += [line.format(**fields) for line in rule.lines]
             self._remember(match.groupdict())
-            self.new = self.new or rule.new
+            self.new = self.new or rule.new or self._is_furniture(match)
             return True
         return False
+
+    def _meant_by_kind(self, clause: str) -> list[tuple[Rule, re.Match[str]]]:
+        """ "It" before anything was spoken of is the one thing of whose kind alone the clause can be said."""
+        if not _IT.search(clause):
+            return []
+        read = [list(self._matches(_IT.sub(mark, clause))) for mark in self._names]
+        meant = [pairs for pairs in read if any(rule.kinds for rule, _ in pairs)]
+        return meant[0] if len(meant) == 1 else []
+
+    def _is_furniture(self, match: re.Match[str]) -> bool:
+        """Whether it speaks of a thing that the networks do not know."""
+        marks = [mark for slot, mark in match.groupdict().items() if slot in ("x", "y", "z") and mark]
+        return any(self._scene.find(self._names[mark]).kind in FURNITURE for mark in marks)
 
     def _remember(self, said: Mapping[str, str | None]) -> None:
         acted_on = said.get("x")
@@ -144,8 +159,12 @@ class _Writer:
             for phrase in rule.phrases:
                 pattern = re.sub("<([a-z]+)>", lambda slot: _SLOTS[slot[1]], phrase)
                 match = re.fullmatch(pattern, clause)
-                if match and (not rule.kinds or self._scene.find(self._names[match["x"]]).kind in rule.kinds):
+                if match and self._is_said_of(rule, match):
                     yield rule, match
+
+    def _is_said_of(self, rule: Rule, match: re.Match[str]) -> bool:
+        there = not rule.where or any(item.kind == rule.where for item in self._scene.objects)
+        return there and (not rule.kinds or self._scene.find(self._names[match["x"]]).kind in rule.kinds)
 
     def _fields(self, match: re.Match[str]) -> dict[str, object]:
         """What the slots of a phrase say, by their names."""
