@@ -15,12 +15,13 @@ from llm_planner.skills.gripper_shape import Grip
 class Aim:
     """`grip` is where the hand does what it is for. `heading` [rad] is the direction that counts there, in the base
     frame; that from the base to the grip where it is None. `numbers` are named: openings, heights over the grip [m];
-    a `depth` is how far the hand goes below it.
+    a `depth` is how far the hand goes below it. `start` is where the hand must be before it does that, if anywhere.
     """
 
     grip: Grip
     numbers: Mapping[str, float] = field(default_factory=dict)
     heading: float | None = None
+    start: Grip | None = None
 
     @property
     def lowest(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llm_planner.errors import InputError
 from llm_planner.skills.aim import Aim
@@ -49,9 +49,9 @@ class Decision:
         looked = self._look(observation)
         if self._aim is None or self._looked is None or not looked.still(self._looked):
             decided = self._decided(observation)
-            # The same aim as before is the same object: whoever follows it need not begin anew.
-            if self._aim is None or not _alike(self._aim, decided):
-                self._aim = decided
+            # The same aim as before stays exactly the same: whoever follows it need not begin anew.
+            same = self._aim is not None and _alike(self._aim, decided)
+            self._aim = replace(self._aim, start=decided.start) if self._aim and same else decided
             self._looked = looked
         return self._aim
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,11 +28,16 @@ THING = "thing:"  # with the name of a parameter: the object that it names
 
 @dataclass(frozen=True)
 class View:
-    """What features are made of: what is seen, in which frame, and with which arguments the skill was called."""
+    """What features are made of: what is seen, for which aim, and with which arguments the skill was called."""
 
     observation: Observation
-    frame: Frame
+    aim: Aim
     arguments: Mapping[str, Argument]
+
+    @cached_property
+    def frame(self) -> Frame:
+        """At the aim."""
+        return frame_of(self.aim)
 
     def thing(self, parameter: str) -> SceneObject:
         """The object that the parameter names; raises KeyError when it has left the scene."""
@@ -39,7 +45,18 @@ class View:
 
 
 def _hand(view: View) -> list[float]:
-    x, y, z, turn = view.frame.place_of(grip_of(view.observation.T_base_gripper))
+    return _hand_from(view, view.frame)
+
+
+def _start(view: View) -> list[float]:
+    """The hand, seen from where it must be first."""
+    if view.aim.start is None:
+        raise InputError("a policy cannot observe 'start': its demonstrator says no start of what it does")
+    return _hand_from(view, frame_of(Aim(view.aim.start, heading=view.frame.heading)))
+
+
+def _hand_from(view: View, frame: Frame) -> list[float]:
+    x, y, z, turn = frame.place_of(grip_of(view.observation.T_base_gripper))
     return [x, y, z, turn, *_near((x, y, z)), math.tanh(turn / NEAR_TURN)]
 
 
@@ -78,8 +95,10 @@ def _near(place: Sequence[float]) -> list[float]:
     return [math.tanh(value / NEAR) for value in place]
 
 
+_HAND = ("x", "y", "z", "turn", "near_x", "near_y", "near_z", "near_turn")
 _FEATURES: dict[str, tuple[tuple[str, ...], Callable[[View], list[float]]]] = {
-    "hand": (("x", "y", "z", "turn", "near_x", "near_y", "near_z", "near_turn"), _hand),
+    "hand": (_HAND, _hand),
+    "start": (_HAND, _start),
     "fingers": (("width",), _fingers),
     "holding": (("holding",), _holding),
     "reach": (("radius", "height", "cos_heading", "sin_heading"), _reach),
@@ -119,8 +138,3 @@ def goal_numbers(wanted: Sequence[str], aim: Aim) -> Array:
     if missing:
         raise InputError(f"the demonstrator's aim has no {missing[0]!r}; it has: {', '.join(aim.numbers) or 'none'}")
     return np.array([aim.numbers[name] for name in wanted], np.float32)
-
-
-def view_of(observation: Observation, aim: Aim, arguments: Mapping[str, Argument]) -> View:
-    """In the frame of that aim."""
-    return View(observation, frame_of(aim), arguments)

@@ -14,7 +14,8 @@ from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, S
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.learned.chunk import HandChunk, chunk_from
 from llm_planner.skills.learned.decision import Decision
-from llm_planner.skills.learned.features import goal_numbers, observed, view_of
+from llm_planner.skills.learned.features import View, goal_numbers, observed
+from llm_planner.skills.learned.frame import frame_of
 from llm_planner.skills.learned.patience import Patience
 from llm_planner.skills.policies.conditioning import Array, Conditioning
 from llm_planner.skills.policies.seams import ChunkSampler
@@ -90,10 +91,10 @@ class LearnedRun:
     def _followed(self, aim: Aim, observation: Observation) -> HandChunk:
         """The chunk before, or a new one: when that was followed far enough, or hand or aim are elsewhere."""
         chunk = self._chunk
-        if chunk is not None and aim is not chunk.aim:
+        if chunk is not None and frame_of(aim) != frame_of(chunk.aim):
             chunk = None
             self._history.clear()
-        self._history.append(observed(self._motion.observe, view_of(observation, aim, self._arguments)))
+        self._history.append(observed(self._motion.observe, View(observation, aim, self._arguments)))
         n_action_steps = self._motion.sampler.spec.n_action_steps
         if chunk is None or chunk.followed(observation.time) > n_action_steps - 1e-3 or (
             chunk.lag(observation) > SURPRISED

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from llm_planner.control.reference import MotionReference
-from llm_planner.skills.aim import Aim
 from llm_planner.skills.contract import Argument, Observation, SkillResult, SkillRun
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import grip_of
 from llm_planner.skills.learned.actions import STEP
 from llm_planner.skills.learned.decision import Decision
-from llm_planner.skills.learned.features import goal_numbers, observed, view_of
+from llm_planner.skills.learned.features import View, goal_numbers, observed
 from llm_planner.skills.learned.frame import Frame, Place, frame_of
 from llm_planner.skills.policies.conditioning import Array
 
@@ -24,7 +23,7 @@ from llm_planner.skills.policies.conditioning import Array
 class Piece:
     """Moments that were shown one after the other, undisturbed, in one frame."""
 
-    aim: Aim
+    frame: Frame
     states: list[Array] = field(default_factory=list)
     goals: list[Array] = field(default_factory=list)
     actions: list[tuple[float, ...]] = field(default_factory=list)
@@ -64,10 +63,11 @@ class ShownRun:
     def write(self, observation: Observation, reference: MotionReference, done: float = 0.0) -> None:
         """One moment; raises SkillError where the demonstrator cannot say any more where to act."""
         aim = self._decision.aim(observation)
-        if not self.pieces or self.pieces[-1].aim is not aim:
-            self.pieces.append(Piece(aim))
-        piece, frame = self.pieces[-1], frame_of(aim)
-        piece.states.append(observed(self._observe, view_of(observation, aim, self._arguments)))
+        frame = frame_of(aim)
+        if not self.pieces or self.pieces[-1].frame != frame:
+            self.pieces.append(Piece(frame))
+        piece = self.pieces[-1]
+        piece.states.append(observed(self._observe, View(observation, aim, self._arguments)))
         piece.goals.append(goal_numbers(self._goal, aim))
         place = place_wanted(reference, observation.time + STEP, frame)
         piece.actions.append((*place, reference.gripper_width, done))

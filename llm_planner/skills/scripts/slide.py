@@ -16,7 +16,7 @@ from llm_planner.skills.descent import in_funnel, is_clear
 from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, grip_of, hand_slices, wrap
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.reach import into_reach
-from llm_planner.skills.sliding import RUN_UP, Stroke, extent, pushing_height, stroke_to
+from llm_planner.skills.sliding import RUN_UP, Stroke, extent, pushing_grips, pushing_height, stroke_to
 from llm_planner.world.geometry import top
 from llm_planner.world.places import Point2
 from llm_planner.world.scene import SceneObject
@@ -70,7 +70,10 @@ def _aim(arm: Arm, item: SceneObject, goal: Point2) -> Aim:
     dx, dy = goal[0] - way.position[0], goal[1] - way.position[1]
     heading, height = math.atan2(dy, dx), pushing_height(item)
     grip = Grip(*goal, height, comfortable_yaw(*goal, heading))
-    return Aim(grip, {"cruise": arm.cruise_height() - height}, heading)
+    left = math.dist(goal, item.position[:2])
+    straight = stroke_to(item, goal).direction if left > CLOSE else (math.cos(heading), math.sin(heading))
+    start, _ = pushing_grips(item, straight, left)
+    return Aim(grip, {"cruise": arm.cruise_height() - height}, heading, start)
 
 
 def is_behind(arm: Arm, stroke: Stroke) -> bool:

@@ -16,7 +16,7 @@ from llm_planner.skills.gripper_shape import Grip, grip_of
 from llm_planner.skills.learned.actions import STEP
 from llm_planner.skills.learned.backed import LearnedOrScripted
 from llm_planner.skills.learned.chunk import TURNED, chunk_from
-from llm_planner.skills.learned.features import feature_names, goal_numbers, observed, view_of
+from llm_planner.skills.learned.features import View, feature_names, goal_numbers, observed
 from llm_planner.skills.learned.frame import frame_of
 from llm_planner.skills.learned.loading import POLICY_FILE, load_sampler
 from llm_planner.skills.learned.patience import Patience
@@ -59,18 +59,32 @@ def test_turned_about_the_base_everything_looks_the_same(table):
     after = replace(before, T_base_gripper=Grip(x, y, z, grip.yaw + angle).pose())
     ax, ay, az = turned((aim.grip.x, aim.grip.y, aim.grip.z))
     there = Aim(Grip(ax, ay, az, aim.grip.yaw + angle))
-    seen = [observed(("hand", "fingers"), view_of(o, a, BLOCK)) for o, a in ((before, aim), (after, there))]
+    seen = [observed(("hand", "fingers"), View(o, a, BLOCK)) for o, a in ((before, aim), (after, there))]
     np.testing.assert_allclose(seen[0], seen[1], atol=1e-6)
 
 
 def test_features_have_as_many_names_as_numbers(table):
-    observe = ("hand", "fingers", "holding", "reach", "thing:object")
-    view = view_of(table.observation(), Aim(Grip(0.45, 0.1, 0.02, 0.3)), BLOCK)
+    observe = ("hand", "start", "fingers", "holding", "reach", "thing:object")
+    view = View(table.observation(), Aim(Grip(0.45, 0.1, 0.02, 0.3), start=Grip(0.4, 0.1, 0.02, 0.3)), BLOCK)
     assert len(feature_names(observe, ["object"])) == len(observed(observe, view))
 
 
+def test_a_hand_is_seen_from_where_it_must_be_first(table):
+    aim = Aim(Grip(0.5, 0.0, 0.02, 0.0), heading=0.0, start=Grip(0.4, 0.0, 0.02, 0.0))
+    table.pose = Grip(0.43, 0.01, 0.05, 0.0).pose()
+    view = View(table.observation(), aim, BLOCK)
+    assert observed(("start",), view)[:3] == pytest.approx((0.03, 0.01, 0.03))
+    assert observed(("hand",), view)[:3] == pytest.approx((-0.07, 0.01, 0.03))
+
+
+def test_a_start_that_no_demonstrator_says_is_refused(table):
+    view = View(table.observation(), Aim(Grip(0.45, 0.1, 0.02, 0.3)), BLOCK)
+    with pytest.raises(InputError, match="a policy cannot observe 'start': its demonstrator says no start"):
+        observed(("start",), view)
+
+
 def test_an_unknown_feature_is_refused_with_what_there_is():
-    with pytest.raises(InputError, match=r"cannot observe 'thumb'; it can: hand, fingers, .*thing:object"):
+    with pytest.raises(InputError, match=r"cannot observe 'thumb'; it can: hand, start, .*thing:object"):
         feature_names(["thumb"], ["object"])
 
 
