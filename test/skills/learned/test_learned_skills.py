@@ -10,17 +10,20 @@ from llm_planner.control.zones import Shape, Subject, Zone
 from llm_planner.errors import InputError
 from llm_planner.share import share_folder
 from llm_planner.skills.aim import Aim
+from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.contract import MotionReference, SkillErrorCode, SkillResult
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import Grip, grip_of
 from llm_planner.skills.learned.actions import STEP
 from llm_planner.skills.learned.backed import LearnedOrScripted
 from llm_planner.skills.learned.chunk import TURNED, chunk_from
+from llm_planner.skills.learned.decision import Decision
 from llm_planner.skills.learned.features import View, feature_names, goal_numbers, observed
 from llm_planner.skills.learned.frame import frame_of
 from llm_planner.skills.learned.loading import POLICY_FILE, load_sampler
 from llm_planner.skills.learned.patience import Patience
 from llm_planner.skills.manifest import read_manifest
+from llm_planner.skills.scripts.push import push
 from llm_planner.world.scene import Pose
 
 BLOCK = {"object": "red block"}
@@ -162,6 +165,19 @@ def test_a_thing_that_hardly_moved_is_not_aimed_at_anew(table, learned_pick, thi
     table.pose, table.time = reference.poses[1], table.time + STEP
     run.step(table.observation())
     assert sampler.asked == 1
+
+
+def test_while_a_thing_is_pushed_the_aim_stays_and_its_start_follows(table, thing, scene_of):
+    """Else every centimetre would begin a new demonstration."""
+    arguments = {"object": "red block", "direction": "left", "distance": 0.1}
+    decision = Decision(push, ArmSettings(), arguments, table.observation())
+    first = decision.aim(table.observation())
+    table.scene = scene_of(thing("red block", 0.45, 0.13), thing("blue block", 0.5, -0.2))
+    second = decision.aim(table.observation())
+    assert (first.grip, first.heading) == (second.grip, second.heading)
+    assert (first.grip.x, first.grip.y) == pytest.approx((0.45, 0.2))
+    assert second.start.y - first.start.y == pytest.approx(0.03)
+    assert first.start.y < 0.1
 
 
 def test_a_policy_that_is_done_has_succeeded_where_the_scene_shows_it(table, learned_pick, sampler, scene_of, thing):
