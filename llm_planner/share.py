@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,12 @@ def share_folder(name: str) -> Path:
             return folder
     listing = ", ".join(str(folder) for folder in tried)
     raise InputError(f"the data folder {name!r} is missing; looked in {listing}; install llm_planner again")
+
+
+def skill_command(verb: str, folder: Path, *options: str) -> str:
+    """What to type to `verb` (train, evaluate) the skill in that folder, which says where it is unless that ships."""
+    library = () if folder.parent == share_folder("skills") else ("--skills", str(folder.parent))
+    return shlex.join(["llm-planner", verb, folder.name, *library, *options])
 
 
 def _roots() -> Iterator[Path]:

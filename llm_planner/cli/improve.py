@@ -74,22 +74,26 @@ def run(args: argparse.Namespace) -> int:
 def _check_moves(lesson: Lesson) -> None:
     """Raises InputError for a policy that sees: it makes no chunks."""
     from llm_planner.errors import InputError
+    from llm_planner.share import skill_command
 
     if lesson.contract.by_sight:
+        more = str(2 * lesson.contract.episodes)
         raise InputError(
             f"{lesson.name} sees where to act, and neither corrections nor rollouts show it that; train it on more "
-            f"pictures: llm-planner train {lesson.name} --episodes {2 * lesson.contract.episodes}"
+            f"pictures: {skill_command('train', lesson.folder, '--anew', '--episodes', more)}"
         )
 
 
 def _trained(lesson: Lesson) -> Trained:
     """Raises InputError for a policy of which it is not known how it was trained."""
     from llm_planner.errors import InputError
+    from llm_planner.share import skill_command
     from llm_planner.skills.learning.teaching import report_of
 
     trained = report_of(lesson).trained
     if trained is None:
-        raise InputError(f"it is not known how {lesson.policy} was trained; train it: llm-planner train {lesson.name}")
+        anew = skill_command("train", lesson.folder, "--anew")
+        raise InputError(f"it is not known how {lesson.policy} was trained; train it: {anew}")
     return trained
 
 

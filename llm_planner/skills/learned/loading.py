@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from llm_planner.errors import InputError
+from llm_planner.share import skill_command
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.contract import Argument, Observation
 from llm_planner.skills.learned.actions import HORIZON, N_ACTION_STEPS, NAMES, same_actions
@@ -52,13 +53,10 @@ def load_sampler(manifest: Manifest, path: Path) -> ChunkSampler:
     for name in ("observation_dim", "goal_dim", "action_dim", "horizon"):
         found, wanted = getattr(field.spec, name), getattr(asked, name)
         if found != wanted:
-            raise InputError(
-                f"{path}: {name} is {found}, but skill.yaml declares {wanted}; train it anew: llm-planner train "
-                f"{manifest.name}"
-            )
+            raise InputError(f"{path}: {name} is {found}, but skill.yaml declares {wanted}; {_trained_anew(path)}")
     _check_notes(manifest, path)
     if not same_actions(field.actions):
-        raise InputError(f"{path}: its actions have other units than the library's; train it anew")
+        raise InputError(f"{path}: its actions have other units than the library's; {_trained_anew(path)}")
     sampler = FlowSampler(field, STEPS if field.spec.objective == "flow" else 1)
     return _reranked(sampler, path.with_name(CRITIC_FILE)) if path.with_name(CRITIC_FILE).exists() else sampler
 
@@ -75,9 +73,13 @@ def _check_notes(manifest: Manifest, path: Path) -> None:
         learned = notes.get(name, asked)
         if learned != asked:
             raise InputError(
-                f"{path}: it has learned with {name} {learned!r}, but skill.yaml declares {asked!r}; train it anew: "
-                f"llm-planner train {manifest.name}"
+                f"{path}: it has learned with {name} {learned!r}, but skill.yaml declares {asked!r}; "
+                f"{_trained_anew(path)}"
             )
+
+
+def _trained_anew(path: Path) -> str:
+    return f"train it anew: {skill_command('train', path.parent, '--anew')}"
 
 
 def _reranked(sampler: ChunkSampler, path: Path) -> Reranked:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from llm_planner.share import skill_command
 from llm_planner.skills.learned.loading import POLICY_FILE
 from llm_planner.skills.learning.report import REPORT_FILE, Evaluated, digest, read_report
 from llm_planner.skills.manifest import Manifest, read_manifest
@@ -34,9 +35,9 @@ def _listed(folder: Path, manifest: Manifest) -> Listed:
     if manifest.policy is None:
         return Listed(name, robot, manifest.mover)
     if not (folder / POLICY_FILE).exists():
-        return Listed(name, robot, manifest.mover, missing="not trained yet", command=f"llm-planner train {name}")
+        return Listed(name, robot, manifest.mover, missing="not trained yet", command=skill_command("train", folder))
     report = read_report(folder) if (folder / REPORT_FILE).exists() else None
     if report is None or report.evaluated is None or report.policy != digest(folder / POLICY_FILE):
-        command = f"llm-planner evaluate {name}"
+        command = skill_command("evaluate", folder)
         return Listed(name, robot, LEARNED, missing="not evaluated yet", command=command)
     return Listed(name, robot, LEARNED, report.evaluated)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from llm_planner.errors import InputError
+from llm_planner.share import skill_command
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.learning.evaluating import Trial
 from llm_planner.skills.learning.trials import Outcome
@@ -146,10 +147,10 @@ def read_report(folder: Path) -> SkillReport:
     try:
         return _report(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
-        raise InputError(f"{path} is not there; make it: llm-planner evaluate {folder.name}") from error
+        raise InputError(f"{path} is not there; make it: {skill_command('evaluate', folder)}") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path}: no report of a skill ({error}); delete it, and make it anew: llm-planner evaluate {folder.name}"
+            f"{path}: no report of a skill ({error}); delete it, and make it anew: {skill_command('evaluate', folder)}"
         ) from error
 
 

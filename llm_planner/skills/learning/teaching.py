@@ -12,6 +12,7 @@ from pathlib import Path
 
 from llm_planner import __version__
 from llm_planner.errors import InputError
+from llm_planner.share import skill_command
 from llm_planner.skills.learned.loading import CRITIC_FILE, notes_of
 from llm_planner.skills.learning.lesson import Lesson
 from llm_planner.skills.learning.recording import Recording
@@ -120,7 +121,7 @@ def trained_report(lesson: Lesson, trained: Trained) -> SkillReport:
 def report_of(lesson: Lesson) -> SkillReport:
     """What is known of the policy that is there; raises InputError where there is none."""
     if not lesson.policy.is_file():
-        raise InputError(f"{lesson.name} has no policy yet; train it: llm-planner train {lesson.name}")
+        raise InputError(f"{lesson.name} has no policy yet; train it: {skill_command('train', lesson.folder)}")
     if (lesson.folder / REPORT_FILE).exists():
         report = read_report(lesson.folder)
         if report.policy == digest(lesson.policy):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from llm_planner.errors import InputError
+from llm_planner.share import share_folder, skill_command
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.learning.evaluating import Trial
 from llm_planner.skills.learning.listing import listed
@@ -131,14 +132,23 @@ def test_the_strip_shows_no_trial_that_was_left_out():
     assert chosen(replace(REPORT.evaluated, plain=plain))[0] == (False, 10, "succeeded")
 
 
+def test_commands_name_the_library_unless_it_is_the_one_that_ships(tmp_path):
+    assert skill_command("train", share_folder("skills") / "pick", "--anew") == "llm-planner train pick --anew"
+    mine = tmp_path / "my skills"
+    assert skill_command("evaluate", mine / "pick") == f"llm-planner evaluate pick --skills '{mine}'"
+
+
 def test_a_library_is_listed_with_what_is_missing(make_lesson):
     lesson = make_lesson()
     rows = {row.name: row for row in listed(lesson.skills)}
     assert (rows["go_home"].moves, rows["go_home"].command) == ("script", "")
-    assert (rows["pick"].moves, rows["pick"].command) == ("script", "llm-planner train pick")
+    assert (rows["pick"].moves, rows["pick"].command) == ("script", f"llm-planner train pick --skills {lesson.skills}")
     lesson.policy.write_bytes(b"weights")
     rows = {row.name: row for row in listed(lesson.skills)}
-    assert (rows["pick"].moves, rows["pick"].command) == ("policy", "llm-planner evaluate pick")
+    assert (rows["pick"].moves, rows["pick"].command) == (
+        "policy",
+        f"llm-planner evaluate pick --skills {lesson.skills}",
+    )
     write_report(lesson.folder, replace(REPORT, policy=digest(lesson.policy)))
     (row,) = [row for row in listed(lesson.skills) if row.name == "pick"]
     assert (row.moves, row.command, row.evaluated) == ("policy", "", REPORT.evaluated)
