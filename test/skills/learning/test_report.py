@@ -142,7 +142,7 @@ def test_a_library_is_listed_with_what_is_missing(make_lesson):
     lesson = make_lesson()
     rows = {row.name: row for row in listed(lesson.skills)}
     assert (rows["go_home"].moves, rows["go_home"].command) == ("script", "")
-    assert (rows["pick"].moves, rows["pick"].command) == ("script", f"llm-planner train pick --skills {lesson.skills}")
+    assert (rows["pick"].moves, rows["pick"].command) == ("script", skill_command("train", lesson.folder))
     lesson.policy.write_bytes(b"weights")
     rows = {row.name: row for row in listed(lesson.skills)}
     assert (rows["pick"].moves, rows["pick"].command) == (
