@@ -40,11 +40,12 @@ LONGER = 4  # times the training, of what learns from corrected episodes: they a
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of everything."""
+    """How much of everything; `unsteadiness` is the deviation of what the demonstrating hand does besides."""
 
     episodes: int = 200
     demonstrations: int = 10
-    critic_rollouts: int = 300
+    unsteadiness: float = 0.3
+    critic_rollouts: int = 600
     samples: int = 64
     search_episodes: int = 40
     corrections: int = 60
@@ -60,7 +61,8 @@ class Improvements:
 
     def __init__(self, task: str, other_task: str, folder: Path, sizes: Sizes) -> None:
         self._task, self._other, self._root, self._sizes = task, other_task, folder, sizes
-        self._folder = folder / f"improve-{task}-from-{sizes.demonstrations}-{sizes.training.steps}-steps"
+        shown = f"{sizes.demonstrations}-unsteady-{sizes.unsteadiness}"
+        self._folder = folder / f"improve-{task}-from-{shown}-{sizes.training.steps}-steps"
 
     def unimproved(self) -> dict[str, dict[str, float]]:
         """From normal noise, and from none."""
@@ -139,8 +141,8 @@ class Improvements:
     def adapters(self) -> dict[str, dict[str, float]]:
         """This task as a new skill of a policy that knows another: an adapter, and all weights trained."""
         count, many = self._sizes.new_skill_demonstrations, self._sizes.all_demonstrations
-        shown = self._windows(self._shown(OTHER_SEED, count))
-        base = self._trained("base", lambda: self._windows(self._shown_of_other()))
+        shown = self._windows(self._steady(self._task, OTHER_SEED, count))
+        base = self._trained("base", lambda: self._windows(self._steady(self._other, 0, many)))
         settings = replace(self._sizes.training, steps=2 * self._sizes.training.steps)
 
         def adapter() -> Adapter:
@@ -151,7 +153,7 @@ class Improvements:
 
         learned = kept(self._folder / "adapter.safetensors", adapter, save_adapter, load)
         whole = self._trained("whole", lambda: shown, settings=settings)
-        full = self._trained("full", lambda: self._windows(self._shown(0, many)), settings=settings)
+        full = self._trained("full", lambda: self._windows(self._steady(self._task, 0, many)), settings=settings)
         rank = len(learned.tensors["enter.down"])
         return {
             f"adapter, {count} demonstrations": self._judged("adapter", FlowSampler(merged(base, [learned])))
@@ -163,12 +165,13 @@ class Improvements:
     def _weak(self) -> NetworkField:
         return self._trained("weak", lambda: self._windows(self._shown(0)))
 
-    def _shown(self, first_seed: int, count: int | None = None) -> list[Episode]:
-        sizes = self._sizes
-        return cached_demonstrations(self._root / "data", self._task, count or sizes.demonstrations, first_seed)
+    def _shown(self, first_seed: int) -> list[Episode]:
+        """What a weak policy learns from: copies of one way to move leave a sampler nothing to choose from."""
+        count, unsteadiness = self._sizes.demonstrations, self._sizes.unsteadiness
+        return cached_demonstrations(self._root / "data", self._task, count, first_seed, unsteadiness)
 
-    def _shown_of_other(self) -> list[Episode]:
-        return cached_demonstrations(self._root / "data", self._other, self._sizes.all_demonstrations)
+    def _steady(self, task: str, first_seed: int, count: int) -> list[Episode]:
+        return cached_demonstrations(self._root / "data", task, count, first_seed)
 
     def _corrected(self) -> list[Episode]:
         """Until there are as many as asked for in which the corrector took over."""

@@ -21,12 +21,12 @@ from llm_planner.skills.policies.perceptron_training import layers, tensors_of
 class CriticSettings:
     """How a critic is trained; `discount` is what success is worth one chunk later."""
 
-    steps: int = 2000
+    steps: int = 4000
     batch: int = 256
-    width: int = 128
+    width: int = 256
     learning_rate: float = 1e-3
     weight_decay: float = 1e-2
-    discount: float = 0.95
+    discount: float = 0.9
 
 
 def train_critic(
