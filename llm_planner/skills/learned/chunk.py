@@ -13,16 +13,16 @@ from llm_planner.control.reference import MotionReference
 from llm_planner.skills.aim import Aim
 from llm_planner.skills.arm import SQUEEZE
 from llm_planner.skills.contract import Observation
-from llm_planner.skills.gripper_shape import OPENING_MAX, grip_of
+from llm_planner.skills.gripper_shape import OPENING_MAX, Grip, grip_of
 from llm_planner.skills.learned.actions import STEP, poses_of
-from llm_planner.skills.learned.frame import frame_of
+from llm_planner.skills.learned.frame import Frame, frame_of
 from llm_planner.skills.policies.conditioning import Array
 from llm_planner.world.scene import Pose
 
 VALID_FOR = 0.4  # [s] past its first action: a skill that dies stops the arm
 AT_AIM = 0.03  # [m] from the aim
 SLOWER = 0.9  # share of a speed limit at which a chunk is taken
-TURNED = 0.2  # [rad] from its aim's turn, farther than which no hand turns away
+TWIST = math.pi / 2 + 0.4  # [rad] of a hand against its azimuth: demonstrators stay below a right angle
 
 
 @dataclass(frozen=True)
@@ -60,22 +60,23 @@ class HandChunk:
 
 def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
     """Of a policy's `actions` (horizon, 6) for what is observed: no faster than the speed limit allows, no lower than
-    the demonstrator would go, and turned no farther from the aim. The few millimetres by which a policy errs would
+    the demonstrator would go, and twisted no farther. The few millimetres by which a policy errs would
     press what it takes into the table, and where it searches it would wind the arm up.
     """
     hand, frame = grip_of(observation.T_base_gripper), frame_of(aim)
     least = min(hand.z, aim.lowest)
-    wanted = (grip_of(pose) for pose in poses_of(_unwound(actions, frame.place_of(hand)[3]), frame))
+    wanted = (grip_of(pose) for pose in poses_of(_unwound(actions, frame, hand), frame))
     poses = (hand.pose(), *(grip.raised(max(grip.z, least)).pose() for grip in wanted))
     widths, done = np.clip(_firm(actions[:, 4], actions, observation), 0.0, OPENING_MAX), actions[:, 5] > 0.5
     pace = _paced(poses, observation.speed_limit)
     return HandChunk(aim, observation.time, pace, poses, tuple(widths.tolist()), tuple(done.tolist()))
 
 
-def _unwound(actions: Array, turn: float) -> Array:
-    """The actions (horizon, 6) of a hand that is turned so [rad], turned no farther from the aim."""
+def _unwound(actions: Array, frame: Frame, hand: Grip) -> Array:
+    """The actions (horizon, 6), twisted no farther than demonstrators twist the arm, or than the hand is."""
+    twist = frame.place_of(hand)[3] + frame.turn
     bounded: Array = actions.copy()
-    bounded[:, 3] = np.clip(actions[:, 3], min(turn, -TURNED), max(turn, TURNED))
+    bounded[:, 3] = np.clip(actions[:, 3] + frame.turn, min(twist, -TWIST), max(twist, TWIST)) - frame.turn
     return bounded
 
 

@@ -16,7 +16,7 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import Grip, grip_of
 from llm_planner.skills.learned.actions import STEP
 from llm_planner.skills.learned.backed import LearnedOrScripted
-from llm_planner.skills.learned.chunk import TURNED, chunk_from
+from llm_planner.skills.learned.chunk import TWIST, chunk_from
 from llm_planner.skills.learned.decision import Decision
 from llm_planner.skills.learned.features import View, feature_names, goal_numbers, observed
 from llm_planner.skills.learned.frame import frame_of
@@ -237,15 +237,15 @@ def test_a_hand_that_is_lower_already_is_not_thrown_up(table):
     assert heights[:2] == pytest.approx([0.012, 0.014])
 
 
-@pytest.mark.parametrize(("turned", "most"), [(0.0, TURNED), (0.9, 0.9), (-0.9, TURNED)])
-def test_a_hand_turns_no_farther_from_its_aim_than_it_is(table, turned, most):
+@pytest.mark.parametrize(("twisted", "wanted", "told"), [(0.0, 3.0, TWIST), (2.5, 3.0, 2.5), (0.0, -3.0, -TWIST)])
+def test_a_hand_is_twisted_no_farther_than_demonstrators_twist_it(table, twisted, wanted, told):
     """Else one that searches winds up the arm's last joint."""
-    actions = np.zeros((16, 6), np.float32)
-    actions[:, 3] = 2.0
-    frame = frame_of(Aim(Grip(0.45, 0.1, 0.02, 0.3)))
-    table.pose = frame.grip_at((0.0, 0.0, 0.1, turned)).pose()
-    poses = chunk_from(actions, Aim(Grip(0.45, 0.1, 0.02, 0.3)), table.observation()).poses
-    assert frame.place_of(grip_of(poses[-1]))[3] == pytest.approx(most)
+    aim, actions = Aim(Grip(0.45, 0.0, 0.02, 0.3)), np.zeros((16, 6), np.float32)
+    frame = frame_of(aim)
+    actions[:, 3] = wanted - frame.turn
+    table.pose = frame.grip_at((0.0, 0.0, 0.1, twisted - frame.turn)).pose()
+    last = grip_of(chunk_from(actions, aim, table.observation()).poses[-1])
+    assert last.yaw - math.atan2(last.y, last.x) == pytest.approx(told)
 
 
 @pytest.mark.parametrize(("objective", "nudged"), [("flow", True), ("regression", False)])
