@@ -16,14 +16,15 @@ import numpy as np
 from llm_planner.errors import InputError
 from llm_planner.skills.aim import Aim
 from llm_planner.skills.contract import Argument, Observation
-from llm_planner.skills.gripper_shape import grip_of
+from llm_planner.skills.gripper_shape import TIP, grip_of
 from llm_planner.skills.learned.frame import Frame, frame_of
 from llm_planner.skills.policies.conditioning import Array
-from llm_planner.world.geometry import rotation_matrix
+from llm_planner.world.geometry import rotation_matrix, top
 from llm_planner.world.scene import SceneObject
 
 NEAR, NEAR_TURN = 0.02, 0.1  # [m], [rad] around the aim where small differences count
 THING = "thing:"  # with the name of a parameter: the object that it names
+BESIDE = "beside:"  # likewise: the hand as seen from that object
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,15 @@ def _thing(view: View, parameter: str) -> list[float]:
     ]
 
 
+def _beside(view: View, parameter: str) -> list[float]:
+    """The hand from the thing's middle, its fingertips from the thing's rim and over its top."""
+    item, hand = view.thing(parameter), grip_of(view.observation.T_base_gripper)
+    (hx, hy, _), (x, y, _) = view.frame.to_frame((hand.x, hand.y, hand.z)), view.frame.to_frame(item.position)
+    away = hx - x, hy - y
+    off = math.hypot(*away) - max(item.size[:2]) / 2
+    return [*away, *_near(away), off, *_near((off,)), hand.z - TIP - top(item), *_near((hand.z - TIP - top(item),))]
+
+
 def _near(place: Sequence[float]) -> list[float]:
     return [math.tanh(value / NEAR) for value in place]
 
@@ -103,6 +113,7 @@ _FEATURES: dict[str, tuple[tuple[str, ...], Callable[[View], list[float]]]] = {
     "holding": (("holding",), _holding),
     "reach": (("radius", "height", "cos_heading", "sin_heading"), _reach),
 }
+_BESIDE = ("x", "y", "near_x", "near_y", "off", "near_off", "over", "near_over")
 _THING = ("x", "y", "z", "near_x", "near_y", "near_z", "upright", "cos_yaw", "sin_yaw", "breadth", "height", "state")
 
 
@@ -110,13 +121,15 @@ def feature_names(observe: Sequence[str], parameters: Sequence[str]) -> tuple[st
     """Of every number that the features give; raises InputError for an unknown one, listing what there is."""
     names: list[str] = []
     for feature in observe:
-        parameter = feature.removeprefix(THING)
+        parameter = feature.removeprefix(THING).removeprefix(BESIDE)
         if feature in _FEATURES:
             names += [f"{feature}.{part}" for part in _FEATURES[feature][0]]
         elif feature.startswith(THING) and parameter in parameters:
             names += [f"{parameter}.{part}" for part in _THING]
+        elif feature.startswith(BESIDE) and parameter in parameters:
+            names += [f"{feature}.{part}" for part in _BESIDE]
         else:
-            choices = [*_FEATURES, *(f"{THING}{name}" for name in parameters)]
+            choices = [*_FEATURES, *(f"{kind}{name}" for kind in (THING, BESIDE) for name in parameters)]
             raise InputError(f"a policy cannot observe {feature!r}; it can: {', '.join(choices)}")
     return tuple(names)
 
@@ -127,8 +140,10 @@ def observed(observe: Sequence[str], view: View) -> Array:
     for feature in observe:
         if feature in _FEATURES:
             numbers += _FEATURES[feature][1](view)
-        else:
+        elif feature.startswith(THING):
             numbers += _thing(view, feature.removeprefix(THING))
+        else:
+            numbers += _beside(view, feature.removeprefix(BESIDE))
     return np.array(numbers, np.float32)
 
 

@@ -67,7 +67,7 @@ def test_turned_about_the_base_everything_looks_the_same(table):
 
 
 def test_features_have_as_many_names_as_numbers(table):
-    observe = ("hand", "start", "fingers", "holding", "reach", "thing:object")
+    observe = ("hand", "start", "fingers", "holding", "reach", "thing:object", "beside:object")
     view = View(table.observation(), Aim(Grip(0.45, 0.1, 0.02, 0.3), start=Grip(0.4, 0.1, 0.02, 0.3)), BLOCK)
     assert len(feature_names(observe, ["object"])) == len(observed(observe, view))
 
