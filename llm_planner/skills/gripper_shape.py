@@ -18,6 +18,7 @@ from llm_planner.world.scene import Pose, Scene, SceneObject
 
 TIP = 0.0095  # [m] the fingertips end this far below the point between them
 OPENING_MAX = 0.08  # [m]
+TWISTED = 0.3  # [rad] beyond a right angle to the arm that the wrist still reaches
 # Of each finger: thickness along the closing axis, half its breadth, and where it begins above the grip point [m].
 _FINGER_SLICES = ((0.0152, 0.00875, -TIP), (0.020, 0.00875, 0.009), (0.026, 0.010, 0.024))
 _PALM_HALF, _PALM_BEGINS = (0.030, 0.100), 0.037
@@ -61,6 +62,12 @@ def comfortable_yaw(x: float, y: float, yaw: float) -> float:
     """`yaw` or its half turn, whichever leaves the wrist nearer to its middle at (x, y); the fingers are symmetric."""
     neutral = math.atan2(y, x)
     return neutral + wrap(yaw - neutral, math.pi)
+
+
+def nearest_yaw(x: float, y: float, yaw: float, hand: float) -> float:
+    """`yaw` or its half turn, whichever is nearer to the `hand`'s, unless that twists the wrist too far at (x, y)."""
+    neutral, near = math.atan2(y, x), hand + wrap(yaw - hand, math.pi)
+    return near if abs(wrap(near - neutral)) <= math.pi / 2 + TWISTED else comfortable_yaw(x, y, yaw)
 
 
 @dataclass(frozen=True)

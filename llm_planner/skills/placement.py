@@ -14,9 +14,9 @@ from llm_planner.skills.gripper_shape import (
     OPENING_MAX,
     Grip,
     Slice,
-    comfortable_yaw,
     hand_slices,
     inner_radius,
+    nearest_yaw,
     room,
     wrap,
 )
@@ -39,7 +39,8 @@ GRID = 0.02  # [m] between the places tried
 class Held:
     """What is in the fingers: the object, its footprint, its offset in the hand's frame and its turn against the hand.
 
-    `below` is how far its lowest point lies under the grip point, `width` the distance between the fingertips [m].
+    `below` is how far its lowest point lies under the grip point, `width` the distance between the fingertips [m],
+    `yaw` how the hand is turned now.
     """
 
     item: SceneObject
@@ -48,10 +49,11 @@ class Held:
     turn: float
     below: float
     width: float
+    yaw: float
 
     def grip_at(self, center: Point2, yaw: float, surface: float) -> Grip:
         """The hand, turned to `yaw`, that has the object's centre at `center` just above the height `surface`."""
-        yaw = comfortable_yaw(*center, yaw)
+        yaw = nearest_yaw(*center, yaw, self.yaw)
         c, s = math.cos(yaw), math.sin(yaw)
         x = center[0] - c * self.offset[0] + s * self.offset[1]
         y = center[1] - s * self.offset[0] - c * self.offset[1]
@@ -70,7 +72,7 @@ class Held:
 
     def aligned(self, center: Point2, direction: float) -> float:
         """The hand's yaw that has the object's first axis along `direction` [rad], either way round."""
-        return comfortable_yaw(*center, direction - self.turn)
+        return nearest_yaw(*center, direction - self.turn, self.yaw)
 
 
 def held_in(scene: Scene, grip: Grip, width: float) -> Held:
@@ -81,7 +83,8 @@ def held_in(scene: Scene, grip: Grip, width: float) -> Held:
     shape = footprint(item)
     dx, dy = item.position[0] - grip.x, item.position[1] - grip.y
     c, s = math.cos(grip.yaw), math.sin(grip.yaw)
-    return Held(item, shape, (c * dx + s * dy, c * dy - s * dx), shape.yaw - grip.yaw, grip.z - bottom(item), width)
+    offset = c * dx + s * dy, c * dy - s * dx
+    return Held(item, shape, offset, shape.yaw - grip.yaw, grip.z - bottom(item), width, grip.yaw)
 
 
 @dataclass(frozen=True)
@@ -188,7 +191,7 @@ def _yaws(held: Held, center: Point2, directions: Sequence[float], turns: Sequen
         yield from (neutral + turn for turn in turns)
         return
     yaws = [held.aligned(center, direction) for direction in directions]
-    yield from sorted(yaws, key=lambda yaw: abs(wrap(yaw - neutral)))
+    yield from sorted(yaws, key=lambda yaw: abs(wrap(yaw - held.yaw)))
 
 
 def _release(held: Held, center: Point2, yaw: float, surface: float) -> Release:
@@ -201,7 +204,7 @@ def _spots_inside(held: Held, container: SceneObject, radius: float) -> Iterator
     offset = min(held.shape.half) + 0.002
     fits = math.hypot(offset + min(held.shape.half), max(held.shape.half)) < radius + 0.004
     for yaw in _yaws(held, (x, y), ()):
-        yaw = comfortable_yaw(x, y, yaw)
+        yaw = nearest_yaw(x, y, yaw, held.yaw)
         if fits:  # off the middle first: the next thing then finds room beside this one instead of on top
             for side in (offset, -offset):
                 yield (x + side * math.cos(yaw), y + side * math.sin(yaw)), yaw

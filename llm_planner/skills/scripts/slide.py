@@ -49,7 +49,7 @@ def slide(arm: Arm, name: str, course: Course) -> Script:
         arm.aim = _aim(arm, item, goal)
         if left <= CLOSE:
             break
-        stroke = stroke_to(item, goal)
+        stroke = _stroke(item, goal, arm.aim.grip.yaw)
         behind = is_behind(arm, stroke)
         if left <= ENOUGH and not behind:
             break
@@ -71,9 +71,17 @@ def _aim(arm: Arm, item: SceneObject, goal: Point2) -> Aim:
     heading, height = math.atan2(dy, dx), pushing_height(item)
     grip = Grip(*goal, height, comfortable_yaw(*goal, heading))
     left = math.dist(goal, item.position[:2])
-    straight = stroke_to(item, goal).direction if left > CLOSE else (math.cos(heading), math.sin(heading))
-    start, _ = pushing_grips(item, straight, left)
+    start, _ = pushing_grips(item, (math.cos(heading), math.sin(heading)), left)
+    if left > CLOSE:
+        start = _stroke(item, goal, grip.yaw).start
     return Aim(grip, {"cruise": arm.cruise_height() - height}, heading, start)
+
+
+def _stroke(item: SceneObject, goal: Point2, yaw: float) -> Stroke:
+    """The hand turned as nearly as may be to `yaw`: at a right angle to the arm a half turn is soon the nearer one."""
+    stroke = stroke_to(item, goal)
+    turned = yaw + wrap(stroke.start.yaw - yaw, math.pi)
+    return replace(stroke, start=replace(stroke.start, yaw=turned), end=replace(stroke.end, yaw=turned))
 
 
 def is_behind(arm: Arm, stroke: Stroke) -> bool:
