@@ -49,11 +49,11 @@ class SteeringSettings:
     `entropy` is aimed at, for each number of the noise; `report_every` is in chunks.
     """
 
-    chunks: int = 8000
+    chunks: int = 16000
     random_chunks: int = 500
     updates: int = 2
     batch: int = 256
-    width: int = 128
+    width: int = 256
     learning_rate: float = 1e-3
     discount: float = 0.97
     target_rate: float = 0.01
