@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.anew and is_taught(lesson, args.seed, objective):
             print(f"{lesson.policy} was trained so already; --anew trains it again.")
         else:
-            begin(lesson, args.anew)
+            begin(lesson, args.seed, objective, args.anew)
             _train(lesson, args.seed, objective, pool)
         if not args.no_evaluate:
             _evaluate(lesson, args.trials, args.seed, pool)

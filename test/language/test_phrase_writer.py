@@ -120,6 +120,29 @@ def test_what_the_furniture_is_for_is_known(command: str, program: list[str]) ->
     assert write_by_phrases(command, FURNISHED).splitlines() == program
 
 
+@pytest.mark.parametrize(
+    ("command", "calls"),
+    [
+        ("wipe the stain with the blue mug", ["pick", "wipe"]),
+        ("wipe the stain and press the button", ["pick", "wipe", "place_at", "press"]),
+        ("wipe the stain, wipe it again", []),
+        ("press the button and wipe the stain", ["press", "pick", "wipe"]),
+    ],
+)
+def test_what_was_wiped_with_is_put_back_where_it_lay(command: str, calls: list[str]) -> None:
+    assert [line.split("(")[0] for line in write_by_phrases(command, FURNISHED).splitlines()] == calls
+    if "place_at" in calls:
+        x, y, _ = FURNISHED.find("sponge").position
+        assert f"place_at(point({x:.3f}, {y:.3f}))" in write_by_phrases(command, FURNISHED)
+
+
+@pytest.mark.parametrize(
+    "command", ["leave the stain alone", "press the button without touching the drawer", "push it"]
+)
+def test_what_is_only_to_be_kept_or_can_mean_many_things_is_left_to_others(command: str) -> None:
+    assert write_by_phrases(command, FURNISHED) == ""
+
+
 def test_a_sponge_in_the_hand_is_not_picked_up() -> None:
     held = replace(FURNISHED, held="sponge")
     assert write_by_phrases("wipe the stain", held) == 'wipe("stain")'

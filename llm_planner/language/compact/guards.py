@@ -39,6 +39,7 @@ _SUPERLATIVES = frozenset([
     "closest", "nearest", "farthest", "furthest", "leftmost", "rightmost", "topmost", "bottommost", "biggest",
     "largest", "smallest", "tallest", "first", "last", "top", "bottom", "left", "right",
 ])  # fmt: skip
+_PRESSING = frozenset(["press", "hit", "tap", "click", "beat", "bang"])
 _YOURSELF = frozenset(["you", "me", "robot", "yourself", "your", "us"])
 _ALL = frozenset(["all", "every", "each", "everything"])
 
@@ -47,7 +48,7 @@ def overlooked(words: Sequence[Word], steps: Sequence[Step]) -> str:
     """The first word or phrase that `steps` pay no heed to, or "" where there is none."""
     texts = [word.text for word in words]
     taken = frozenset(step for step in steps if isinstance(step, str))
-    checks = (_negation, _talk, _inexpressible, _sorted_choice, _partial_tower, _everything_else, _laid_down)
+    checks = (_negation, _talk, _inexpressible, _sorted_choice, _partial_tower, _everything_else, _laid_down, _pressed)
     return next((found for check in checks if (found := check(texts, taken))), "")
 
 
@@ -115,3 +116,11 @@ def _laid_down(texts: list[str], taken: frozenset[str]) -> str:
     """ "Put the mug down" is not to move it a little towards oneself."""
     said = "down" in texts and set(texts[: texts.index("down")]) & {"put", "set", "lay", "place"}
     return "down" if said and taken >= {"offset", "bottom"} and QUANTITY not in texts else ""
+
+
+def _pressed(texts: list[str], taken: frozenset[str]) -> str:
+    """ "Press it" and "close them" are not to close the fingers, "hit the block with the mug" not to swap the two."""
+    fingers = taken & {"open", "close"} and not set(texts) & {"gripper", "hand", "fingers", "claw", "grip"}
+    if fingers and {"it", "them"} & set(texts):
+        return " ".join(texts)
+    return "" if "push" in taken else next((text for text in texts if text in _PRESSING), "")

@@ -4,8 +4,8 @@ In a phrase `<x>`, `<y>`, `<z>` are things, `<goal>` is a thing or a room, `<ang
 `<way>`, `<place>` and `<side>` what their names say; the rest is a regular expression over lower-case words. In the
 lines the same stand in braces, and besides them `above` (that length above the top of y), `beside` and `ring` (how far
 a base stands from x, and keeps going round it), `middle` (the point between x and y) and `last` (what was acted on
-before) and `sponge` (the call that takes the sponge, where it is not in the hand). `<seconds>` is for how long; `apart`
-and `seconds` are how far behind x, and for how long, where nobody says it as well.
+before) and `tool` (the call that takes y, or the sponge, where it is not in the hand). `<seconds>` is for how long;
+`apart` and `seconds` are how far behind x, and for how long, where nobody says it as well.
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ _ARM = (
     Rule((r"(?:close|shut) <x>",), call='close_drawer("{x}")', where="drawer"),
     Rule((r"(?:wipe|clean|mop|rub|scrub)(?: up| off| away| out)? <x>(?: up| off| away)?(?: off the table)?"
           r"(?: (?:with|using) <y>)?", r"remove <x>(?: from the table)?(?: with <y>)?"),
-         call='{sponge}wipe("{x}")', kinds=("stain",)),
-    Rule((r"(?:wipe|clean|mop)(?: up| off)? <x>",), call='{sponge}wipe("{x}")', where="stain"),
+         call='{tool}wipe("{x}")', kinds=("stain",)),
+    Rule((r"(?:wipe|clean|mop)(?: up| off)? <x>",), call='{tool}wipe("{x}")', where="stain"),
     Rule((r"(?:wipe|clean|mop)(?: up| off| down)? the table(?: clean)?",),
-         call='{sponge}for stain in objects("stain"):\n    wipe(stain)', where="stain"),
+         call='{tool}for stain in objects("stain"):\n    wipe(stain)', where="stain"),
     Rule((r"(?:tip|topple) <x>",), call='tip("{x}")', kinds=_TALL),
     Rule((r"sweep <x> (?:in)?to (?:the )?<place>", r"sweep <x> over to (?:the )?<place>"),
          call='sweep("{x}", "{place}")'),

@@ -94,6 +94,7 @@ class _Writer:
         self._lines: list[str] = []
         self._spoken_of: list[str] = []  # the marks of what was acted on
         self._person = ""  # and of who was last spoken of
+        self._tool = ""  # what was wiped with, still in the hand
 
     def marked(self, text: str) -> str:
         """The text with #0, #1 ... in place of things and @0 ... of rooms, with or without an article."""
@@ -122,8 +123,11 @@ class _Writer:
         found = [pair for one in meant for pair in self._matches(one)] or self._meant_by_kind(clause)
         for rule, match in sorted(found, key=lambda pair: bool(pair[0].where)):  # the checks of the plan last
             fields = self._fields(match)
+            if "{tool}" in rule.call:
+                fields["tool"] = self._take(str(fields.get("y", "")))
             if rule.call:
                 self._close()
+                self._put_tool_down(rule)
                 self._calls.append(rule.call.format(**fields))
             self._lines += [line.format(**fields) for line in rule.lines]
             self._remember(match.groupdict())
@@ -133,7 +137,7 @@ class _Writer:
 
     def _meant_by_kind(self, clause: str) -> list[tuple[Rule, re.Match[str]]]:
         """ "It" before anything was spoken of is the one thing of whose kind alone the clause can be said."""
-        if not _IT.search(clause):
+        if not _IT.search(clause) or clause.startswith("push"):  # whatever lies about can be pushed
             return []
         read = [list(self._matches(_IT.sub(mark, clause))) for mark in self._names]
         meant = [pairs for pairs in read if any(rule.kinds for rule, _ in pairs)]
@@ -143,6 +147,14 @@ class _Writer:
         """Whether it speaks of a thing that the networks do not know."""
         marks = [mark for slot, mark in match.groupdict().items() if slot in ("x", "y", "z") and mark]
         return any(self._scene.find(self._names[mark]).kind in FURNITURE for mark in marks)
+
+    def _put_tool_down(self, rule: Rule) -> None:
+        """Where it lay: what comes after wiping needs the hand."""
+        wipes = "wipe(" in rule.call
+        if self._tool and not wipes:
+            x, y, _ = self._scene.find(self._tool).position
+            self._calls.append(f"place_at(point({x:.3f}, {y:.3f}))")
+            self._tool = ""
 
     def _remember(self, said: Mapping[str, str | None]) -> None:
         acted_on = said.get("x")
@@ -164,7 +176,10 @@ class _Writer:
 
     def _is_said_of(self, rule: Rule, match: re.Match[str]) -> bool:
         there = not rule.where or any(item.kind == rule.where for item in self._scene.objects)
-        return there and (not rule.kinds or self._scene.find(self._names[match["x"]]).kind in rule.kinds)
+        kind = not rule.kinds or self._scene.find(self._names[match["x"]]).kind in rule.kinds
+        # What is only to be kept on the way belongs to something that is to be reached.
+        alone = bool(rule.lines) and not self._lines and all(line.startswith("keep") for line in rule.lines)
+        return there and kind and not alone
 
     def _fields(self, match: re.Match[str]) -> dict[str, object]:
         """What the slots of a phrase say, by their names."""
@@ -185,7 +200,7 @@ class _Writer:
     def _measured(self, things: Mapping[str, str], fields: Mapping[str, object]) -> dict[str, object]:
         """What the scene adds: heights and distances of the things that are named."""
         items = {slot: self._scene.find(name) for slot, name in things.items() if name in self._scene.names}
-        measured: dict[str, object] = {"sponge": self._sponge(), "apart": fields.get("length", _APART)}
+        measured: dict[str, object] = {"apart": fields.get("length", _APART)}
         if "x" in items:
             radius = max(items["x"].size[:2]) / 2
             measured |= {"beside": round(radius + _BESIDE, 2), "ring": round(radius + _RING, 2)}
@@ -196,10 +211,14 @@ class _Writer:
             measured["middle"] = f"({(ax + bx) / 2:.2f}, {(ay + by) / 2:.2f})"
         return measured
 
-    def _sponge(self) -> str:
-        """The call that takes it, where there is one to take."""
-        free = [item.name for item in self._scene.objects if item.kind == "sponge" and item.name != self._scene.held]
-        return f'pick("{free[0]}")\n' if free else ""
+    def _take(self, named: str) -> str:
+        """The call that takes what was named to wipe with, or a sponge, where it is not in the hand already."""
+        sponges = [item.name for item in self._scene.objects if item.kind == "sponge"]
+        wanted = named or next(iter(sponges), "")
+        if not wanted or wanted in (self._scene.held, self._tool):
+            return ""
+        self._tool = wanted
+        return f'pick("{wanted}")\n'
 
     def _close(self) -> None:
         """The lines so far become one call."""

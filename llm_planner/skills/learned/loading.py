@@ -49,7 +49,11 @@ def load_sampler(manifest: Manifest, path: Path) -> ChunkSampler:
 
     Raises InputError where it is not what the manifest declares.
     """
-    field, asked = load_policy(path), spec_of(manifest)
+    asked = spec_of(manifest)
+    try:
+        field = load_policy(path)
+    except InputError as error:
+        raise InputError(f"{error}; {_trained_anew(path)}") from error
     for name in ("observation_dim", "goal_dim", "action_dim", "horizon"):
         found, wanted = getattr(field.spec, name), getattr(asked, name)
         if found != wanted:

@@ -130,6 +130,10 @@ class LearnedSkill:
         self.name = name
         self._motion, self._decide, self._achieved, self._timeout = motion, decide, achieved, timeout
 
+    def is_done(self, arguments: Mapping[str, Argument], observation: Observation) -> bool:
+        """Whether there is nothing to do."""
+        return self._achieved(arguments, observation)(observation)
+
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> LearnedRun:
         """Decide where, as the demonstrator would; raises SkillError as it does."""
         decision, achieved = self._decide(arguments, observation), self._achieved(arguments, observation)

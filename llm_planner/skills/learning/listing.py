@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from llm_planner.errors import InputError
 from llm_planner.share import skill_command
 from llm_planner.skills.learned.loading import POLICY_FILE
-from llm_planner.skills.learning.report import REPORT_FILE, Evaluated, digest, read_report
+from llm_planner.skills.learning.report import Evaluated, digest, read_report
 from llm_planner.skills.manifest import Manifest, read_manifest
 
 LEARNED = "policy"
@@ -26,7 +27,8 @@ class Listed:
 
 
 def listed(folder: Path) -> list[Listed]:
-    """Every skill in the folder; raises InputError naming the manifest or report that is wrong."""
+    """Every skill in the folder, one whose report cannot be read as not evaluated; raises InputError naming a manifest
+    that is wrong."""
     return [_listed(path.parent, read_manifest(path)) for path in sorted(folder.glob("*/skill.yaml"))]
 
 
@@ -36,7 +38,10 @@ def _listed(folder: Path, manifest: Manifest) -> Listed:
         return Listed(name, robot, manifest.mover)
     if not (folder / POLICY_FILE).exists():
         return Listed(name, robot, manifest.mover, missing="not trained yet", command=skill_command("train", folder))
-    report = read_report(folder) if (folder / REPORT_FILE).exists() else None
+    try:
+        report = read_report(folder)
+    except InputError:
+        report = None
     if report is None or report.evaluated is None or report.policy != digest(folder / POLICY_FILE):
         command = skill_command("evaluate", folder)
         return Listed(name, robot, LEARNED, missing="not evaluated yet", command=command)

@@ -24,6 +24,8 @@ from llm_planner.skills.learning.report import (
     read_report,
     write_report,
 )
+from llm_planner.skills.learning.report_page import write_page
+from llm_planner.skills.learning.strip import PICTURE_FILE
 from llm_planner.skills.policies.weights_file import write_whole
 
 CHECKPOINTS = 50  # in a training, and points of its curve
@@ -47,21 +49,22 @@ def begin_anew(lesson: Lesson) -> None:
         path.unlink(missing_ok=True)
 
 
-def begin(lesson: Lesson, anew: bool) -> None:
-    """From here on the training is under way, also where it is interrupted before its first step.
+def begin(lesson: Lesson, seed: int, objective: str, anew: bool) -> None:
+    """From here on this training is under way, also where it is interrupted before its first step.
 
     Raises InputError where it would replace a policy that another training made, and not `anew`.
     """
-    progress = progress_file(lesson)
+    of = f"{lesson.folder.resolve()}: {objective}, seed {seed}, {lesson.contract}"
+    under_way = Progress(progress_file(lesson), time.monotonic).of == of
     if anew:
         begin_anew(lesson)
-    elif lesson.policy.is_file() and not progress.exists():
+    elif lesson.policy.is_file() and not under_way:
         raise InputError(
             f"{lesson.policy} is there already, and was not trained so; --anew replaces it, --skills FOLDER trains in "
             "a library of your own"
         )
-    if not progress.exists():
-        Progress(progress, time.monotonic).keep()
+    if anew or not under_way:
+        Progress(progress_file(lesson), time.monotonic).begin(of)
 
 
 def teach(
@@ -111,8 +114,10 @@ def new_report(lesson: Lesson, trained: Trained | None = None) -> SkillReport:
 
 
 def trained_report(lesson: Lesson, trained: Trained) -> SkillReport:
-    """Of a policy that is written, kept beside it; its training is over."""
+    """Of a policy that is written, kept beside it; its training is over, and what the page told of another one too."""
     result = new_report(lesson, trained)
+    (lesson.folder / PICTURE_FILE).unlink(missing_ok=True)
+    write_page(lesson.folder, result)
     write_report(lesson.folder, result)
     begin_anew(lesson)
     return result
@@ -154,19 +159,26 @@ class Progress:
 
     def __init__(self, path: Path, clock: Callable[[], float]) -> None:
         self._path, self._clock, self._last = path, clock, clock()
+        self.of = ""
         self.curve: list[tuple[int, float]] = []
         self.seconds = 0.0
         if path.exists():
             table = json.loads(path.read_text(encoding="utf-8"))
             self.curve, self.seconds = [(step, loss) for step, loss in table["curve"]], table["seconds"]
+            self.of = table["of"]
 
     def add(self, step: int, loss: float) -> None:
         """The loss after a step; what an earlier time had counted from there on was lost with it."""
         now = self._clock()
         self.seconds, self._last = self.seconds + now - self._last, now
         self.curve = [*(point for point in self.curve if point[0] < step), (step, loss)]
-        self.keep()
+        self._keep()
 
-    def keep(self) -> None:
-        """Write it down."""
-        write_whole(self._path, json.dumps({"curve": self.curve, "seconds": self.seconds}).encode())
+    def begin(self, of: str) -> None:
+        """The training whose it is."""
+        self.of = of
+        self._keep()
+
+    def _keep(self) -> None:
+        table = {"of": self.of, "curve": self.curve, "seconds": self.seconds}
+        write_whole(self._path, json.dumps(table).encode())

@@ -23,6 +23,7 @@ from llm_planner.skills.learned.frame import frame_of
 from llm_planner.skills.learned.loading import POLICY_FILE, load_sampler
 from llm_planner.skills.learned.patience import Patience
 from llm_planner.skills.manifest import read_manifest
+from llm_planner.skills.scripted import ScriptedRun
 from llm_planner.skills.scripts.push import push
 from llm_planner.world.scene import Pose
 
@@ -317,6 +318,13 @@ def test_a_policy_that_takes_long_leaves_the_rest_to_the_script(table, learned_p
     assert run.phase == "approach"
 
 
+def test_what_is_done_already_is_left_to_the_script(table, learned_pick, library, scene_of, thing):
+    """It has no aim any more, and a policy without one cannot begin."""
+    table.scene = scene_of(thing("red block", 0.45, 0.1, z=0.2), held="red block")
+    run = LearnedOrScripted(learned_pick, library.find("pick").implementation).start(BLOCK, table.observation())
+    assert isinstance(run, ScriptedRun)
+
+
 def test_where_the_script_cannot_go_on_either_it_says_why(table, learned_pick, library, scene_of, thing):
     run = LearnedOrScripted(learned_pick, library.find("pick").implementation).start(BLOCK, table.observation())
     run.step(table.observation())
@@ -345,3 +353,14 @@ def test_what_a_policy_observes_in_another_order_is_refused():
         InputError, match=r"it has learned with observe \['hand', 'fingers', .*, but skill.yaml declares"
     ):
         load_sampler(changed, press / POLICY_FILE)
+
+
+def test_a_file_that_is_damaged_says_how_to_replace_it(tmp_path):
+    shipped = share_folder("skills") / "press"
+    folder = tmp_path / "press"
+    folder.mkdir()
+    (folder / POLICY_FILE).write_bytes((shipped / POLICY_FILE).read_bytes()[:1000])
+    with pytest.raises(
+        InputError, match=r"cannot be read as safetensors.*train it anew: llm-planner train press --skills"
+    ):
+        load_sampler(read_manifest(shipped / "skill.yaml"), folder / POLICY_FILE)

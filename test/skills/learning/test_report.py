@@ -144,6 +144,7 @@ def test_a_library_is_listed_with_what_is_missing(make_lesson):
     assert (rows["go_home"].moves, rows["go_home"].command) == ("script", "")
     assert (rows["pick"].moves, rows["pick"].command) == ("script", skill_command("train", lesson.folder))
     lesson.policy.write_bytes(b"weights")
+    (lesson.folder / "report.json").write_text("{")  # one broken file costs nobody the table
     rows = {row.name: row for row in listed(lesson.skills)}
     assert (rows["pick"].moves, rows["pick"].command) == (
         "policy",

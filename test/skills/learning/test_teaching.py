@@ -80,12 +80,24 @@ def test_a_policy_that_was_put_there_by_hand_is_not_the_one_of_the_report(make_l
 
 def test_a_policy_of_another_training_is_replaced_only_on_request(make_lesson, made_up):
     lesson = make_lesson()
-    begin(lesson, anew=False)
+    begin(lesson, 0, "flow", anew=False)
     teach(lesson, 0, "flow", made_up(lesson), quiet)
     with pytest.raises(InputError, match="is there already, and was not trained so; --anew replaces it"):
-        begin(lesson, anew=False)
-    begin(lesson, anew=True)
-    begin(lesson, anew=False)  # interrupted before its first step, it goes on
+        begin(lesson, 0, "flow", anew=False)
+    begin(lesson, 0, "flow", anew=True)
+    begin(lesson, 0, "flow", anew=False)  # interrupted before its first step, it goes on
+    for other, seed, objective in ((lesson, 1, "flow"), (lesson, 0, "regression"), (make_lesson(steps=7), 0, "flow")):
+        with pytest.raises(InputError, match="is there already"):
+            begin(other, seed, objective, anew=False)
+
+
+def test_a_new_policy_has_no_page_of_the_one_before(make_lesson, made_up):
+    lesson = make_lesson()
+    for name in ("report.md", "report.png"):
+        (lesson.folder / name).write_text("98 %")
+    teach(lesson, 0, "flow", made_up(lesson), quiet)
+    assert not (lesson.folder / "report.png").exists()
+    assert "Not evaluated yet" in (lesson.folder / "report.md").read_text(encoding="utf-8")
 
 
 def test_an_interrupted_training_can_be_given_up(make_lesson, made_up):
