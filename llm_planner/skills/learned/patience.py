@@ -1,8 +1,9 @@
-"""When a learned motion is no use any more, and when it only needs a nudge."""
+"""When a learned motion is no use any more, when it only needs a nudge, and when it is to be left alone."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
@@ -11,6 +12,21 @@ from llm_planner.world.scene import Vector3
 UNDONE = 3.0  # [s] that a policy may take itself for done while the scene does not show it
 BEHIND, BEHIND_TIME = 0.03, 3.0  # [m] and [s] that a hand may lag behind its actions
 RESTS, RESTS_TIME = 0.005, 1.2  # [m] and [s]: a hand that moves less for so long, undone, needs a nudge
+SLOW, SLOW_TIME = 0.015, 0.6  # [m] and [s]: one that moves less for so long rests, or only begins to move
+
+
+@dataclass
+class _Stay:
+    """For how long [s] a hand has not been farther than `radius` [m] from one place."""
+
+    radius: float
+    time: float = 0.0
+    place: Vector3 | None = None
+
+    def see(self, place: Vector3, passed: float) -> None:
+        if self.place is None or math.dist(place, self.place) > self.radius:
+            self.place, self.time = place, 0.0
+        self.time += passed
 
 
 class Patience:
@@ -18,8 +34,8 @@ class Patience:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._undone = self._behind = self._rested = 0.0
-        self._place: Vector3 | None = None
+        self._undone = self._behind = 0.0
+        self._rest, self._crawl = _Stay(RESTS), _Stay(SLOW)
 
     def see(self, place: Vector3, lag: float, undone: bool, passed: float) -> None:
         """`passed` [s] later the hand is at `place`, `lag` [m] behind; `undone` while the policy says it is done.
@@ -34,11 +50,16 @@ class Patience:
         if self._undone > UNDONE:
             message = f"{self._name} ended, but the scene does not show its effect"
             raise SkillError(SkillErrorCode.EFFECT_MISSING, message)
-        if self._place is None or math.dist(place, self._place) > RESTS:
-            self._place, self._rested = place, 0.0
-        self._rested += passed
+        self._rest.see(place, passed)
+        self._crawl.see(place, passed)
 
     @property
     def needs_nudge(self) -> bool:
         """Whether the hand has come to rest where nothing is done: another sample may lead on."""
-        return self._rested > RESTS_TIME
+        return self._rest.time > RESTS_TIME
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the hand is to carry out what it began: what begins at rest begins slowly, and asked anew before it
+        gets going it would begin for ever."""
+        return self._crawl.time > SLOW_TIME

@@ -56,6 +56,7 @@ class LearnedRun:
         self._noise = self._drawn(motion.spread)
         self._history: deque[Array] = deque(maxlen=motion.sampler.spec.n_obs_steps)
         self._chunk: HandChunk | None = None
+        self._steps = motion.sampler.spec.n_action_steps  # of the chunk that are carried out
 
     @property
     def phase(self) -> str:
@@ -95,10 +96,11 @@ class LearnedRun:
             chunk = None
             self._history.clear()
         self._history.append(observed(self._motion.observe, View(observation, aim, self._arguments)))
-        n_action_steps = self._motion.sampler.spec.n_action_steps
-        if chunk is None or chunk.followed(observation.time) > n_action_steps - 1e-3 or (
+        if chunk is None or chunk.followed(observation.time) > self._steps - 1e-3 or (
             chunk.lag(observation) > SURPRISED
         ):  # fmt: skip
+            spec = self._motion.sampler.spec
+            self._steps = spec.horizon - 1 if self._patience.is_slow else spec.n_action_steps
             chunk = chunk_from(self._sampled(aim), aim, observation)
         self._chunk = chunk
         return chunk

@@ -254,11 +254,24 @@ def test_a_hand_that_rests_undone_is_nudged(table, learned_pick, sampler, object
     """No noise is what a flow is most sure of; another sample may lead on. A regression has only one."""
     sampler.spec = replace(sampler.spec, objective=objective)
     run = learned_pick.start(BLOCK, table.observation())
-    for _ in range(20):
+    for _ in range(40):
         run.step(table.observation())
         table.pose, table.time = Grip(0.45, 0.1, 0.02, 0.0).pose(), table.time + STEP
     assert not sampler.noises[0].any()
     assert sampler.noises[-1].any() == nudged
+
+
+def test_a_slow_hand_carries_out_what_it_began(table, learned_pick, sampler):
+    """Each chunk begins slowly, where the hand rests."""
+    table.pose = Grip(0.45, 0.1, 0.02, 0.0).pose()
+    run = learned_pick.start(BLOCK, table.observation())
+    asked_at = []
+    for step in range(24):
+        before = sampler.asked
+        run.step(table.observation())
+        table.time += STEP
+        asked_at += [step] if sampler.asked > before else []
+    assert asked_at == [0, 4, 8, 23]
 
 
 def test_a_hand_that_rests_where_all_is_done_has_succeeded(table, learned_pick, thing, scene_of):
