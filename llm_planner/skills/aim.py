@@ -5,10 +5,14 @@ A learned skill asks its demonstrator for this alone: where is geometry, how is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from llm_planner.skills.gripper_shape import Grip
+
+HEIGHTS = ("cruise", "lift", "retreat")  # over the grip [m], among the numbers of an aim
+HIGHER = 0.02  # [m] above them that a hand may come
 
 
 @dataclass(frozen=True)
@@ -27,3 +31,9 @@ class Aim:
     def lowest(self) -> float:
         """The height [m] below which the hand has nothing to do."""
         return self.grip.z - self.numbers.get("depth", 0.0)
+
+    @property
+    def highest(self) -> float:
+        """The height [m] above which it has nothing to do either; no limit where none is said."""
+        heights = [self.numbers[name] for name in HEIGHTS if name in self.numbers]
+        return self.grip.z + max(heights) + HIGHER if "cruise" in self.numbers else math.inf

@@ -59,14 +59,14 @@ class HandChunk:
 
 
 def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
-    """Of a policy's `actions` (horizon, 6) for what is observed: no faster than the speed limit allows, no lower than
-    the demonstrator would go, and twisted no farther. The few millimetres by which a policy errs would
+    """Of a policy's `actions` (horizon, 6) for what is observed: no faster than the speed limit allows, no lower or
+    higher than the demonstrator would go, and twisted no farther. The few millimetres by which a policy errs would
     press what it takes into the table, and where it searches it would wind the arm up.
     """
     hand, frame = grip_of(observation.T_base_gripper), frame_of(aim)
-    least = min(hand.z, aim.lowest)
+    least, most = min(hand.z, aim.lowest), max(hand.z, aim.highest)
     wanted = (grip_of(pose) for pose in poses_of(_unwound(actions, frame, hand), frame))
-    poses = (hand.pose(), *(grip.raised(max(grip.z, least)).pose() for grip in wanted))
+    poses = (hand.pose(), *(grip.raised(min(max(grip.z, least), most)).pose() for grip in wanted))
     widths, done = np.clip(_firm(actions[:, 4], actions, observation), 0.0, OPENING_MAX), actions[:, 5] > 0.5
     pace = _paced(poses, observation.speed_limit)
     return HandChunk(aim, observation.time, pace, poses, tuple(widths.tolist()), tuple(done.tolist()))

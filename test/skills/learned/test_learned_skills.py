@@ -229,6 +229,18 @@ def test_a_hand_goes_no_lower_than_its_demonstrator_would(table, depth, lowest):
     assert min(heights) == pytest.approx(lowest)
 
 
+@pytest.mark.parametrize(
+    ("numbers", "highest"), [({}, 0.52), ({"cruise": 0.1}, 0.14), ({"cruise": 0.1, "lift": 0.2}, 0.24)]
+)
+def test_a_hand_goes_hardly_higher_than_its_demonstrator_would(table, numbers, highest):
+    table.pose = Grip(0.45, 0.1, 0.05, 0.3).pose()
+    actions = np.zeros((16, 6), np.float32)
+    actions[:, 2] = 0.5
+    aim = Aim(Grip(0.45, 0.1, 0.02, 0.3), numbers)
+    heights = [pose.position[2] for pose in chunk_from(actions, aim, table.observation()).poses]
+    assert max(heights) == pytest.approx(highest)
+
+
 def test_a_hand_that_is_lower_already_is_not_thrown_up(table):
     actions = np.zeros((16, 6), np.float32)
     table.pose = Grip(0.45, 0.1, 0.012, 0.3).pose()
