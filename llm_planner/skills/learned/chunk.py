@@ -27,7 +27,10 @@ TWIST = math.pi / 2 + 0.4  # [rad] of a hand against its azimuth: demonstrators 
 
 @dataclass(frozen=True)
 class HandChunk:
-    """From `poses[0]`, where the hand was at `time`, on every `dt` s; each action has a width [m] and may be done."""
+    """From `poses[0]`, where the hand was at `time`, on every `dt` s; each action has a width [m] and may be done.
+
+    No faster than `speed_limit` [m/s].
+    """
 
     aim: Aim
     time: float
@@ -35,6 +38,7 @@ class HandChunk:
     poses: tuple[Pose, ...]
     widths: tuple[float, ...]
     done: tuple[bool, ...]
+    speed_limit: float
 
     def reference(self, time: float) -> MotionReference:
         """What is left of it."""
@@ -69,7 +73,9 @@ def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
     poses = (hand.pose(), *(grip.raised(min(max(grip.z, least), most)).pose() for grip in wanted))
     widths, done = np.clip(_firm(actions[:, 4], actions, observation), 0.0, OPENING_MAX), actions[:, 5] > 0.5
     pace = _paced(poses, observation.speed_limit)
-    return HandChunk(aim, observation.time, pace, poses, tuple(widths.tolist()), tuple(done.tolist()))
+    return HandChunk(
+        aim, observation.time, pace, poses, tuple(widths.tolist()), tuple(done.tolist()), observation.speed_limit
+    )
 
 
 def _unwound(actions: Array, frame: Frame, hand: Grip) -> Array:

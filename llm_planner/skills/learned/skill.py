@@ -97,7 +97,7 @@ class LearnedRun:
             self._history.clear()
         self._history.append(observed(self._motion.observe, View(observation, aim, self._arguments)))
         if chunk is None or chunk.followed(observation.time) > self._steps - 1e-3 or (
-            chunk.lag(observation) > SURPRISED
+            chunk.lag(observation) > SURPRISED or observation.speed_limit < chunk.speed_limit
         ):  # fmt: skip
             spec = self._motion.sampler.spec
             self._steps = spec.horizon - 1 if self._patience.is_slow else spec.n_action_steps

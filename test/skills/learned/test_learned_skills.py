@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -138,6 +139,16 @@ def test_a_policy_is_asked_again_after_its_action_steps(table, learned_pick, sam
         assert isinstance(reference, MotionReference)
         table.pose, table.time = reference.poses[1], table.time + STEP
     assert sampler.asked == 2
+
+
+def test_a_chunk_is_not_followed_under_a_lower_speed_limit_than_it_was_made_for(table, learned_pick, sampler):
+    run = learned_pick.start(BLOCK, table.observation())
+    run.step(table.observation())
+    slow = replace(table.observation(), speed_limit=0.05)
+    reference = run.step(slow)
+    assert sampler.asked == 2
+    fastest = max(math.dist(a.position, b.position) for a, b in pairwise(reference.poses)) / reference.dt
+    assert fastest < 0.05
 
 
 def test_a_hand_that_was_shoved_is_asked_for_at_once(table, learned_pick, sampler):
