@@ -58,16 +58,20 @@ def wrap(angle: float, period: float = 2 * math.pi) -> float:
     return (angle + period / 2) % period - period / 2
 
 
+def nearer_half_turn(yaw: float, other: float) -> float:
+    """`yaw` or its half turn, whichever is nearer to `other`; the fingers are symmetric."""
+    return other + wrap(yaw - other, math.pi)
+
+
 def comfortable_yaw(x: float, y: float, yaw: float) -> float:
-    """`yaw` or its half turn, whichever leaves the wrist nearer to its middle at (x, y); the fingers are symmetric."""
-    neutral = math.atan2(y, x)
-    return neutral + wrap(yaw - neutral, math.pi)
+    """`yaw` or its half turn, whichever leaves the wrist nearer to its middle at (x, y)."""
+    return nearer_half_turn(yaw, math.atan2(y, x))
 
 
 def nearest_yaw(x: float, y: float, yaw: float, hand: float) -> float:
     """`yaw` or its half turn, whichever is nearer to the `hand`'s, unless that twists the wrist too far at (x, y)."""
-    neutral, near = math.atan2(y, x), hand + wrap(yaw - hand, math.pi)
-    return near if abs(wrap(near - neutral)) <= math.pi / 2 + TWISTED else comfortable_yaw(x, y, yaw)
+    near = nearer_half_turn(yaw, hand)
+    return near if abs(wrap(near - math.atan2(y, x))) <= math.pi / 2 + TWISTED else comfortable_yaw(x, y, yaw)
 
 
 @dataclass(frozen=True)

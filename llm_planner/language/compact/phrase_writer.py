@@ -14,6 +14,7 @@ from llm_planner.language.compact.phrase_rules import RULES, Rule
 from llm_planner.simulation.rooms.things import PERSON
 from llm_planner.world.geometry import top
 from llm_planner.world.places import DIRECTIONS, REGIONS
+from llm_planner.world.predicates import BUTTON, DRAWER, STAIN
 from llm_planner.world.scene import Scene
 
 _POLITE = re.compile(r"^(?:(?:please|robot|could you|can you|now),? )+|,? please$")
@@ -55,7 +56,7 @@ _BESIDE, _RING = (
     0.6,
     0.95,
 )  # [m] from the outside of a thing to the middle of a base that stands there, or goes round it
-FURNITURE = ("drawer", "button", "stain", "sponge")
+_FURNITURE = (DRAWER, BUTTON, STAIN, "sponge")
 _APART, _FOLLOWING = 1.0, 60.0  # [m] behind somebody, and [s] for which, where nobody says so
 _WAY = "(?P<way> clockwise| counter-?clockwise| anti-?clockwise| to the left| to the right)?"
 _TIMES_SAID = "|".join(sorted(_TURNS, key=len, reverse=True))
@@ -146,12 +147,11 @@ class _Writer:
     def _is_furniture(self, match: re.Match[str]) -> bool:
         """Whether it speaks of a thing that the networks do not know."""
         marks = [mark for slot, mark in match.groupdict().items() if slot in ("x", "y", "z") and mark]
-        return any(self._scene.find(self._names[mark]).kind in FURNITURE for mark in marks)
+        return any(self._scene.find(self._names[mark]).kind in _FURNITURE for mark in marks)
 
     def _put_tool_down(self, rule: Rule) -> None:
         """Where it lay: what comes after wiping needs the hand."""
-        wipes = "wipe(" in rule.call
-        if self._tool and not wipes:
+        if self._tool and "wipe(" not in rule.call:
             x, y, _ = self._scene.find(self._tool).position
             self._calls.append(f"place_at(point({x:.3f}, {y:.3f}))")
             self._tool = ""

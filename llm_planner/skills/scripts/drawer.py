@@ -12,7 +12,7 @@ from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.descent import in_funnel, is_clear
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.furnishing import Handle, check_slide, handle_of
-from llm_planner.skills.gripper_shape import TIP, Grip, grip_of, hand_slices, wrap
+from llm_planner.skills.gripper_shape import TIP, Grip, grip_of, hand_slices, nearer_half_turn, wrap
 from llm_planner.skills.motion import Leg
 from llm_planner.world.geometry import top
 from llm_planner.world.names import the
@@ -118,7 +118,7 @@ def _way(arm: Arm, item: SceneObject, handle: Handle) -> list[Leg]:
 
 def _alike(hand: Grip, goal: Grip) -> Grip:
     """The same grip with the fingers whichever way round is nearer to where they are."""
-    return replace(goal, yaw=hand.yaw + wrap(goal.yaw - hand.yaw, math.pi))
+    return replace(goal, yaw=nearer_half_turn(goal.yaw, hand.yaw))
 
 
 def _slide(arm: Arm, name: str, goal: float) -> Script:

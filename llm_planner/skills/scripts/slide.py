@@ -13,7 +13,7 @@ from dataclasses import replace
 from llm_planner.skills.aim import Aim
 from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.descent import in_funnel, is_clear
-from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, grip_of, hand_slices, wrap
+from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, grip_of, hand_slices, nearer_half_turn, wrap
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.reach import into_reach
 from llm_planner.skills.sliding import RUN_UP, Stroke, extent, pushing_grips, pushing_height, stroke_to
@@ -71,16 +71,17 @@ def _aim(arm: Arm, item: SceneObject, goal: Point2) -> Aim:
     heading, height = math.atan2(dy, dx), pushing_height(item)
     grip = Grip(*goal, height, comfortable_yaw(*goal, heading))
     left = math.dist(goal, item.position[:2])
-    start, _ = pushing_grips(item, (math.cos(heading), math.sin(heading)), left)
     if left > CLOSE:
         start = _stroke(item, goal, grip.yaw).start
+    else:  # too near for a direction of its own
+        start, _ = pushing_grips(item, (math.cos(heading), math.sin(heading)), left)
     return Aim(grip, {"cruise": arm.cruise_height() - height}, heading, start)
 
 
 def _stroke(item: SceneObject, goal: Point2, yaw: float) -> Stroke:
     """The hand turned as nearly as may be to `yaw`: at a right angle to the arm a half turn is soon the nearer one."""
     stroke = stroke_to(item, goal)
-    turned = yaw + wrap(stroke.start.yaw - yaw, math.pi)
+    turned = nearer_half_turn(stroke.start.yaw, yaw)
     return replace(stroke, start=replace(stroke.start, yaw=turned), end=replace(stroke.end, yaw=turned))
 
 
@@ -104,7 +105,7 @@ def push_on(arm: Arm, stroke: Stroke) -> Script:
     (ux, uy), (x, y, _), hand = stroke.direction, stroke.item.position, arm.grip
     # Fingers that are nearer than its box allows touch it where it is not as wide.
     way = stroke.distance - min(stroke.reach, -_seen_from(stroke, hand)[0])
-    yaw = hand.yaw + wrap(stroke.start.yaw - hand.yaw, math.pi)
+    yaw = nearer_half_turn(stroke.start.yaw, hand.yaw)
     end = Grip(x + way * ux, y + way * uy, stroke.start.z, yaw)
     replace(stroke, start=hand, end=end).check_way(arm.scene, arm.observation.zones)
     for reference in arm.move("push", [Leg(end, SPEED)], straight=True):
