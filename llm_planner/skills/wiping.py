@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ DEEP = 0.001  # [m] that its underside is told to be under the table top, to sta
 OVERLAP = 0.9  # of the breadth of a stroke that counts
 ROUND = 0.6  # the same of what is round
 ROOM_NEEDED = 0.001  # [m] around the hand and what it holds
+ON_STROKE = 0.008  # [m] off a stroke a hand follows it
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,14 @@ class Strokes:
     grips: tuple[Grip, ...]
     heading: float
 
-    def from_end_nearest(self, hand: Grip) -> Strokes:
-        """The same, begun at whichever end is nearer to the hand."""
-        first, last = (math.dist((hand.x, hand.y), (end.x, end.y)) for end in (self.grips[0], self.grips[-1]))
-        return self if first <= last else replace(self, grips=self.grips[::-1])
+    def ahead_of(self, hand: Grip) -> tuple[Grip, ...]:
+        """The corners that a hand on one of the strokes has still before it; all of them elsewhere, and at the end."""
+        pairs = list(itertools.pairwise(self.grips))
+        off = [_off_segment(hand, start, end) for start, end in pairs]
+        nearest = min(range(len(pairs)), key=off.__getitem__)
+        last = self.grips[-1]
+        at_end = math.dist((hand.x, hand.y), (last.x, last.y)) <= ON_STROKE
+        return self.grips if at_end or off[nearest] > ON_STROKE else self.grips[nearest + 1 :]
 
 
 def choose_strokes(scene: Scene, held: Held, patch: SceneObject, extra: int, zones: tuple[Zone, ...]) -> Strokes:
@@ -93,3 +99,11 @@ def _corners(length: float, breadth: float, ahead: float, aside: float, extra: i
 def _shifted(grip: Grip, by: Point2, heading: float, height: float) -> Grip:
     c, s = math.cos(heading), math.sin(heading)
     return replace(grip, x=grip.x + c * by[0] - s * by[1], y=grip.y + s * by[0] + c * by[1], z=height)
+
+
+def _off_segment(hand: Grip, start: Grip, end: Grip) -> float:
+    """How far [m] the hand is from the way between the two, seen from above."""
+    dx, dy = end.x - start.x, end.y - start.y
+    along = ((hand.x - start.x) * dx + (hand.y - start.y) * dy) / (dx * dx + dy * dy)
+    share = min(max(along, 0.0), 1.0)
+    return math.dist((hand.x, hand.y), (start.x + share * dx, start.y + share * dy))

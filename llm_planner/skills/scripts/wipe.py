@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from llm_planner.skills.aim import Aim
@@ -20,7 +20,7 @@ from llm_planner.world.names import the
 from llm_planner.world.predicates import clean
 
 SPEED = 0.5  # of the full speed
-PASSES = 4
+PASSES = (0, 0, 0, 1, 2)  # strokes more than are needed, one pass after the other
 ON_TABLE = 0.004  # [m] over the table what is held counts as lying on it
 TURNED = 0.2  # [rad] off the strokes' turn, at most, it is drawn straight to where they begin
 NEAR = 0.15  # [m] from there
@@ -30,12 +30,12 @@ LIFT = 0.05  # [m] over the table, in the end
 def wipe(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Wipes away the stain `object` with what is held."""
     name, carried = str(arguments["object"]), arm.scene.held
-    for extra in range(PASSES):
+    for extra in PASSES:
         if clean(arm.scene, name):
             break
         held = held_in(arm.scene, arm.grip, arm.observation.gripper_width)
         patch = arm.find(name)
-        strokes = choose_strokes(arm.scene, held, patch, extra, arm.observation.zones).from_end_nearest(arm.grip)
+        strokes = choose_strokes(arm.scene, held, patch, extra, arm.observation.zones)
         arm.aim = _aim(arm, held, strokes)
         yield from _wiped(arm, name, held, strokes)
         arm.require_held(carried)
@@ -50,7 +50,7 @@ def _aim(arm: Arm, held: Held, strokes: Strokes) -> Aim:
     middle = replace(first, x=(first.x + last.x) / 2, y=(first.y + last.y) / 2)
     reach = math.dist((first.x, first.y), (strokes.grips[1].x, strokes.grips[1].y)) / 2
     numbers = {"reach": reach, "strokes": len(strokes.grips) / 2, "cruise": _cruise(arm, held) - first.z}
-    return Aim(middle, numbers, strokes.heading)
+    return Aim(middle, numbers, strokes.heading, first)
 
 
 def _cruise(arm: Arm, held: Held) -> float:
@@ -58,19 +58,23 @@ def _cruise(arm: Arm, held: Held) -> float:
 
 
 def _wiped(arm: Arm, name: str, held: Held, strokes: Strokes) -> Script:
-    """To where the strokes begin, and along them until the stain is gone."""
-    first, *rest = strokes.grips
-    straight = _goes_straight(arm, held, strokes)
-    way = [Leg(first, SPEED)] if straight else arm.travel(first, _cruise(arm, held))
-    for movement in (
-        arm.move("approach", way, stop_early=True, straight=straight),
-        arm.move("wipe", [Leg(grip, SPEED, blend=0.0) for grip in rest], stop_early=True, straight=True),
-    ):
+    """To where the strokes begin, or on from where the hand is among them, until the stain is gone."""
+    for movement in _movements(arm, held, strokes):
         for reference in movement:
             yield reference
             if clean(arm.scene, name):
                 break
         arm.grip = grip_of(arm.observation.T_base_gripper)
+
+
+def _movements(arm: Arm, held: Held, strokes: Strokes) -> Iterator[Script]:
+    first, straight = strokes.grips[0], _goes_straight(arm, held, strokes)
+    ahead = strokes.ahead_of(arm.grip) if straight and bottom(held.item) <= ON_TABLE else strokes.grips
+    if ahead == strokes.grips:
+        way = [Leg(first, SPEED)] if straight else arm.travel(first, _cruise(arm, held))
+        yield arm.move("approach", way, stop_early=True, straight=straight)
+        ahead = ahead[1:]
+    yield arm.move("wipe", [Leg(grip, SPEED, blend=0.0) for grip in ahead], stop_early=True, straight=True)
 
 
 def _goes_straight(arm: Arm, held: Held, strokes: Strokes) -> bool:
