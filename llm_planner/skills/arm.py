@@ -75,7 +75,7 @@ class Arm:
         """The height [m] at which a hand, with something `hanging` [m] below its grip point, passes over everything."""
         settings = self.settings
         tops = (top(item) + settings.cruise_room for item in self.scene.objects if item.name != ignore)
-        return min(max(settings.cruise_min, *tops, 0.0) + hanging, settings.cruise_max)
+        return min(max(settings.cruise_min, *tops, 0.0) + self.observation.higher + hanging, settings.cruise_max)
 
     def travel(self, goal: Grip, cruise: float) -> list[Leg]:
         """Legs from here up to the height `cruise` [m], over, and down to `goal`, around what is forbidden.

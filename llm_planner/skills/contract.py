@@ -39,7 +39,8 @@ class SkillErrorCode(IntEnum):
 class Observation:
     """What a skill sees each cycle. `T_base_gripper` is the point between the fingertips, z out of the hand.
 
-    `zones` are what its way has to keep out of besides what stands in it: what the rules of a plan forbid.
+    `zones` are what its way has to keep out of besides what stands in it: what the rules of a plan forbid. `higher` [m]
+    than usual is how it is to travel.
     """
 
     time: float  # [s]
@@ -50,6 +51,7 @@ class Observation:
     origins: Mapping[str, Vector3] = field(default_factory=dict)  # where each object last lay on its own [m]
     zones: tuple[Zone, ...] = ()
     speed_limit: float = inf  # of the controller, at this moment [m/s]
+    higher: float = 0.0
 
 
 @dataclass(frozen=True)

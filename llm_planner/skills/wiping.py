@@ -104,6 +104,7 @@ def _shifted(grip: Grip, by: Point2, heading: float, height: float) -> Grip:
 def _off_segment(hand: Grip, start: Grip, end: Grip) -> float:
     """How far [m] the hand is from the way between the two, seen from above."""
     dx, dy = end.x - start.x, end.y - start.y
-    along = ((hand.x - start.x) * dx + (hand.y - start.y) * dy) / (dx * dx + dy * dy)
+    squared = dx * dx + dy * dy  # 0 where two strokes are one
+    along = ((hand.x - start.x) * dx + (hand.y - start.y) * dy) / squared if squared else 0.0
     share = min(max(along, 0.0), 1.0)
     return math.dist((hand.x, hand.y), (start.x + share * dx, start.y + share * dy))

@@ -20,11 +20,11 @@ from llm_planner.skills.gripper_shape import TIP, grip_of
 from llm_planner.skills.learned.frame import Frame, frame_of
 from llm_planner.skills.policies.conditioning import Array
 from llm_planner.world.geometry import rotation_matrix, top
+from llm_planner.world.predicates import clean
 from llm_planner.world.scene import SceneObject
 
 NEAR, NEAR_TURN = 0.02, 0.1  # [m], [rad] around the aim where small differences count
 THING = "thing:"  # with the name of a parameter: the object that it names
-BESIDE = "beside:"  # likewise: the hand as seen from that object
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,10 @@ def _beside(view: View, parameter: str) -> list[float]:
     return [*away, *_near(away), off, *_near((off,)), hand.z - TIP - top(item), *_near((hand.z - TIP - top(item),))]
 
 
+def _clean(view: View, parameter: str) -> list[float]:
+    return [float(clean(view.observation.scene, view.thing(parameter).name))]
+
+
 def _near(place: Sequence[float]) -> list[float]:
     return [math.tanh(value / NEAR) for value in place]
 
@@ -115,21 +119,25 @@ _FEATURES: dict[str, tuple[tuple[str, ...], Callable[[View], list[float]]]] = {
 }
 _BESIDE = ("x", "y", "near_x", "near_y", "off", "near_off", "over", "near_over")
 _THING = ("x", "y", "z", "near_x", "near_y", "near_z", "upright", "cos_yaw", "sin_yaw", "breadth", "height", "state")
+# With the name of a parameter: of the object that it names.
+_OF_THINGS: dict[str, tuple[tuple[str, ...], Callable[[View, str], list[float]]]] = {
+    THING: (_THING, _thing),
+    "beside:": (_BESIDE, _beside),
+    "clean:": (("clean",), _clean),
+}
 
 
 def feature_names(observe: Sequence[str], parameters: Sequence[str]) -> tuple[str, ...]:
     """Of every number that the features give; raises InputError for an unknown one, listing what there is."""
     names: list[str] = []
     for feature in observe:
-        parameter = feature.removeprefix(THING).removeprefix(BESIDE)
+        kind, parameter = _split(feature)
         if feature in _FEATURES:
             names += [f"{feature}.{part}" for part in _FEATURES[feature][0]]
-        elif feature.startswith(THING) and parameter in parameters:
-            names += [f"{parameter}.{part}" for part in _THING]
-        elif feature.startswith(BESIDE) and parameter in parameters:
-            names += [f"{feature}.{part}" for part in _BESIDE]
+        elif kind in _OF_THINGS and parameter in parameters:
+            names += [f"{parameter if kind == THING else feature}.{part}" for part in _OF_THINGS[kind][0]]
         else:
-            choices = [*_FEATURES, *(f"{kind}{name}" for kind in (THING, BESIDE) for name in parameters)]
+            choices = [*_FEATURES, *(f"{kind}{name}" for kind in _OF_THINGS for name in parameters)]
             raise InputError(f"a policy cannot observe {feature!r}; it can: {', '.join(choices)}")
     return tuple(names)
 
@@ -138,13 +146,15 @@ def observed(observe: Sequence[str], view: View) -> Array:
     """The numbers of the features, in their order; raises KeyError when a thing has left the scene."""
     numbers: list[float] = []
     for feature in observe:
-        if feature in _FEATURES:
-            numbers += _FEATURES[feature][1](view)
-        elif feature.startswith(THING):
-            numbers += _thing(view, feature.removeprefix(THING))
-        else:
-            numbers += _beside(view, feature.removeprefix(BESIDE))
+        kind, parameter = _split(feature)
+        numbers += _OF_THINGS[kind][1](view, parameter) if kind else _FEATURES[feature][1](view)
     return np.array(numbers, np.float32)
+
+
+def _split(feature: str) -> tuple[str, str]:
+    """What of a thing the feature is, and the parameter that names the thing; "" and "" for one of the hand."""
+    kind, colon, parameter = feature.partition(":")
+    return (kind + colon, parameter) if colon else ("", "")
 
 
 def goal_numbers(wanted: Sequence[str], aim: Aim) -> Array:

@@ -27,6 +27,7 @@ CLOSE, ENOUGH = 0.006, 0.02  # [m] a hand behind the thing pushes on until it is
 VAIN, STUCK = 2, 0.002  # strokes in a row after which it is given up, if each moved the thing less than that [m]
 ASIDE = 0.012  # [m] off the thing's middle fingers push it straight; farther off it turns away
 TURNED = 0.25  # [rad] off the direction of pushing
+CORNER = 0.5  # [rad] off the straight way
 LOW = 0.01  # [m] off the height of pushing
 TOUCHING = 0.004  # [m] at least behind the thing's middle
 CLOSED = 0.004  # [m] between fingers that count as closed
@@ -64,18 +65,25 @@ def slide(arm: Arm, name: str, course: Course) -> Script:
 
 
 def _aim(arm: Arm, item: SceneObject, goal: Point2) -> Aim:
-    """At the goal, along the way there from where the thing lay in the beginning: that does not turn as it slides."""
+    """At the goal, along the way there: from where the thing lay in the beginning, for that does not turn as it slides,
+    unless it is to go round a corner. The hand is turned as is comfortable half way."""
     began = arm.began.scene.find(item.name)
-    way = began if math.dist(began.position[:2], goal) > ENOUGH else item
-    dx, dy = goal[0] - way.position[0], goal[1] - way.position[1]
-    heading, height = math.atan2(dy, dx), pushing_height(item)
-    grip = Grip(*goal, height, comfortable_yaw(*goal, heading))
+    way = item if math.dist(began.position[:2], goal) <= ENOUGH or _turns(began, item, goal) else began
+    (x, y, _), (gx, gy) = way.position, goal
+    heading, height = math.atan2(gy - y, gx - x), pushing_height(item)
+    grip = Grip(*goal, height, comfortable_yaw((x + gx) / 2, (y + gy) / 2, heading))
     left = math.dist(goal, item.position[:2])
     if left > CLOSE:
         start = _stroke(item, goal, grip.yaw).start
     else:  # too near for a direction of its own
         start, _ = pushing_grips(item, (math.cos(heading), math.sin(heading)), left)
     return Aim(grip, {"cruise": arm.cruise_height() - height}, heading, start)
+
+
+def _turns(began: SceneObject, item: SceneObject, goal: Point2) -> bool:
+    """Whether the thing goes another way now than straight from where it began."""
+    ahead, whole = (math.atan2(goal[1] - at.position[1], goal[0] - at.position[0]) for at in (item, began))
+    return math.dist(item.position[:2], goal) > ENOUGH and abs(wrap(ahead - whole)) > CORNER
 
 
 def _stroke(item: SceneObject, goal: Point2, yaw: float) -> Stroke:

@@ -37,8 +37,8 @@ def _place(value: Argument) -> Place:
 
 def _next(arm: Arm, item: SceneObject, place: Place) -> Point2:
     """Where the next stroke takes the thing: to its place, or somewhere from where there is a way to that."""
-    here = item.position[0], item.position[1]
-    goals = _goals(here, place)
+    here = item.position[:2]
+    goals = _goals(arm.began.scene.find(item.name).position[:2], place)
     if math.dist(here, goals[0]) <= ENOUGH:
         return goals[0]
     for goal in goals:
@@ -53,7 +53,7 @@ def _next(arm: Arm, item: SceneObject, place: Place) -> Point2:
 
 
 def _goals(here: Point2, place: Place) -> list[Point2]:
-    """The point, or those of a region, the nearest first."""
+    """The point, or those of a region, the nearest to `here` first."""
     if not isinstance(place, str):
         return [place]
     area = region(place).area

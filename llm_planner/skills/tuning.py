@@ -1,0 +1,114 @@
+"""How a person wants a skill to act that is under way: beside where it would, or higher over the table.
+
+A skill acts beside where it would when it sees its hand, and what it holds or moves, as far to the other side: it does
+the rest by itself. So every skill can be told, whether it was scripted, learned, or runs elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from llm_planner.control.reference import MotionReference
+from llm_planner.skills.contract import Argument, Observation, Skill, SkillResult, SkillRun
+from llm_planner.world.scene import Pose, Scene, Vector3
+
+RATE = 0.1  # [m/s] at which an offset comes into force
+LOWEST = 0.010  # [m] over the table below which no offset takes the hand: half a fingertip
+NOWHERE: Vector3 = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """`offset` [m, robot frame] of the hand or the base from where the skill would have it; `higher` [m] it travels."""
+
+    offset: Vector3 = NOWHERE
+    higher: float = 0.0
+
+
+UNTUNED = Tuning()
+Wanted = Callable[[], Tuning]
+
+
+class TunedSkill:
+    """`skill`, as it is wanted at every moment. Things in `moved` go with the hand though it does not hold them."""
+
+    def __init__(self, skill: Skill, wanted: Wanted, moved: frozenset[str] = frozenset()) -> None:
+        self.name = skill.name
+        self._skill, self._wanted, self._moved = skill, wanted, moved
+
+    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
+        """See `Skill`; an offset that is wanted already is in force from the first moment."""
+        tuning = self._wanted()
+        run = self._skill.start(arguments, _seen(observation, tuning, self._moved))
+        return TunedRun(run, self._wanted, self._moved, observation.time)
+
+
+class TunedRun:
+    """One execution; an offset that changes on the way comes into force at `RATE`."""
+
+    def __init__(self, run: SkillRun, wanted: Wanted, moved: frozenset[str], time: float) -> None:
+        self._run, self._wanted, self._moved = run, wanted, moved
+        self._offset, self._time = wanted().offset, time
+
+    @property
+    def phase(self) -> str:
+        return self._run.phase
+
+    def step(self, observation: Observation) -> MotionReference | SkillResult:
+        """See `SkillRun`."""
+        wanted = self._wanted()
+        self._offset = _towards(self._offset, wanted.offset, RATE * max(0.0, observation.time - self._time))
+        self._time = observation.time
+        tuning = replace(wanted, offset=self._offset)
+        outcome = self._run.step(_seen(observation, tuning, self._moved))
+        if isinstance(outcome, SkillResult) or tuning.offset == NOWHERE:
+            return outcome
+        return replace(outcome, poses=tuple(_shifted(pose, tuning.offset) for pose in outcome.poses))
+
+
+def shifted_things(scene: Scene, names: frozenset[str], offset: Vector3) -> Scene:
+    """`scene` with these things `offset` [m] away from where they are."""
+    if offset == NOWHERE:
+        return scene
+    objects = tuple(
+        replace(item, position=_sum(item.position, offset)) if item.name in names else item for item in scene.objects
+    )
+    return replace(scene, objects=objects)
+
+
+def _seen(observation: Observation, tuning: Tuning, moved: frozenset[str]) -> Observation:
+    """What the skill is shown: hand, and what goes with it, as far to the other side."""
+    if tuning.offset == NOWHERE:
+        return replace(observation, higher=tuning.higher)
+    x, y, z = tuning.offset
+    back = (-x, -y, -z)
+    scene = shifted_things(observation.scene, moved | {observation.scene.held}, back)
+    if scene.robot is not None:
+        scene = replace(scene, robot=_moved(scene.robot, back))
+    hand = _moved(observation.T_base_gripper, back)
+    return replace(observation, scene=scene, T_base_gripper=hand, higher=tuning.higher)
+
+
+def _towards(now: Vector3, wanted: Vector3, most: float) -> Vector3:
+    """`now` moved by at most so much [m] to what is wanted."""
+    way = math.dist(now, wanted)
+    if way <= most:
+        return wanted
+    x, y, z = (a + (b - a) * most / way for a, b in zip(now, wanted, strict=True))
+    return x, y, z
+
+
+def _shifted(pose: Pose, offset: Vector3) -> Pose:
+    """No lower than `LOWEST`, or than the skill would go."""
+    x, y, z = _sum(pose.position, offset)
+    return replace(pose, position=(x, y, max(z, min(pose.position[2], LOWEST))))
+
+
+def _moved(pose: Pose, by: Vector3) -> Pose:
+    return replace(pose, position=_sum(pose.position, by))
+
+
+def _sum(a: Vector3, b: Vector3) -> Vector3:
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
