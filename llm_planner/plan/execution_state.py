@@ -8,6 +8,7 @@ from enum import Enum
 
 from llm_planner.control.zones import Zone
 from llm_planner.plan.events import Finish
+from llm_planner.plan.manner import AS_USUAL, Manner
 from llm_planner.plan.plan import Goal, Plan, PlanStep, StepStatus
 from llm_planner.plan.recovery import Task
 from llm_planner.plan.watch import Watch, watch_for
@@ -65,7 +66,8 @@ class Execution:
     `queue` are steps to do before the program is asked for its next. `goals` must hold at the end, by what has been
     done so far, and `wanted` are those of the whole plan as they were foreseen; `origins` is where each object last lay
     by itself [m, base frame]; `watch` has read every scene; `permit` is asked before each step; `end` is how it ended,
-    once it has.
+    once it has. `manner` is how the person wants its motion to be, `version` how often the plan was edited, `last_id`
+    the highest number that an edit called a step by, `before` the state that the last edit changed.
     """
 
     plan: Plan
@@ -83,6 +85,10 @@ class Execution:
     watch: Watch = UNWATCHED
     permit: Permit = permit_all
     end: Finish | None = None
+    manner: Manner = AS_USUAL
+    version: int = 0
+    last_id: int = 0
+    before: Execution | None = None
 
 
 def start_execution(

@@ -12,6 +12,7 @@ from llm_planner.plan.action_tree import ActionTree
 from llm_planner.plan.events import Command, SceneObserved, SkillFinished, StartSkill, StopRequested
 from llm_planner.plan.execution import SETTLE_TIME, Transition, advance
 from llm_planner.plan.execution_state import Execution, Phase, start_execution
+from llm_planner.plan.manner import moved_along
 from llm_planner.plan.motion_rules import MotionRules
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import Planned, outcome_of
@@ -21,11 +22,14 @@ from llm_planner.plan.run_log import RunLog
 from llm_planner.skills.contract import Observation
 from llm_planner.skills.episode import Controller, Episode, EpisodeSettings, EpisodeWorld
 from llm_planner.skills.library import SkillLibrary
+from llm_planner.skills.tuning import TunedSkill
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
 MakePlan = Callable[[Scene], Planned]
 Repair = Callable[[Execution, Scene], Planned]  # a plan for what is left; raises LlmPlannerError where there is none
+Steer = Callable[[Execution], Execution]  # asked ten times a simulated second; gives the state, edited or as it is
+PATIENCE = 600.0  # [s] of simulated time that a held plan waits for whoever holds it
 
 
 @dataclass(frozen=True)
@@ -45,12 +49,14 @@ def run_command(
     on_change: Callable[[Execution], None] = lambda state: None,
     stop_requested: Callable[[], bool] = lambda: False,
     repair: Repair | None = None,
+    steer: Steer = lambda state: state,
 ) -> Report:
     """Plan for the scene as it is, carry the plan out, and report what the scene shows in the end.
 
     `on_change` hears of every change of the plan; `stop_requested` is asked ten times a simulated second; `repair` is
     asked up to `MOST_REPAIRS` times where a plan has ended and another may go on (`plan_remainder` where it is left
-    out). Raises nothing that `outcome_of` can tell: a command without a plan is a report too.
+    out); `steer` may hold and edit the plan. Raises nothing that `outcome_of` can tell: a command without a plan is a
+    report too.
     """
     episode = Episode(workcell.world, workcell.controller, EpisodeSettings(settle_time=SETTLE_TIME))
     before = episode.observe().scene
@@ -62,7 +68,7 @@ def run_command(
         return Report(command, outcome, message, scene_before=before, scene_after=before)
     repair = repair or _remainder(workcell.library, viewpoint, planned.tree)
     log = RunLog()
-    state = execute(start, episode, workcell.library, on_change, stop_requested, repair, log)
+    state = execute(start, episode, workcell.library, on_change, stop_requested, repair, log, steer)
     after = episode.observe().scene
     outcome = state.end.reason.outcome if state.end else Outcome.FAILED
     message = state.end.message if state.end else "the plan did not end"
@@ -86,12 +92,13 @@ def execute(
     stop_requested: Callable[[], bool] = lambda: False,
     repair: Repair | None = None,
     log: RunLog | None = None,
+    steer: Steer = lambda state: state,
 ) -> Execution:
     """Carry a plan out from its `start` to its end, repairs and all; the state returned is in `Phase.ENDED`.
 
     Without `repair` the first plan is the only one. `log` is told of every scene.
     """
-    run = _Run(episode, library, on_change, stop_requested, log or RunLog())
+    run = _Run(episode, library, on_change, stop_requested, log or RunLog(), steer)
     state = run.to_the_end(start)
     for _ in range(MOST_REPAIRS):
         if repair is None or state.end is None or not state.end.may_go_on:
@@ -115,6 +122,7 @@ class _Run:
     on_change: Callable[[Execution], None]
     stop_requested: Callable[[], bool]
     log: RunLog
+    steer: Steer
     rules: MotionRules = field(default_factory=MotionRules)
     board: PatchBoard = field(default_factory=PatchBoard)
 
@@ -122,7 +130,8 @@ class _Run:
         state, commands = self._seen(state, self.episode.observe().scene)
         self.on_change(state)
         while state.phase is not Phase.ENDED:
-            state, commands = self._step(state, _start_of(commands))
+            start = _start_of(commands)
+            state, commands = self._step(state, start) if start else self._waited(state)
             self.on_change(state)
         return state
 
@@ -135,21 +144,40 @@ class _Run:
         return state, commands
 
     def _step(self, state: Execution, start: StartSkill) -> Transition:
-        """One skill, under the eyes of the constraints; whatever ends the plan meanwhile stops it."""
+        """One skill, under the eyes of the constraints; whatever ends or holds the plan meanwhile stops it."""
 
         def interrupted(observation: Observation) -> bool:
             nonlocal state
-            if self.stop_requested():
-                state, _ = advance(state, StopRequested())
-            else:
-                state, _ = self._seen(state, observation.scene)
-            return state.phase is Phase.ENDED
+            state = self._looked(state, observation.scene)
+            return state.phase is not Phase.RUNNING
 
         skill, in_force = self.library.find(start.skill), self.board.at
-        result = self.episode.run(skill, start.arguments, interrupted, start.zones, in_force)
+        moved = moved_along(state.run.goals) if state.run else frozenset()
+        tuned = TunedSkill(skill, lambda: state.manner.tuning_of(start.step_id), moved)
+        result = self.episode.run(tuned, start.arguments, interrupted, start.zones, in_force)
         if self.stop_requested():
             state, _ = advance(state, StopRequested())
         state, _ = advance(state, SkillFinished(start.step_id, result))
+        return self._judged(state)
+
+    def _looked(self, state: Execution, scene: Scene) -> Execution:
+        """After one look at the scene, and whatever the person wants at that moment."""
+        if self.stop_requested():
+            return advance(state, StopRequested())[0]
+        state, _ = self._seen(state, scene)
+        steered = self.steer(state)
+        if steered is not state:
+            self.on_change(steered)
+        return steered
+
+    def _waited(self, state: Execution) -> Transition:
+        """Held: nothing moves, until it may go on."""
+        since = self.episode.world.time
+        while state.phase is Phase.PAUSED:
+            self.episode.settle()
+            state = self._looked(state, self.episode.observe().scene)
+            if self.episode.world.time > since + PATIENCE:
+                state, _ = advance(state, StopRequested(f"nobody let it go on for {PATIENCE:.0f} s"))
         return self._judged(state)
 
     def _judged(self, state: Execution) -> Transition:
@@ -161,7 +189,6 @@ class _Run:
         return state, commands
 
 
-def _start_of(commands: tuple[Command, ...]) -> StartSkill:
-    """In one process skills end before the next event, so a running plan always asks for exactly one start."""
-    (start,) = (command for command in commands if isinstance(command, StartSkill))
-    return start
+def _start_of(commands: tuple[Command, ...]) -> StartSkill | None:
+    """The skill that is to run; None while the plan is held."""
+    return next((command for command in commands if isinstance(command, StartSkill)), None)

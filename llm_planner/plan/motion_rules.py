@@ -1,4 +1,5 @@
-"""The rules of a plan under way as patches of what its motion has to keep: offered, renewed and withdrawn."""
+"""The rules of a plan under way, and the manner that the person wants, as patches of what its motion has to keep:
+offered, renewed and withdrawn."""
 
 from __future__ import annotations
 
@@ -40,6 +41,9 @@ class MotionRules:
     def _wanted(self, state: Execution, now: float) -> Iterator[tuple[str, Patch]]:
         if state.scene is None or state.phase is Phase.ENDED:
             return
+        manner = state.manner.patch(state.scene.robot_kind, now, now + VALID_FOR, self._epoch)
+        if not manner.says_nothing:
+            yield manner.source, manner
         for number, binding in enumerate(bindings(state.watch, state.scene, self._ahead(state, state.scene)), start=1):
             patch = self._patch(f"rule {number}: {binding.constraint.words}", binding, now)
             if not patch.says_nothing:
@@ -57,7 +61,9 @@ class MotionRules:
         return Patch(source, now, now + VALID_FOR, self._epoch, speed, zones=binding.zones[:MOST_ZONES])
 
     def _is_due(self, said: Patch | None, patch: Patch) -> bool:
-        if said is None or patch.stamp - said.stamp >= RENEWED_AFTER or said.speed != patch.speed:
+        if said is None or patch.stamp - said.stamp >= RENEWED_AFTER:
+            return True
+        if (said.speed, said.clearance) != (patch.speed, patch.clearance):
             return True
         return len(said.zones) != len(patch.zones) or not all(map(_same, said.zones, patch.zones))
 

@@ -8,6 +8,7 @@ from enum import Enum
 
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.contract import Argument
+from llm_planner.skills.tuning import NOWHERE, shifted_things
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.world.atoms import HELD, HERE, Atom, Moment, holds
 from llm_planner.world.names import worded
@@ -59,16 +60,23 @@ def _written(value: Argument) -> str:
 
 @dataclass(frozen=True)
 class Goal:
-    """An effect that a step has promised: an atom and what its names stood for when the step began."""
+    """An effect that a step has promised: an atom and what its names stood for when the step began.
+
+    `offset` [m, robot frame] is how far from there a person has wanted it done since.
+    """
 
     step_id: str
     atom: Atom
     values: Mapping[str, Argument]  # in base words
     held_at_start: str
     origins: Mapping[str, Vector3]
+    offset: Vector3 = NOWHERE
 
     def holds(self, scene: Scene) -> bool:
         """Whether the scene shows it."""
+        if self.offset != NOWHERE and self.atom.predicate in _PLACED:
+            x, y, z = self.offset
+            scene = shifted_things(scene, _moves(self), (-x, -y, -z))
         return holds(self.atom, Moment(scene, self.values, self.held_at_start, self.origins))
 
     @property
@@ -167,6 +175,7 @@ def goals_of(
     return tuple(Goal(step_id, atom, bound, scene.held, origins) for atom in skill.effects)
 
 
+_PLACED = frozenset({"at", "beside", "moved"})  # effects that say where something lies, as an offset may have it
 _GRIPPER = frozenset({"empty", "holding", "held"})
 _WHEREABOUTS = frozenset({"reached", "followed", "docked"})  # of a mobile robot: only until it goes elsewhere
 

@@ -10,6 +10,7 @@ from llm_planner.plan.action_tree import NO_PLANS, ActionTree
 from llm_planner.plan.branches import other_branch
 from llm_planner.plan.choices import Call, call_of
 from llm_planner.plan.decoding.decode import Verdict, decode_plan
+from llm_planner.plan.decoding.search import Limits
 from llm_planner.plan.decoding.task import History
 from llm_planner.plan.events import EndReason
 from llm_planner.plan.execution_state import Execution
@@ -56,23 +57,28 @@ def unrepaired(reason: EndReason, message: str, error: LlmPlannerError) -> str:
 
 
 def plan_remainder(
-    left: Remainder, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint = BEHIND
-) -> Planned:
-    """The plan for `left` from `scene` on: after a step that failed another branch of the tree, else by decoding.
-    Finished steps are not repeated.
+    left: Remainder, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint = BEHIND,
+    limits: Limits | None = None,
+) -> Planned:  # fmt: skip
+    """The plan for `left` from `scene` on: after a step that failed another branch of the tree, else by decoding within
+    `limits`. Finished steps are not repeated.
 
     Raises ImpossibleError where there is none, with the reason.
     """
-    text = (_branch if left.reason is EndReason.FAILED else _decoded)(left, scene, skills, viewpoint)
+    failed = left.reason is EndReason.FAILED
+    text = _branch(left, scene, skills, viewpoint) if failed else _decoded(left, scene, skills, viewpoint, limits)
     interpreter = Interpreter(check_program(text, skills, scene), viewpoint)
     return Planned(make_plan(left.plan.command, interpreter, scene, viewpoint), interpreter, tree=left.tree)
 
 
-def _decoded(left: Remainder, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint) -> str:
+def _decoded(
+    left: Remainder, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint, limits: Limits | None
+) -> str:
     # Distances are kept as they were asked for, with nothing to spare: what has been seen was judged by these.
     decoded = decode_plan(
-        scene, skills, left.plan.constraints, left.goals, viewpoint=viewpoint, caution=0.0, history=left.history
-    )
+        scene, skills, left.plan.constraints, left.goals, limits=limits, viewpoint=viewpoint, caution=0.0,
+        history=left.history,
+    )  # fmt: skip
     if decoded.verdict is not Verdict.PLAN:
         raise ImpossibleError(decoded.reason)
     return decoded.program

@@ -50,16 +50,19 @@ def make_plan(command: str, interpreter: Interpreter, scene: Scene, viewpoint: V
 
 
 def look_ahead(
-    interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint, first_number: int = 1, rehearse: bool = False
-) -> Forecast:
+    interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint, first_number: int = 1, rehearse: bool = False,
+    lay: Mapping[str, Vector3] | None = None,
+) -> Forecast:  # fmt: skip
     """Run a fork of `interpreter` on from `scene`, each skill doing exactly what its manifest promises.
+
+    `lay` is where objects that are held lay before [m].
 
     With `rehearse`, whatever would go wrong raises ProgramError; without, the forecast just ends there.
     """
     ahead = interpreter.fork()
     steps: list[PlanStep] = []
     goals: tuple[Goal, ...] = ()
-    before, origins = scene, {item.name: item.position for item in scene.objects}
+    before, origins = scene, {item.name: item.position for item in scene.objects} | dict(lay or {}) | lying(scene)
     while True:
         try:
             call = ahead.advance(scene)

@@ -88,6 +88,24 @@ class Watch:
                 break
         return watch
 
+    def with_rule(self, rule: Constraint, scene: Scene) -> Watch:
+        """With one constraint more, which has seen `scene` and nothing before; raises InputError as `watch_for`."""
+        more = watch_for((rule,), scene)
+        if not self.watched:
+            return more.see(scene)
+        moment = Moment(scene, self.origins)
+        now = letter(moment, more.propositions)
+        names = tuple(sorted({*self.propositions, *more.propositions}, key=str))
+        fresh = now - {str(item) for item in self.propositions}
+        trace = tuple(seen | fresh for seen in self.trace)  # as if it had always been as it is now
+        (added,) = more.watched
+        return replace(self, watched=(*self.watched, added.read(now, scene.time)), propositions=names, trace=trace)
+
+    def without_rule(self, formula: Formula) -> Watch:
+        """With the constraints of this formula left out."""
+        kept = tuple(one for one in self.watched if one.constraint.formula != formula)
+        return replace(self, watched=kept, propositions=propositions_of(one.constraint.formula for one in kept))
+
     @property
     def broken(self) -> tuple[Constraint, ...]:
         """Constraints that nothing can keep any more."""

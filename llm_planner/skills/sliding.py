@@ -40,8 +40,11 @@ class Stroke:
         """From the thing's middle to the hand when it touches the thing's box [m]."""
         return math.dist((self.start.x, self.start.y), self.item.position[:2]) - RUN_UP
 
-    def check(self, scene: Scene, zones: tuple[Zone, ...]) -> None:
-        """Raises SkillError (UNREACHABLE, NO_FREE_SPACE) where the hand, the thing or rules have no room for it."""
+    def check(self, scene: Scene, zones: tuple[Zone, ...], margin: float = 0.0) -> None:
+        """Raises SkillError (UNREACHABLE, NO_FREE_SPACE) where the hand, the thing or rules have no room for it.
+
+        The thing is to pass `margin` [m] beside all others at least.
+        """
         name = self.item.name
         check_reach(self.start.x, self.start.y, f"the place behind {the(name)}")
         gap, nearest = room(hand_slices(self.start, 0.0), scene, {name})
@@ -50,15 +53,15 @@ class Stroke:
                 SkillErrorCode.NO_FREE_SPACE,
                 f"the fingers do not fit behind {the(name)} to push it that way: {the(nearest)} is in the way",
             )
-        self.check_way(scene, zones)
+        self.check_way(scene, zones, margin)
 
-    def check_way(self, scene: Scene, zones: tuple[Zone, ...]) -> None:
+    def check_way(self, scene: Scene, zones: tuple[Zone, ...], margin: float = 0.0) -> None:
         """The same, for a hand that is behind the thing already."""
         name, shape = self.item.name, footprint(self.item)
         check_reach(self.end.x, self.end.y, f"the end of the way of {the(name)}")
         way = [shape.at(self.at(shape.center, share), shape.yaw) for share in self._shares()]
         for other in scene.objects:
-            if other.name != name and min(separation(body, footprint(other)) for body in way) < 0.0:
+            if other.name != name and min(separation(body, footprint(other)) for body in way) < margin:
                 raise SkillError(
                     SkillErrorCode.NO_FREE_SPACE,
                     f"{the(other.name)} stands in the way of {the(name)}; move it away or push another way",

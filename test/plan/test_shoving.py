@@ -89,7 +89,7 @@ def test_a_push_of_no_length_moves_nothing():
 @pytest.mark.parametrize(
     ("seed", "name", "direction", "distance"),
     [
-        (7, "red block", "bottom", 0.15), (8, "blue block", "right", 0.24), (13, "blue block", "bottom", 0.08),
+        (7, "red block", "bottom", 0.15), (8, "blue block", "right", 0.24), (40, "red block", "top", 0.08),
         (24, "red block", "right", 0.21), (33, "yellow block", "left", 0.24), (39, "red block", "left", 0.08),
     ],
 )  # fmt: skip

@@ -27,6 +27,7 @@ CLOSE, ENOUGH = 0.006, 0.02  # [m] a hand behind the thing pushes on until it is
 VAIN, STUCK = 2, 0.002  # strokes in a row after which it is given up, if each moved the thing less than that [m]
 ASIDE = 0.012  # [m] off the thing's middle fingers push it straight; farther off it turns away
 TURNED = 0.25  # [rad] off the direction of pushing
+GRAZING = -0.006  # [m] beside other things, for a stroke that has begun to go on
 CORNER = 0.5  # [rad] off the straight way
 LOW = 0.01  # [m] off the height of pushing
 TOUCHING = 0.004  # [m] at least behind the thing's middle
@@ -115,7 +116,7 @@ def push_on(arm: Arm, stroke: Stroke) -> Script:
     way = stroke.distance - min(stroke.reach, -_seen_from(stroke, hand)[0])
     yaw = nearer_half_turn(stroke.start.yaw, hand.yaw)
     end = Grip(x + way * ux, y + way * uy, stroke.start.z, yaw)
-    replace(stroke, start=hand, end=end).check_way(arm.scene, arm.observation.zones)
+    replace(stroke, start=hand, end=end).check_way(arm.scene, arm.observation.zones, GRAZING)
     for reference in arm.move("push", [Leg(end, SPEED)], straight=True):
         yield reference
         arm.grip = grip_of(arm.observation.T_base_gripper)

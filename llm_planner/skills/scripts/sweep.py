@@ -10,7 +10,7 @@ from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.detours import nearest_in
 from llm_planner.skills.errors import SkillError
-from llm_planner.skills.scripts.slide import ENOUGH, slide
+from llm_planner.skills.scripts.slide import ENOUGH, GRAZING, is_behind, slide
 from llm_planner.skills.sliding import stroke_to
 from llm_planner.world.names import the
 from llm_planner.world.places import WORKSPACE, Point2, Rectangle, region
@@ -19,6 +19,7 @@ from llm_planner.world.scene import SceneObject
 
 INSIDE = 0.01  # [m] of the middle of what is swept into a region from its edge
 GOALS, DETOURS = 0.04, 0.06  # [m] between the points of a region, and of the table, that are tried
+ROOMY = 0.006  # [m] beside other things, for a stroke to begin
 Place = str | Point2
 
 
@@ -37,19 +38,43 @@ def _place(value: Argument) -> Place:
 
 def _next(arm: Arm, item: SceneObject, place: Place) -> Point2:
     """Where the next stroke takes the thing: to its place, or somewhere from where there is a way to that."""
-    here = item.position[:2]
-    goals = _goals(arm.began.scene.find(item.name).position[:2], place)
-    if math.dist(here, goals[0]) <= ENOUGH:
+    began = arm.began.scene.find(item.name).position[:2]
+    goals = _goals(began, place)
+    if math.dist(item.position[:2], goals[0]) <= ENOUGH:
         return goals[0]
+    for point in _candidates(began, goals):
+        if math.dist(item.position[:2], point) >= ENOUGH and _under_way(arm, item, point):
+            return point
     for goal in goals:
         if _is_free(arm, item, goal):
             return goal
-    detours = [point for point in _spread(WORKSPACE, DETOURS) if math.dist(here, point) >= DETOURS / 2]
-    for via in sorted(detours, key=lambda point: math.dist(here, point) + math.dist(point, goals[0])):
+    for via in _detours(item.position[:2], goals[0]):
         there = replace(item, position=(*via, item.position[2]))
         if _is_free(arm, item, via) and _is_free(arm, there, goals[0]):
             return via
     raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no free way to sweep {the(item.name)} there")
+
+
+def _candidates(began: Point2, goals: list[Point2]) -> list[Point2]:
+    return [*goals, *_detours(began, goals[0])]
+
+
+def _detours(here: Point2, goal: Point2) -> list[Point2]:
+    """Points to go round by, the shortest way first."""
+    points = [point for point in _spread(WORKSPACE, DETOURS) if math.dist(here, point) >= DETOURS / 2]
+    return sorted(points, key=lambda point: math.dist(here, point) + math.dist(point, goal))
+
+
+def _under_way(arm: Arm, item: SceneObject, point: Point2) -> bool:
+    """Whether the thing is being pushed there: what has slid aside by millimetres is not taken elsewhere for it."""
+    stroke = stroke_to(item, point)
+    if not is_behind(arm, stroke):
+        return False
+    try:
+        stroke.check_way(arm.scene, arm.observation.zones, GRAZING)
+    except SkillError:
+        return False
+    return True
 
 
 def _goals(here: Point2, place: Place) -> list[Point2]:
@@ -70,7 +95,7 @@ def _spread(area: Rectangle, apart: float) -> list[Point2]:
 def _is_free(arm: Arm, item: SceneObject, goal: Point2) -> bool:
     """Whether one stroke may take the thing there."""
     try:
-        stroke_to(item, goal).check(arm.scene, arm.observation.zones)
+        stroke_to(item, goal).check(arm.scene, arm.observation.zones, ROOMY)
     except SkillError:
         return False
     return True

@@ -42,7 +42,7 @@ LANDING = 0.01  # [m] of free table around where the thing comes to lie
 class _Nudge(Stroke):
     """Of what leans already: that others stand close to it may be why it does not lie yet."""
 
-    def check_way(self, scene: Scene, zones: tuple[Zone, ...]) -> None:
+    def check_way(self, scene: Scene, zones: tuple[Zone, ...], margin: float = 0.0) -> None:
         """Raises SkillError where the hand does not come to its end."""
         check_reach(self.end.x, self.end.y, f"the place where {the(self.item.name)} falls")
         check_line(self.start, self.end, zones)

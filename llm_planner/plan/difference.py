@@ -1,0 +1,63 @@
+"""What an edit changes of a plan, as lines for a person: + what is new, - what is left out, ~ what is otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llm_planner.plan.execution_state import Execution
+from llm_planner.plan.manner import Manner
+from llm_planner.plan.plan import PlanStep
+from llm_planner.skills.tuning import NOWHERE
+from llm_planner.temporal.words import read_back
+
+_UNITS = {"speed": "of the full speed", "clearance": "m", "height": "m"}
+
+
+def difference(before: Execution, after: Execution) -> tuple[str, ...]:
+    """From `before` to `after`, steps first."""
+    return (*_steps(before.plan.steps, after.plan.steps), *_manner(before.manner, after.manner), *_rules(before, after))
+
+
+def _steps(before: tuple[PlanStep, ...], after: tuple[PlanStep, ...]) -> Iterator[str]:
+    old, new = ({step.id: step for step in steps} for steps in (before, after))
+    for step in before:
+        if step.id not in new:
+            yield f"- {step.id} {step}"
+    kept = [step.id for step in before if step.id in new]
+    order = [step.id for step in after if step.id in old]
+    for step in after:
+        if step.id not in old:
+            yield f"+ {step.id} {step}{_before(step, after)}"
+        elif str(old[step.id]) != str(step):
+            yield f"~ {step.id} {old[step.id]} -> {step}"
+    if kept != order:
+        yield f"~ order: {', '.join(order)}"
+
+
+def _before(step: PlanStep, steps: tuple[PlanStep, ...]) -> str:
+    place = steps.index(step)
+    return f" before {steps[place + 1].id}" if place + 1 < len(steps) else ""
+
+
+def _manner(before: Manner, after: Manner) -> Iterator[str]:
+    for name, unit in _UNITS.items():
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            yield f"~ {name} {old:g} -> {new:g} {unit}"
+    for step_id in sorted({*before.step_offsets, *after.step_offsets}):
+        if before.step_offsets.get(step_id, NOWHERE) != after.step_offsets.get(step_id, NOWHERE):
+            yield f"~ step {step_id} is done {_metres(after.step_offsets.get(step_id, NOWHERE))} from where it would be"
+    if before.offset != after.offset:
+        yield f"~ everything is done {_metres(after.offset)} from where it would be"
+
+
+def _metres(offset: tuple[float, float, float]) -> str:
+    return f"({', '.join(f'{value:.3f}' for value in offset)}) m"
+
+
+def _rules(before: Execution, after: Execution) -> Iterator[str]:
+    for sign, one, other in (("-", before, after), ("+", after, before)):
+        known = {constraint.formula for constraint in other.plan.constraints}
+        for constraint in one.plan.constraints:
+            if constraint.formula not in known:
+                yield f"{sign} rule: {constraint.words} ({read_back(constraint.formula)})"
