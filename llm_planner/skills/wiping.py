@@ -20,7 +20,8 @@ from llm_planner.world.places import Point2
 from llm_planner.world.scene import Scene, SceneObject
 
 DEEP = 0.001  # [m] that its underside is told to be under the table top, to stay on it
-OVERLAP = 0.9  # of the breadth of a stroke that counts
+OVERLAP = 0.85  # of the breadth of a stroke that counts
+BEYOND = 0.010  # [m] past the patch: whoever cuts a corner leaves nothing
 ROUND = 0.6  # the same of what is round
 ROOM_NEEDED = 0.001  # [m] around the hand and what it holds
 ON_STROKE = 0.008  # [m] off a stroke a hand follows it
@@ -90,9 +91,9 @@ def _ways(held: Held, patch: SceneObject, extra: int) -> Iterator[Strokes]:
 def _corners(length: float, breadth: float, ahead: float, aside: float, extra: int) -> list[Point2]:
     """There and back side by side over a patch of those half sizes, with a thing of those; along and across [m]."""
     count = max(1, math.ceil(breadth / (OVERLAP * aside))) + extra
-    outer = max(0.0, breadth - aside)
+    outer = max(0.0, breadth + BEYOND - aside)
     lanes = [0.0] if count == 1 else [outer * (2 * k / (count - 1) - 1) for k in range(count)]
-    end = max(length - ahead, 0.5 * ahead)
+    end = max(length + BEYOND - ahead, 0.5 * ahead)
     return [(side * end, lane) for k, lane in enumerate(lanes) for side in ((-1, 1) if k % 2 == 0 else (1, -1))]
 
 
