@@ -73,7 +73,8 @@ def edited(state: Execution, edit: Edit, confirmed: bool = False) -> Edited:
         raise StaleEditError(f"the plan is at version {state.version} now; the edit was made for {edit.version}")
     held, commands = _at_rest(state, edit)
     after = _applied(held, edit, confirmed)
-    after = replace(after, version=state.version + 1, before=_kept(held))
+    undoes = any(isinstance(one, Undo) for one in edit.operations)
+    after = replace(after, version=state.version + 1, before=after.before if undoes else _kept(held))
     changes = difference(held, after)
     if not changes:
         raise EditError("that changes nothing: it is so already, or at its limit")
@@ -96,10 +97,13 @@ def _reflex(state: Execution, edit: Edit) -> Edited | None:
             return None
 
 
+def acts_in_motion(edit: Edit) -> bool:
+    """Whether it is made while the robot moves; for everything else it is held."""
+    return all(isinstance(one, Shift) or (isinstance(one, Adjust) and not one.step) for one in edit.operations)
+
+
 def _at_rest(state: Execution, edit: Edit) -> tuple[Execution, tuple[Command, ...]]:
-    """Motion is corrected in motion; for everything else the robot holds."""
-    in_motion = all(isinstance(one, Shift) or (isinstance(one, Adjust) and not one.step) for one in edit.operations)
-    return (state, ()) if in_motion else advance(state, PauseRequested())
+    return (state, ()) if acts_in_motion(edit) else advance(state, PauseRequested())
 
 
 def _kept(state: Execution) -> Execution:
@@ -135,7 +139,8 @@ def _applied(state: Execution, edit: Edit, confirmed: bool) -> Execution:
 def _back(state: Execution, scene: Scene) -> Execution:
     after = undone(state, scene)
     assert state.before is not None
-    return replace(_rehearsed(after, scene) if after.watch.watched else after, last_id=state.last_id)
+    after = replace(after, last_id=max(after.last_id, state.last_id), before=state.before.before)
+    return _rehearsed(after, scene) if after.watch.watched else after
 
 
 def _is_of_steps(operation: Operation) -> bool:
