@@ -8,6 +8,8 @@ from llm_planner.correction.edits import AddRule, Adjust, Change, Edit, Hold, In
 from llm_planner.plan.draft import EditError
 from llm_planner.plan.editing import edited
 from llm_planner.plan.execution_state import Execution
+from llm_planner.skills.library import load_skills
+from llm_planner.world.scene import Scene
 
 ERRANDS = [("1", "2"), ("3", "4"), ("5", "6")]
 PLAN = (
@@ -28,6 +30,12 @@ EDITS = st.one_of(
     st.tuples(*[st.floats(-0.04, 0.04)] * 3).map(lambda offset: (Shift(offset),)),
     THINGS.map(lambda thing: (AddRule(f"G !in({thing}, blue bowl)", f"keep the {thing} out"),)),
 )
+
+
+@pytest.fixture(scope="session")
+def skills():
+    """Those of an arm."""
+    return {skill.name: skill for skill in load_skills().for_scene(Scene(0.0, ())).signatures}
 
 
 def plan_of(state: Execution):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from llm_planner.skills.arm import Arm, Script
@@ -15,7 +16,7 @@ from llm_planner.skills.sliding import stroke_to
 from llm_planner.world.names import the
 from llm_planner.world.places import WORKSPACE, Point2, Rectangle, region
 from llm_planner.world.predicates import at
-from llm_planner.world.scene import SceneObject
+from llm_planner.world.scene import Scene, SceneObject
 
 INSIDE = 0.01  # [m] of the middle of what is swept into a region from its edge
 GOALS, DETOURS = 0.04, 0.06  # [m] between the points of a region, and of the table, that are tried
@@ -37,44 +38,37 @@ def _place(value: Argument) -> Place:
 
 
 def _next(arm: Arm, item: SceneObject, place: Place) -> Point2:
-    """Where the next stroke takes the thing: to its place, or somewhere from where there is a way to that."""
-    began = arm.began.scene.find(item.name).position[:2]
-    goals = _goals(began, place)
+    """Where the next stroke takes the thing: to its place, or somewhere from where there is a way to that.
+
+    What was chosen in the beginning stays so: a thing that slides aside by millimetres is not taken elsewhere for it.
+    """
+    began = arm.began.scene.find(item.name)
+    goals = _goals(began.position[:2], place)
     if math.dist(item.position[:2], goals[0]) <= ENOUGH:
         return goals[0]
-    for point in _candidates(began, goals):
-        if math.dist(item.position[:2], point) >= ENOUGH and _under_way(arm, item, point):
-            return point
+    with suppress(SkillError):
+        first = _chosen(arm, arm.began.scene, began, goals)
+        if first in goals and _is_free(arm, arm.scene, item, first, GRAZING):
+            return first
+    return _chosen(arm, arm.scene, item, goals)
+
+
+def _chosen(arm: Arm, scene: Scene, item: SceneObject, goals: list[Point2]) -> Point2:
+    """Where to take the thing that is there; raises SkillError (NO_FREE_SPACE)."""
     for goal in goals:
-        if _is_free(arm, item, goal):
+        if _is_free(arm, scene, item, goal, ROOMY):
             return goal
     for via in _detours(item.position[:2], goals[0]):
         there = replace(item, position=(*via, item.position[2]))
-        if _is_free(arm, item, via) and _is_free(arm, there, goals[0]):
+        if _is_free(arm, scene, item, via, ROOMY) and _is_free(arm, scene, there, goals[0], ROOMY):
             return via
     raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no free way to sweep {the(item.name)} there")
-
-
-def _candidates(began: Point2, goals: list[Point2]) -> list[Point2]:
-    return [*goals, *_detours(began, goals[0])]
 
 
 def _detours(here: Point2, goal: Point2) -> list[Point2]:
     """Points to go round by, the shortest way first."""
     points = [point for point in _spread(WORKSPACE, DETOURS) if math.dist(here, point) >= DETOURS / 2]
     return sorted(points, key=lambda point: math.dist(here, point) + math.dist(point, goal))
-
-
-def _under_way(arm: Arm, item: SceneObject, point: Point2) -> bool:
-    """Whether the thing is being pushed there: what has slid aside by millimetres is not taken elsewhere for it."""
-    stroke = stroke_to(item, point)
-    if not is_behind(arm, stroke):
-        return False
-    try:
-        stroke.check_way(arm.scene, arm.observation.zones, GRAZING)
-    except SkillError:
-        return False
-    return True
 
 
 def _goals(here: Point2, place: Place) -> list[Point2]:
@@ -92,10 +86,14 @@ def _spread(area: Rectangle, apart: float) -> list[Point2]:
     return [(x, area.y_min + j * (area.y_max - area.y_min) / ny) for x in xs for j in range(ny + 1)]
 
 
-def _is_free(arm: Arm, item: SceneObject, goal: Point2) -> bool:
-    """Whether one stroke may take the thing there."""
+def _is_free(arm: Arm, scene: Scene, item: SceneObject, goal: Point2, margin: float) -> bool:
+    """Whether one stroke may take the thing there, `margin` [m] beside others; a hand that is behind it has room."""
+    stroke, zones = stroke_to(item, goal), arm.observation.zones
     try:
-        stroke_to(item, goal).check(arm.scene, arm.observation.zones, ROOMY)
+        if margin < 0.0 and is_behind(arm, stroke):
+            stroke.check_way(scene, zones, margin)
+        else:
+            stroke.check(scene, zones, margin)
     except SkillError:
         return False
     return True
