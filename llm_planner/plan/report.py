@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from llm_planner.plan.plan import Outcome, Plan
+from llm_planner.plan.plan import Outcome, Plan, PlanStep
 from llm_planner.plan.rehearsal import Rehearsal
 from llm_planner.plan.run_log import Kept
 from llm_planner.skills.contract import Argument
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.words import read_back
+from llm_planner.world.building import Building, Room
 from llm_planner.world.scene import Pose, Scene, SceneObject
 
 FORMAT_VERSION = 2
@@ -45,17 +46,7 @@ class Report:
             "outcome": self.outcome.value,
             "message": self.message,
             "program": plan.program if plan else "",
-            "steps": [] if plan is None else [
-                {
-                    "id": step.id,
-                    "skill": step.skill,
-                    "arguments": {name: _argument(value) for name, value in step.arguments.items()},
-                    "line": step.line,
-                    "status": step.status.value,
-                    "message": step.message,
-                }
-                for step in plan.steps
-            ],
+            "steps": [] if plan is None else list(map(step_json, plan.steps)),
             "constraints": [] if plan is None else list(map(constraint_json, plan.constraints)),
             "kept": list(map(kept_json, self.kept)),
             "rehearsal": rehearsal_json(self.rehearsal),
@@ -63,7 +54,19 @@ class Report:
             "scene_after": scene_json(self.scene_after),
             "duration": round(self.duration, 3),
             "confidence": None if self.confidence is None else round(self.confidence, 4),
-        }  # fmt: skip
+        }
+
+
+def step_json(step: PlanStep) -> dict[str, Any]:
+    """A step as plain values."""
+    return {
+        "id": step.id,
+        "skill": step.skill,
+        "arguments": {name: _argument(value) for name, value in step.arguments.items()},
+        "line": step.line,
+        "status": step.status.value,
+        "message": step.message,
+    }
 
 
 def constraint_json(constraint: Constraint) -> dict[str, Any]:
@@ -103,6 +106,7 @@ def scene_json(scene: Scene | None) -> dict[str, Any] | None:
         "held": scene.held,
         "robot": scene.robot and {**_pose(scene.robot), "room": scene.robot_room},
         "rooms": list(scene.building.names) if scene.building else [],
+        "building": scene.building and building_json(scene.building),
         "objects": [
             {
                 "name": item.name,
@@ -110,8 +114,24 @@ def scene_json(scene: Scene | None) -> dict[str, Any] | None:
                 "color": item.color,
                 **_pose(item),
                 "size": [round(value, 5) for value in item.size],
+                "state": round(item.state, 4),
             }
             for item in scene.objects
+        ],
+    }
+
+
+def building_json(building: Building) -> dict[str, Any]:
+    """A floor plan as plain values: areas as [x_min, x_max, y_min, y_max] and doors at [x, y], metres."""
+
+    def area(room: Room) -> list[float]:
+        return [round(value, 4) for value in (room.area.x_min, room.area.x_max, room.area.y_min, room.area.y_max)]
+
+    return {
+        "rooms": [{"name": room.name, "area": area(room)} for room in building.rooms],
+        "doors": [
+            {"rooms": list(door.rooms), "position": [round(value, 4) for value in door.position]}
+            for door in building.doors
         ],
     }
 
