@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from llm_planner.correction.edits import Clarify, Edit
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.program.signatures import Signature
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene, Vector3
+
+if TYPE_CHECKING:
+    from llm_planner.plan.execution_state import Execution
 
 _AHEAD = (StepStatus.RUNNING, StepStatus.PENDING)
 
@@ -61,3 +65,10 @@ class Situation:
             if any(step.id == step_id for step in group):
                 return group
         raise KeyError(f"no step is called {step_id!r}; the steps are: {self.plan.listing}")
+
+
+def situation_of(state: Execution, edits: tuple[Edit, ...] = (), asked: Clarify | None = None) -> Situation:
+    """That of an execution which has seen a scene; `edits` were applied to it, the newest last."""
+    assert state.scene is not None
+    skills = state.interpreter.program.skills
+    return Situation(state.plan, state.scene, skills, state.viewpoint, state.version, state.origins, edits, asked)

@@ -6,32 +6,60 @@ import re
 
 from llm_planner.language.plain_text import plain_text
 
-# What people say before the word itself: "hey robot, please just stop now".
+# What people say before the word itself: "hey robot, could you please just stop now".
 _FILLERS = frozenset(
-    re.findall(r"\w+", "ah argh hey hi just no now oh ok okay please quick quickly robot so wait well yo you")
+    re.findall(
+        r"\w+",
+        "ah argh hey hi just no now oh ok okay please quick quickly robot so wait well yo you can could would will "
+        "must i said enough right alright all but and that is thats",
+    )
 )
-_WORDS = frozenset(("abort", "cancel", "freeze", "halt", "stop", "stopp", "whoa", "woah"))
+_AFTER = frozenset(re.findall(r"\w+", "now please right there here it this that everything immediately at once robot"))
+_WORDS = frozenset(("abort", "freeze", "halt", "stop", "stopp", "whoa", "woah"))
 _PHRASES = (
     ("hold", "still"),
     ("stand", "still"),
     ("stay", "still"),
-    ("do", "not", "move"),
-    ("dont", "move"),
     ("stay", "where", "you", "are"),
     ("emergency", "stop"),
     ("e", "stop"),
     ("estop",),
 )
+_STAY = (("do", "not", "move"), ("dont", "move"))  # but "don't move the bowl" is about the bowl
+_THINGS = frozenset(re.findall(r"\w+", "the my your our his her their those these both"))
+_CANCELLED = frozenset(re.findall(r"\w+", "that it this everything all now please immediately stop"))
+_WORK = frozenset(re.findall(r"\w+", "plan task job program whole operation mission current"))
+_ELSE = (("stop", "by"), ("stop", "off"), ("stop", "over"), ("stop", "sign"), ("stop", "light"), ("stop", "watch"))
 
 
 def is_stop(text: str) -> bool:
     """Whether a person who says this wants the robot to stop, now.
 
-    An utterance that begins with a stop word counts, whatever follows: stopping for nothing does no harm.
+    An utterance that begins with a stop word counts, whatever follows: stopping for nothing does no harm. So does one
+    that has a stop word alone between two pauses. "Don't stop" does not, nor does talk in which the word occurs.
     """
-    words = re.findall(r"[a-z]+", plain_text(text[:200]).lower().replace("'", "").replace("’", ""))
+    plain = plain_text(text[:200]).lower().replace("'", "").replace("’", "")
+    first, *others = [re.findall(r"[a-z]+", clause) for clause in re.split(r"[.,;:!?…—–]+|\s-\s", plain)] or [[]]
+    whole = re.findall(r"[a-z]+", plain)
+    return _begins(whole) or _begins(first) or any(_is_alone(clause) for clause in others)
+
+
+def _begins(words: list[str]) -> bool:
+    """Whether they begin with a stop word, but for what people say before it."""
     while words and words[0] in _FILLERS:
-        words.pop(0)
-    if not words:
+        words = words[1:]
+    if not words or tuple(words[:2]) in _ELSE:
         return False
+    if words[0] == "cancel":
+        return not words[1:] or words[1] in _CANCELLED or (words[1] == "the" and bool(_WORK & set(words[2:3])))
+    if any(tuple(words[: len(phrase)]) == phrase and not _THINGS & set(words[len(phrase) :][:1]) for phrase in _STAY):
+        return True
     return words[0] in _WORDS or any(tuple(words[: len(phrase)]) == phrase for phrase in _PHRASES)
+
+
+def _is_alone(words: list[str]) -> bool:
+    """Whether they are a stop and nothing else."""
+    while words and words[-1] in _AFTER:
+        words = words[:-1]
+    left = [word for word in words if word not in _FILLERS]
+    return _begins(words) and (len(left) == 1 or tuple(left) in (*_PHRASES, *_STAY))

@@ -1,19 +1,20 @@
-"""What has been commanded, planned and done, one JSON object a line, appended and never changed.
+"""What has been commanded, planned, edited, done and learned: records in a SQLite file, appended and never changed.
 
 A record is on the disk before `append` returns, so that after a crash it can be told which command was left unfinished.
+Several processes may append to one file at the same time.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from llm_planner.errors import InputError
+from llm_planner.database import Format, open_database, refusals
 
 
 class RecordKind(str, Enum):
@@ -21,13 +22,15 @@ class RecordKind(str, Enum):
 
     COMMAND = "command"
     PLAN = "plan"
+    EDIT = "edit"
     STEP = "step"
     OUTCOME = "outcome"
+    LESSON = "lesson"
 
 
 @dataclass(frozen=True)
 class Record:
-    """One line: when (seconds since the epoch), of which command, and what."""
+    """One entry: when (seconds since the epoch), of which command, and what."""
 
     time: float
     kind: RecordKind
@@ -37,72 +40,94 @@ class Record:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A command without an outcome, and the last that is known of its steps (id -> status)."""
+    """A command without an outcome, and the last that is known of its steps (id -> status).
+
+    `done` are the steps that were done, `edits` what was said to correct it, both as people read them; `planned` is
+    whether a plan for it was under way.
+    """
 
     command_id: str
     command: str
     steps: dict[str, str]
+    done: tuple[str, ...] = ()
+    edits: tuple[str, ...] = ()
+    planned: bool = False
+
+    def __str__(self) -> str:
+        done = f"after {len(self.done)} steps ({', '.join(self.done)})" if self.done else "before any step was done"
+        edits = f", corrected by {', '.join(f'“{words}”' for words in self.edits)}" if self.edits else ""
+        return f"“{self.command}”, {done}{edits}"
+
+
+_FORM = Format(
+    "journal",
+    0x6C706A6E,  # "lpjn"
+    (
+        "CREATE TABLE record (number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, kind TEXT NOT NULL, "
+        "command_id TEXT NOT NULL, data TEXT NOT NULL)",
+    ),
+)
 
 
 class Journal:
     """Appends to the file `path`, which is made with its folder when it is not there.
 
-    Raises InputError, naming the path, when it cannot be written.
+    Raises InputError, naming the path, when it cannot be written or is no journal.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            torn = path.exists() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
-            self._file = path.open("a", encoding="utf-8")
-        except OSError as error:
-            raise InputError(
-                f"the journal {path} cannot be written: {error.strerror}; choose another place for it"
-            ) from error
-        if torn:  # a crash in the middle of a line must not spoil the next one
-            self._file.write("\n")
+        self._database = open_database(path, _FORM)
 
     def append(self, record: Record) -> None:
-        """Write one record and wait until it is on the disk."""
-        line = {"time": record.time, "kind": record.kind.value, "command_id": record.command_id, **record.data}
-        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Write one record and wait until it is on the disk; raises InputError where the disk takes no more."""
+        data = json.dumps(record.data, ensure_ascii=False)
+        with refusals(self.path, _FORM.what):
+            self._database.execute(
+                "INSERT INTO record (time, kind, command_id, data) VALUES (?, ?, ?, ?)",
+                (record.time, record.kind.value, record.command_id, data),
+            )
 
     def close(self) -> None:
         """Nothing can be appended afterwards."""
-        self._file.close()
+        self._database.close()
 
 
 def read_journal(path: Path) -> tuple[Record, ...]:
-    """Every whole record; lines torn by a crash are left out. A journal that is not there is empty."""
+    """Every record, the oldest first. A journal that is not there is empty; raises InputError as `Journal`."""
     if not path.exists():
         return ()
-    records = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            records.append(_record(dict(json.loads(line))))
-        except (ValueError, KeyError, TypeError):
-            continue
-    return tuple(records)
-
-
-def _record(values: dict[str, Any]) -> Record:
-    data = {key: value for key, value in values.items() if key not in ("time", "kind", "command_id")}
-    return Record(float(values["time"]), RecordKind(values["kind"]), str(values["command_id"]), data)
+    with closing(open_database(path, _FORM)) as database, refusals(path, _FORM.what):
+        rows = database.execute("SELECT time, kind, command_id, data FROM record ORDER BY number").fetchall()
+    return tuple(Record(time, RecordKind(kind), name, json.loads(data)) for time, kind, name, data in rows)
 
 
 def unfinished(records: Iterable[Record]) -> tuple[Unfinished, ...]:
-    """The commands that were begun and have no outcome, oldest first."""
+    """The commands that were begun and have no outcome, or only that whoever did them was `lost`; oldest first."""
     commands: dict[str, str] = {}
     steps: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[str, str]] = {}
+    edits: dict[str, list[str]] = {}
+    planned: set[str] = set()
     for record in records:
+        name, data = record.command_id, record.data
         if record.kind is RecordKind.COMMAND:
-            commands[record.command_id] = str(record.data.get("command", ""))
+            commands[name] = str(data.get("command", ""))
+        elif record.kind is RecordKind.PLAN:
+            planned.add(name)
         elif record.kind is RecordKind.STEP:
-            statuses = steps.setdefault(record.command_id, {})
-            statuses[str(record.data.get("step_id", ""))] = str(record.data.get("status", ""))
-        elif record.kind is RecordKind.OUTCOME:
-            commands.pop(record.command_id, None)
-    return tuple(Unfinished(name, text, steps.get(name, {})) for name, text in commands.items())
+            step_id = str(data.get("step_id", ""))
+            steps.setdefault(name, {})[step_id] = str(data.get("status", ""))
+            texts.setdefault(name, {})[step_id] = str(data.get("step", ""))
+        elif record.kind is RecordKind.EDIT:
+            edits.setdefault(name, []).append(str(data.get("words", "")))
+        elif record.kind is RecordKind.OUTCOME and not data.get("lost"):
+            commands.pop(name, None)
+
+    def done(name: str) -> tuple[str, ...]:
+        return tuple(texts[name][step] for step, status in steps.get(name, {}).items() if status == "done")
+
+    return tuple(
+        Unfinished(name, text, steps.get(name, {}), done(name), tuple(edits.get(name, ())), name in planned)
+        for name, text in commands.items()
+    )

@@ -34,3 +34,23 @@ def test_this_is_an_ordinary_command(text):
 
 def test_a_stop_in_colour_is_heard() -> None:
     assert is_stop("\x1b[31mst\x07op\x1b[0m")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["could you stop please", "that's enough, stop", "careful, stop!", "no wait - stop it", "I said stop",
+     "can you stop now",
+     "cancel the plan", "cancel everything", "don't move, wet floor", "okay that is enough stop"],
+)  # fmt: skip
+def test_a_stop_may_come_after_other_words(text):
+    assert is_stop(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["don't move the blue bowl", "stop by the office later", "no need to stop", "don't stop, it's fine",
+     "I couldn't stop laughing at that film", "he said to stop being silly", "the bus stop is over there",
+     "cancel the parcel", "cancel my appointment", "okay, tell him to stop smoking"],
+)  # fmt: skip
+def test_talk_in_which_the_word_occurs_is_none(text):
+    assert not is_stop(text)

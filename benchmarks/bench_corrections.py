@@ -1,0 +1,142 @@
+"""How often what is said to a working robot becomes the right edit: of the right level, and exactly.
+
+Two halves of 120 corrections over 12 kinds and both worlds. The kept half is only counted: its words are never shown,
+so that no reader is written for them.
+
+    python benchmarks/bench_corrections.py [--reader rules] [--halves open kept] [--json] [--show]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from correction_cases import HALVES, Case, read_cases, read_situations
+from correction_judge import exact_right, level_right
+
+from llm_planner.correction.edit_json import edit_json
+from llm_planner.correction.edits import Clarify, Edit
+from llm_planner.correction.situation import Situation
+from llm_planner.skills.learning.intervals import wilson
+
+Read = Callable[[str, Situation], Edit | None]  # None: it leaves this to another reader
+SHOWN = ("open",)  # halves whose words may be printed
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one correction, and how long it took [s CPU]. `asked`: the answer was a question."""
+
+    case: Case
+    edit: Edit | None
+    level: bool
+    exact: bool
+    seconds: float
+
+    @property
+    def asked(self) -> bool:
+        return self.edit is not None and any(isinstance(each, Clarify) for each in self.edit.operations)
+
+
+def judge(case: Case, situation: Situation, read: Read) -> Verdict:
+    """The verdict on one correction; one that is left to another reader is not right."""
+    began = time.process_time()
+    edit = read(case.words, situation)
+    seconds = time.process_time() - began
+    if edit is None:
+        return Verdict(case, None, False, False, seconds)
+    return Verdict(case, edit, level_right(edit, case), exact_right(edit, case, situation), seconds)
+
+
+def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Shares with their 95 % intervals, together and by kind and world."""
+    milliseconds = [1e3 * verdict.seconds for verdict in verdicts]
+    missed = [verdict for verdict in verdicts if not verdict.exact]
+    return {
+        **_shares(verdicts),
+        "misses that are questions": sum(verdict.asked for verdict in missed),
+        "misses left to another reader": sum(verdict.edit is None for verdict in missed),
+        "CPU ms, median": round(float(np.median(milliseconds)), 2),
+        "CPU ms, 95 %": round(float(np.quantile(milliseconds, 0.95)), 2),
+        "kinds": _by(verdicts, lambda case: case.kind),
+        "worlds": _by(verdicts, lambda case: case.world),
+    }
+
+
+def _shares(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    return {
+        "level": _share([verdict.level for verdict in verdicts]),
+        "exact": _share([verdict.exact for verdict in verdicts]),
+    }
+
+
+def _share(right: Sequence[bool]) -> dict[str, float]:
+    low, high = wilson(sum(right), len(right))
+    share = sum(right) / max(1, len(right))
+    return {"share": round(share, 3), "low": round(low, 3), "high": round(high, 3), "of": len(right)}
+
+
+def _by(verdicts: Sequence[Verdict], group: Callable[[Case], str]) -> dict[str, Any]:
+    names = dict.fromkeys(group(verdict.case) for verdict in verdicts)
+    return {name: _shares([v for v in verdicts if group(v.case) == name]) for name in names}
+
+
+def lines(figures: Mapping[str, Any]) -> list[str]:
+    """A table of one half."""
+    rows = {"all": figures, **figures["worlds"], **figures["kinds"]}
+    table = [
+        f"    {name:10} level {_written(row['level'])}   exact {_written(row['exact'])}" for name, row in rows.items()
+    ]
+    return table + [f"    {name}: {value}" for name, value in figures.items() if not isinstance(value, dict)]
+
+
+def _written(share: Mapping[str, float]) -> str:
+    return f"{share['share']:.3f} ({share['low']:.2f} to {share['high']:.2f}, of {share['of']})"
+
+
+def _missed(verdict: Verdict) -> str:
+    answer = json.dumps(edit_json(verdict.edit)["operations"]) if verdict.edit else "left to another reader"
+    wanted = [json.dumps(edit_json(edit)["operations"]) for edit in verdict.case.accepted[:1]]
+    case = verdict.case
+    return f"{case.kind}, {case.situation}: {case.words}\n    is      {answer}\n    wanted  {wanted[0]}"
+
+
+def _rules() -> Read:
+    from llm_planner.correction.rule_reader import read_by_rules
+
+    return read_by_rules
+
+
+READERS: Mapping[str, Callable[[], Read]] = {"rules": _rules}
+
+
+def main(arguments: list[str] | None = None, read: Read | None = None) -> dict[str, Any]:
+    """Run and print; returns the figures by half. A reader that is handed in is measured in place of the named one."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--reader", choices=READERS, default="rules")
+    parser.add_argument("--halves", nargs="+", choices=HALVES, default=list(HALVES))
+    parser.add_argument("--limit", type=int, default=0, help="only the first so many of each half")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--show", action="store_true", help="print what was not exactly right, of the open half")
+    args = parser.parse_args(arguments)
+    read, situations, figures = read or READERS[args.reader](), read_situations(), dict[str, Any]()
+    for half in args.halves:
+        cases = read_cases(HALVES[half])[: args.limit or None]
+        verdicts = [judge(case, situations[case.situation], read) for case in cases]
+        figures[half] = summary(verdicts)
+        if args.show and half in SHOWN:
+            print(*(_missed(verdict) for verdict in verdicts if not verdict.exact), sep="\n")
+        if not args.json:
+            print(half, *lines(figures[half]), sep="\n")
+    if args.json:
+        print(json.dumps(figures))
+    return figures
+
+
+if __name__ == "__main__":
+    main()

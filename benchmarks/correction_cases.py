@@ -1,0 +1,105 @@
+"""Corrections that people say, each with the situation that it is said in and the edits that are right.
+
+For measuring only: nothing that reads corrections is written, prompted or trained from these files, and the kept half
+is not even looked at for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from llm_planner.correction.edit_json import edit_from_json, operation_from_json
+from llm_planner.correction.edits import Clarify, Edit
+from llm_planner.correction.situation import Situation
+from llm_planner.plan.plan import Plan, PlanStep, StepStatus
+from llm_planner.skills.library import load_skills
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.parser import parse
+from llm_planner.world.building import Building, Door, Room
+from llm_planner.world.places import Rectangle, viewpoint
+from llm_planner.world.scene import Pose, Quaternion, Scene, SceneObject, Vector3
+
+DATA = Path(__file__).parent / "data"
+SITUATIONS = DATA / "correction_situations.json"
+HALVES = {"open": DATA / "corrections_open.jsonl", "kept": DATA / "corrections_kept.jsonl"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What somebody says in a situation (its name); each of the edits `accepted` is right."""
+
+    kind: str
+    world: str
+    words: str
+    situation: str
+    accepted: tuple[Edit, ...]
+
+
+def read_cases(path: Path) -> list[Case]:
+    """All corrections of a file of one JSON object a line; raises InputError for an edit that is none."""
+    return [_case(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _case(row: Mapping[str, Any]) -> Case:
+    expected = row["expected"]
+    accepted = tuple(edit_from_json(values) for values in expected.get("any_of", [expected]))
+    return Case(row["kind"], row["world"], row["words"], row["situation"], accepted)
+
+
+def read_situations(path: Path = SITUATIONS) -> dict[str, Situation]:
+    """All situations of a file, by their names, with the skills that ship."""
+    library = load_skills(learned=False)
+    found = {}
+    for name, row in json.loads(path.read_text(encoding="utf-8")).items():
+        scene = _scene(row["scene"])
+        found[name] = Situation(
+            plan=_plan(row["plan"]),
+            scene=scene,
+            skills={skill.name: skill for skill in library.for_scene(scene).signatures},
+            viewpoint=viewpoint(row["viewpoint"]),
+            version=row["version"],
+            origins={thing: _point(point) for thing, point in row["origins"].items()},
+            edits=tuple(map(edit_from_json, row["edits"])),
+            asked=_question(row["asked"]),
+        )
+    return found
+
+
+def _question(values: Mapping[str, Any] | None) -> Clarify | None:
+    question = operation_from_json(values) if values else None
+    return question if isinstance(question, Clarify) else None
+
+
+def _plan(row: Mapping[str, Any]) -> Plan:
+    constraints = [Constraint(parse(c["formula"]), c["words"], c["goal"]) for c in row["constraints"]]
+    steps = [PlanStep(**{**step, "status": StepStatus(step["status"])}) for step in row["steps"]]
+    return Plan(row["command"], row["program"], tuple(steps), constraints=tuple(constraints))
+
+
+def _scene(row: Mapping[str, Any]) -> Scene:
+    """As `plan --json` prints it, with the floor plan of the building beside it."""
+    objects = [
+        SceneObject(item["name"], item["kind"], item["color"], *_pose(item), _point(item["size"]))
+        for item in row["objects"]
+    ]
+    building = _building(row["building"]) if "building" in row else None
+    return Scene(row["time"], tuple(objects), row["held"], Pose(*_pose(row["robot"])), building=building)
+
+
+def _pose(row: Mapping[str, Any]) -> tuple[Vector3, Quaternion]:
+    x, y, z, w = map(float, row["orientation"])
+    return _point(row["position"]), (x, y, z, w)
+
+
+def _point(values: Sequence[float]) -> Vector3:
+    x, y, z = map(float, values)
+    return x, y, z
+
+
+def _building(row: Mapping[str, Any]) -> Building:
+    rooms = tuple(Room(room["name"], Rectangle(*room["area"])) for room in row["rooms"])
+    return Building(rooms, tuple(Door(tuple(door["rooms"]), tuple(door["position"])) for door in row["doors"]))

@@ -1,0 +1,63 @@
+"""`llm-planner edit TEXT --plan FILE`: what a correction would change of a plan, and whether it may; nothing moves."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llm_planner.cli.batch import add_batch_argument, answer_batch, check_alone, told
+from llm_planner.cli.planning_options import command_text, requested_viewpoint
+
+if TYPE_CHECKING:
+    from llm_planner.correction.verdict import EditAnswer
+
+VIEWPOINTS = ("behind", "facing", "left", "right")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="*", help="what is said while the plan runs: no, the blue one")
+    parser.add_argument(
+        "--plan", type=Path, required=True, metavar="FILE", help="as `llm-planner plan --json` prints it"
+    )
+    parser.add_argument("--running-step", default="", metavar="N", help="id of the step under way (default: none yet)")
+    parser.add_argument("--holding", default="", metavar="OBJECT", help="what that step has in the gripper already")
+    parser.add_argument("--viewpoint", choices=VIEWPOINTS, default="behind", help="where the speaker stands")
+    add_batch_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the edit, the difference and the verdict as JSON; the exit status is 0 when it may be made."""
+    answered = _reader(args)
+    if args.batch is None:
+        from llm_planner.cli.answer import json_line
+
+        answer = answered(command_text(args))
+        print(json_line(answer.to_json()))
+        return 0 if answer.outcome.value == "done" else 1
+    check_alone(args)
+    return answer_batch(args.batch, answered, _failed)
+
+
+def _reader(args: argparse.Namespace) -> Callable[[str], EditAnswer]:
+    """Answers words said in the middle of the plan in the file."""
+    from llm_planner.correction.reading import CorrectionReader
+    from llm_planner.correction.situation import situation_of
+    from llm_planner.correction.verdict import answer_words
+    from llm_planner.plan.midway import midway
+    from llm_planner.plan.report_reading import read_plan
+    from llm_planner.skills.library import load_skills
+
+    read = read_plan(args.plan)
+    skills = load_skills(learned=False).for_scene(read.scene).signatures
+    state = midway(read.plan, read.scene, skills, requested_viewpoint(args), args.running_step, args.holding)
+    situation, reader = situation_of(state), CorrectionReader()
+    return lambda words: answer_words(words, state, situation, reader.read)
+
+
+def _failed(words: str, error: Exception) -> EditAnswer:
+    from llm_planner.correction.verdict import EditAnswer
+
+    outcome, message = told(error)
+    return EditAnswer(words, outcome, message)

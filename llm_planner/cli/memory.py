@@ -1,0 +1,174 @@
+"""`llm-planner memory`: what was learned from corrections; no node needs to run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llm_planner.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from llm_planner.correction.memory.lesson import Lesson
+    from llm_planner.correction.memory.lesson_store import LessonStore
+
+PIPED = 120  # columns
+ACTIONS = ("list", "explain", "export", "forget")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action",
+        nargs="?",
+        default="list",
+        choices=ACTIONS,
+        help="list (default); explain ID; export [FILE] as JSON; forget ID, WORDS or --all",
+    )
+    parser.add_argument("what", nargs="*", help="the id of a lesson, words that name some, or a file")
+    parser.add_argument("--all", action="store_true", help="list also what is proposed or retired; forget everything")
+    parser.add_argument("--yes", action="store_true", help="forget without asking")
+    parser.add_argument(
+        "--memory", default="", metavar="FILE", help="the memory (default: the nodes', in ROS's folder)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do one of `ACTIONS`."""
+    from llm_planner.correction.memory.lesson_store import LessonStore
+    from llm_planner.nodes.journal_file import memory_path
+
+    path = memory_path(args.memory)
+    if not path.exists():
+        if args.memory or args.action in ("explain", "forget"):
+            raise InputError(f"there is no memory {path}: nothing was learned yet, or name its file with --memory")
+        if args.action == "list":
+            print(f"Nothing was learned yet ({path} is not there).")
+            return 0
+    with closing(LessonStore(path)) as store:
+        return {"list": _list, "explain": _explain, "export": _export, "forget": _forget}[args.action](args, store)
+
+
+def _list(args: argparse.Namespace, store: LessonStore) -> int:
+    from llm_planner.correction.memory.lesson import State
+
+    if args.what:
+        raise InputError(f"`memory list` takes no {args.what[0]!r}; to see one lesson: llm-planner memory explain ID")
+    lessons = [lesson for lesson in store.lessons() if args.all or lesson.state is State.LEARNED]
+    if lessons:
+        _show(lessons)
+    else:
+        print(f"Nothing is remembered in {store.path}.")
+    return 0
+
+
+def _show(lessons: Sequence[Lesson]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console, table = Console(highlight=False), Table(box=None, pad_edge=False)
+    if not console.is_terminal:
+        console.width = PIPED  # nothing is cut off
+    for column in ("id", "uses", "failed"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for column in ("lesson", "for", "told", "state"):
+        table.add_column(column)
+    for lesson in lessons:
+        numbers = (str(lesson.id), str(lesson.uses), str(lesson.failures))
+        table.add_row(*numbers, _gist(lesson), lesson.scope.value, _told(lesson), lesson.state.value)
+    console.print(table, markup=False)
+
+
+def _gist(lesson: Lesson) -> str:
+    from llm_planner.correction.memory.wording import gist
+    from llm_planner.language.plain_text import plain_text
+
+    return plain_text(gist(lesson))
+
+
+def _told(lesson: Lesson) -> str:
+    from llm_planner.correction.memory.wording import day
+
+    by = f" by {lesson.provenance.user}" if lesson.provenance.user else ""
+    return day(lesson.provenance.time, time.time()) + by
+
+
+def _explain(args: argparse.Namespace, store: LessonStore) -> int:
+    from llm_planner.correction.memory.explanation import explained
+
+    if len(args.what) != 1 or not args.what[0].isdigit():
+        raise InputError(
+            f"`memory explain` takes the id of one lesson, not {' '.join(args.what)!r}; see: {_see(store)}"
+        )
+    lesson = _find(store, int(args.what[0]))
+    print("\n".join(explained(lesson, store.lessons(), time.time())))
+    return 0
+
+
+def _find(store: LessonStore, number: int) -> Lesson:
+    for lesson in store.lessons():
+        if lesson.id == number:
+            return lesson
+    raise InputError(f"there is no lesson {number} in {store.path}; see: {_see(store)}")
+
+
+def _see(store: LessonStore) -> str:
+    return f"llm-planner memory --all --memory {store.path}"
+
+
+def _export(args: argparse.Namespace, store: LessonStore) -> int:
+    from llm_planner.cli.answer import json_line
+    from llm_planner.cli.files import check_output
+    from llm_planner.correction.memory.lesson_json import lesson_json
+
+    values = {"lessons": [lesson_json(lesson) for lesson in store.lessons()]}
+    if len(args.what) > 1:
+        raise InputError(f"`memory export` writes one file, not {len(args.what)}: {', '.join(args.what)}")
+    if not args.what:
+        print(json_line(values))
+        return 0
+    path = Path(args.what[0])
+    check_output("memory export", path, ".json")
+    path.write_text(json.dumps(values, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    print(f"{len(values['lessons'])} lessons: {path}")
+    return 0
+
+
+def _forget(args: argparse.Namespace, store: LessonStore) -> int:
+    lessons = _meant(args, store)
+    for lesson in lessons:
+        print(f"{lesson.id}  {_gist(lesson)}")
+    if not args.yes and not _agreed(len(lessons)):
+        print("Nothing was forgotten.")
+        return 1
+    store.forget(lesson.id for lesson in lessons)
+    print(f"Forgotten: {len(lessons)}.")
+    return 0
+
+
+def _meant(args: argparse.Namespace, store: LessonStore) -> tuple[Lesson, ...]:
+    """The lessons that are to be forgotten, at least one."""
+    from llm_planner.correction.memory.forgetting import meant
+
+    words = " ".join(args.what)
+    if bool(words) == args.all:
+        raise InputError("`memory forget` takes the id of a lesson, or words that name some, or --all")
+    if args.all:
+        found = store.lessons()
+    elif words.isdigit():
+        found = (_find(store, int(words)),)
+    else:
+        found = meant(store.lessons(), words)
+    if not found:
+        raise InputError(f"no lesson in {store.path} is about {words or 'anything'!r}; see: {_see(store)}")
+    return found
+
+
+def _agreed(count: int) -> bool:
+    print(f"Forget {'it' if count == 1 else f'all {count}'} for good? [y/N] ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

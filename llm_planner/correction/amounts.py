@@ -1,0 +1,95 @@
+"""How much: numbers with units as people say them, and what "a bit" is worth.
+
+"A bit" is a share of the size of what is moved, and half of what came before where the direction turns round.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from llm_planner.correction.requests import Size
+from llm_planner.errors import InputError
+from llm_planner.language.compact.constraints.lifting import SECONDS
+from llm_planner.language.compact.words import METRES, NUMBERS
+from llm_planner.world.scene import Scene, SceneObject
+
+SHARES: Mapping[Size, float] = {Size.BIT: 0.5, Size.PLAIN: 1.0, Size.MUCH: 2.0}  # of the size of what is moved
+SMALLEST = 0.02  # [m] that a thing counts as
+NO_THING = 0.04  # [m] that the size is where nothing is taken or held
+BASE = 0.4  # [m] that it is for a mobile robot
+
+_PERCENT = ("%", "percent", "per cent")
+_TIMES = ("times", "x")
+_TENS = {"sixty": 60.0, "seventy": 70.0, "eighty": 80.0, "ninety": 90.0, "hundred": 100.0}
+_NUMBERS = {**NUMBERS, **_TENS, "one": 1.0, "quarter": 0.25, "couple": 2.0, "another": 1.0}
+UNITS: Mapping[str, float] = {  # in metres, seconds, or as a factor
+    **METRES, **SECONDS, **dict.fromkeys(_PERCENT, 0.01), **dict.fromkeys(_TIMES, 1.0),
+}  # fmt: skip
+_WORDS = "|".join(sorted(_NUMBERS, key=len, reverse=True))
+_NUMBER = r"\d+(?:\.\d+)?"
+_COUNT = rf"(?:(?:{_WORDS})(?: (?:{_WORDS}))*)"
+_UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_MOMENT = r"(?!(?:an?|one) (?:s|secs?|seconds?|mins?|minutes?)\b)"  # "a second" is no second
+AMOUNT = re.compile(rf"(?<![\w.]){_MOMENT}(?P<count>{_NUMBER} ?|{_COUNT} )(?:of a |of an |of )?(?P<unit>{_UNIT})(?!\w)")
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number and its unit, one of `UNITS`."""
+
+    number: float
+    unit: str
+
+    @property
+    def value(self) -> float:
+        """In metres or seconds, or a factor."""
+        return self.number * UNITS[self.unit]
+
+    @property
+    def is_length(self) -> bool:
+        return self.unit in METRES
+
+    @property
+    def is_time(self) -> bool:
+        return self.unit in SECONDS
+
+
+def read_amount(words: str) -> Amount:
+    """The amount that the words are: "2 cm", "half an inch", "30 percent". Raises InputError for other words."""
+    found = AMOUNT.fullmatch(words)
+    if found is None:
+        raise InputError(f"{words!r} is no amount; say a number and a unit, such as 2 cm")
+    return Amount(_count(found["count"].strip()), found["unit"])
+
+
+def _count(said: str) -> float:
+    """ "twenty five" adds up, "half a" and "a hundred" multiply."""
+    if said[0].isdigit():
+        return float(said)
+    value = 0.0
+    for word in said.removeprefix("another ").split():
+        number = _NUMBERS[word]
+        value = value * number if value and (word in ("a", "an", "hundred", "couple") or number < 1) else value + number
+    return value
+
+
+def thing_size(item: SceneObject | None, scene: Scene) -> float:
+    """What an amount without a number is a share of [m]: the smaller of the thing's horizontal extents."""
+    if scene.building is not None:
+        return BASE
+    return max(SMALLEST, min(item.size[:2])) if item is not None else NO_THING
+
+
+def shift_length(size: Size, amount: Amount | None, reference: float, reversed_from: float = 0.0) -> float:
+    """How far to go [m, rounded to a millimetre]: as it was said; else by the size of the thing, `reference` [m].
+
+    `reversed_from` is the length of the shift before where this one goes against it [m], else 0: half of that is gone
+    back, unless much was asked for.
+    """
+    if amount is not None:
+        return round(amount.value, 3)
+    if reversed_from and size is not Size.MUCH:
+        return round(reversed_from / 2, 3)
+    return round(SHARES[size] * reference, 3)

@@ -1,0 +1,131 @@
+"""From what was asked for to the operations that do it, for the plan and the scene of the moment.
+
+Nothing that was said is dropped on the way: where something cannot be decided, the whole edit is a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from llm_planner.correction.building_additions import add
+from llm_planner.correction.building_choices import first_or_go, other_target, other_thing, skip_or_forbid
+from llm_planner.correction.building_motion import shift, too_far
+from llm_planner.correction.building_order import again, last, put_back, skip_this
+from llm_planner.correction.building_quantities import distance, duration, height_or_clearance, speed
+from llm_planner.correction.building_rules import add_rule, lift_rule
+from llm_planner.correction.edits import (
+    Cancel,
+    Clarify,
+    Confirm,
+    Edit,
+    Forget,
+    Hold,
+    Move,
+    Operation,
+    Remember,
+    Resume,
+    Scope,
+    Undo,
+)
+from llm_planner.correction.references import UnclearError, described
+from llm_planner.correction.requests import Intent, Request
+from llm_planner.correction.situation import Situation
+from llm_planner.correction.sources import Sources
+
+_Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
+_CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
+
+
+def build(requests: Sequence[Request], words: str, situation: Situation, sources: Sources) -> Edit:
+    """The edit for these requests, in their order; a single `Clarify` where one of them cannot be decided."""
+    scope = max((request.scope for request in requests), key=list(Scope).index, default=Scope.ONCE)
+    about = next((request.about for request in requests if request.scope is not Scope.ONCE), "")
+    try:
+        operations = [item for request in requests for item in _built(request, situation, sources)]
+        found = tuple(_without_idle_moves(operations, situation))
+        about = about_of(about, situation) if scope is not Scope.ONCE else ""
+    except UnclearError as unclear:
+        return Edit((Clarify(str(unclear), unclear.options),), words, situation.version)
+    scope = Scope.ONCE if _only_remembers(found) else scope
+    return Edit(found, words, situation.version, scope, about)
+
+
+def _only_remembers(operations: Sequence[Operation]) -> bool:
+    return all(isinstance(item, Remember | Forget) for item in operations)
+
+
+def about_of(words: str, situation: Situation) -> str:
+    """The name of the one thing that the words mean, else its kind with the colour that was said; "" for none."""
+    if not words:
+        return ""
+    if words in ("people", "persons", "humans", "children", "kids"):
+        return "person"
+    description = described(words, situation.scene)
+    if description.name:
+        return description.name
+    return " ".join(filter(None, (description.color, description.kind or description.unknown)))
+
+
+def _built(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    found = _BUILDERS[request.intent](request, situation, sources)
+    return _unless_it_is_so(found, situation) if request.negated and request.intent not in _CHOOSING else found
+
+
+def _unless_it_is_so(operations: tuple[Operation, ...], situation: Situation) -> tuple[Operation, ...]:
+    """ "Don't go slower" takes the last edit back where that made it slower; else all is as it should be."""
+    newest = situation.edits[-1].operations if situation.edits else ()
+    return (Undo(),) if newest == operations else ()
+
+
+def _without_idle_moves(operations: Sequence[Operation], situation: Situation) -> list[Operation]:
+    """Moves that leave the order as it is are none; raises UnclearError where nothing else was asked for."""
+    order = [step.id for step in situation.ahead]
+    kept: list[Operation] = []
+    for operation in operations:
+        if isinstance(operation, Move):
+            left = [step for step in order if step not in operation.steps]
+            at = left.index(operation.before) if operation.before in left else len(left)
+            after = [*left[:at], *operation.steps, *left[at:]]
+            if after == order:
+                continue
+            order = after
+        kept.append(operation)
+    if operations and not kept:
+        raise UnclearError("That is the order of things already. What should be done otherwise?")
+    return kept
+
+
+_BUILDERS: dict[Intent, _Builder] = {
+    Intent.HOLD: lambda request, situation, sources: (Hold(),),
+    Intent.RESUME: lambda request, situation, sources: (Resume(),),
+    Intent.CANCEL: lambda request, situation, sources: (Cancel(),),
+    Intent.SHIFT: lambda request, situation, sources: shift(request, situation),
+    Intent.TOO_FAR: lambda request, situation, sources: too_far(request, situation),
+    Intent.SPEED: lambda request, situation, sources: speed(request, situation),
+    Intent.HEIGHT: lambda request, situation, sources: height_or_clearance(request, situation),
+    Intent.CLEARANCE: lambda request, situation, sources: height_or_clearance(request, situation),
+    Intent.DISTANCE: lambda request, situation, sources: distance(request, situation),
+    Intent.DURATION: lambda request, situation, sources: duration(request, situation),
+    Intent.OTHER_THING: other_thing,
+    Intent.OTHER_TARGET: other_target,
+    Intent.FIRST: first_or_go,
+    Intent.LAST: lambda request, situation, sources: last(request, situation),
+    Intent.SKIP: skip_or_forbid,
+    Intent.SKIP_THIS: lambda request, situation, sources: skip_this(situation),
+    Intent.PUT_BACK: lambda request, situation, sources: put_back(request, situation),
+    Intent.ADD: add,
+    Intent.AGAIN: lambda request, situation, sources: again(situation),
+    Intent.RULE: add_rule,
+    Intent.LIFT: lambda request, situation, sources: lift_rule(request, situation),
+    Intent.REMEMBER: lambda request, situation, sources: (Remember(request.scope),),
+    Intent.FORGET: lambda request, situation, sources: (Forget(_lesson(request.about, situation)),),
+    Intent.UNDO: lambda request, situation, sources: (Undo(),),
+    Intent.YES: lambda request, situation, sources: (Confirm(True),),
+    Intent.NO: lambda request, situation, sources: (Confirm(False),),
+    Intent.OPTION: lambda request, situation, sources: (),
+    Intent.NOTHING: lambda request, situation, sources: (),
+}
+
+
+def _lesson(words: str, situation: Situation) -> str:
+    return words if words == "everything" else about_of(words, situation)

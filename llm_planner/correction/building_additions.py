@@ -1,0 +1,69 @@
+"""Requests for more: steps that the planner writes, for the scene as it will be when their turn comes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from llm_planner.correction.amounts import AMOUNT, read_amount
+from llm_planner.correction.edits import Insert, Operation
+from llm_planner.correction.errands import has_begun, meant, next_place
+from llm_planner.correction.references import UnclearError
+from llm_planner.correction.requests import Request, When
+from llm_planner.correction.situation import Situation
+from llm_planner.correction.sources import Sources
+from llm_planner.errors import LlmPlannerError
+from llm_planner.plan.plan import goals_of, in_base_words
+from llm_planner.world.scene import Scene
+
+_SKILL_VERBS = ("wait", "follow", "push", "press", "open", "close", "wipe", "sweep", "dock", "tip", "look")
+
+
+def add(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """The steps of the command, next or at the end; raises UnclearError with what the planner has against it."""
+    before = _place(request, situation)
+    try:
+        steps = sources.write_steps(request.text, scene_before(before, situation))
+    except LlmPlannerError as error:
+        raise UnclearError(str(error)) from error
+    added = tuple(Insert(step.skill, dict(step.arguments), before) for step in steps)
+    _check_said(request.text, added)
+    return added
+
+
+def _check_said(text: str, added: tuple[Insert, ...]) -> None:
+    """Raises UnclearError where the verb is a skill's, or an amount was said, and none of the steps has it."""
+    verb = text.split()[0]
+    if verb in _SKILL_VERBS and not any(insert.skill.startswith(verb) for insert in added):
+        raise UnclearError(f"I found no way to {verb} in “{text}”. Please say it in another way.")
+    values = [value for insert in added for value in insert.arguments.values() if isinstance(value, float)]
+    for found in AMOUNT.finditer(text):
+        amount = read_amount(found[0])
+        if not any(math.isclose(amount.value, value, abs_tol=1e-3) for value in values):
+            raise UnclearError(f"I found no way to do “{text}” with {found[0]}. Please say it in another way.")
+
+
+def _place(request: Request, situation: Situation) -> str:
+    if request.when is When.END:
+        return ""
+    if request.target:
+        waiting = [errand for errand in meant(request.target, situation) if not has_begun(errand)]
+        if waiting:
+            return waiting[0][0].id
+    return next_place(situation)
+
+
+def scene_before(step_id: str, situation: Situation) -> Scene:
+    """The scene as it should be when the step's turn comes, or after all steps for ""."""
+    from llm_planner.plan.prediction import predict  # which loads MuJoCo
+
+    scene = situation.scene
+    origins = {item.name: item.position for item in scene.objects}
+    for step in situation.ahead:
+        if step.id == step_id:
+            break
+        skill = situation.skills[step.skill]
+        values = in_base_words(skill, step.arguments, situation.viewpoint)
+        scene = replace(predict(scene, goals_of(skill, step.id, values, scene, origins)), time=scene.time + 1.0)
+        origins.update({item.name: item.position for item in scene.objects if item.name != scene.held})
+    return scene

@@ -1,0 +1,113 @@
+"""Requests whose words leave open what they ask for: the plan tells whether a thing is taken or a target, and whether
+there is an errand of it at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from llm_planner.correction.building_additions import add
+from llm_planner.correction.building_objects import is_for_one, replaced_errand, same_kind, take_other, the_other
+from llm_planner.correction.building_order import first, skip
+from llm_planner.correction.building_rules import add_rule
+from llm_planner.correction.building_targets import retarget
+from llm_planner.correction.edits import Operation
+from llm_planner.correction.errands import current, destinations_of, errands_ahead, named, subject
+from llm_planner.correction.references import UnclearError, described, is_region, is_room
+from llm_planner.correction.requests import Intent, Request, When
+from llm_planner.correction.situation import Situation
+from llm_planner.correction.sources import Sources
+from llm_planner.world.names import the
+
+_ACTED_ON = ("push", "press", "move", "open", "close", "wipe", "sweep", "shove", "tip", "follow", "go", "put", "slide",
+             "click")  # fmt: skip
+_FORBIDDEN = ("do not", "never", "leave", "let")
+
+
+def other_thing(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """Another thing to take, or another target: what was said tells by its kind."""
+    if request.text.startswith(_ACTED_ON) and not request.instead_of and not _is_at_hand(request, situation):
+        return add(request, situation, sources)
+    place = request.thing and (is_room(request.thing, situation.scene) or is_region(request.thing))
+    if place or (request.thing and _is_target(request, situation)):
+        return retarget(replace(request, target=request.thing, thing=""), situation)
+    if request.negated and request.text:  # "that bowl is dirty"
+        raise UnclearError(f"What should it be instead of “{request.instead_of or 'that'}”?")
+    if request.negated and request.instead_of and not is_for_one(request.instead_of, situation):
+        return _not_this(request, situation)
+    errand = replaced_errand(request, situation)
+    return take_other(errand, the_other(request, situation, errand).name, situation)
+
+
+def _not_this(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """ "Not the mug": without it; but another of its kind, where there is one."""
+    errand = replaced_errand(request, situation)
+    name = subject(errand, situation)
+    same = [item for item in situation.scene.objects if name and item.kind == situation.scene.find(name).kind]
+    if len(same) > 1 and errand is errands_ahead(situation)[0]:
+        return take_other(errand, the_other(request, situation, errand).name, situation)
+    return skip(replace(request, thing=request.instead_of), situation)
+
+
+def _is_at_hand(request: Request, situation: Situation) -> bool:
+    """Whether the errand under way does what the verb says."""
+    verb = request.text.split()[0]
+    left = errands_ahead(situation)
+    skills = {step.skill.split("_")[0] for step in (left[0] if left else ())}
+    return verb in skills or {"shove": "push", "slide": "push", "click": "press"}.get(verb, "") in skills
+
+
+def _is_target(request: Request, situation: Situation) -> bool:
+    """Whether the thing is meant as where something goes: of the target's kind, and not of the kind that is taken.
+
+    Raises UnclearError where it may be either, while something is held.
+    """
+    if request.target or not errands_ahead(situation):
+        return False
+    errand = current(situation)
+    targets = [name for step in errand for name in destinations_of(step, situation)]
+    if request.instead_of:
+        return not _is_taken(request.instead_of, situation)
+    things = same_kind(request.thing, subject(errand, situation), situation)
+    goals = [item for name in targets for item in same_kind(request.thing, name, situation)]
+    if things and goals and situation.scene.held:
+        options = [the(item.name) for item in (*things, *goals)]
+        raise UnclearError(f"Which one do you mean by “{request.thing}”: {' or '.join(options)}?", options)
+    return bool(goals) and not things
+
+
+def other_target(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """Of a thing that no errand takes, or of several at once, it is something new to do."""
+    several = bool(request.thing) and described(request.thing, situation.scene).plural
+    if several or (request.thing and not _is_taken(request.thing, situation)):
+        return add(request, situation, sources)
+    return retarget(request, situation)
+
+
+def _is_taken(words: str, situation: Situation) -> bool:
+    names = named(words, situation)
+    return any(subject(errand, situation) in names for errand in errands_ahead(situation))
+
+
+def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """What no errand takes can only be left alone: that is a rule."""
+    forbidden = request.text.startswith(_FORBIDDEN) and not is_room(request.thing, situation.scene)
+    if forbidden and not _is_taken(request.thing, situation):
+        return add_rule(request, situation, sources)
+    return skip(request, situation)
+
+
+def first_or_go(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """A way that no errand leads is a new one: "go to the kitchen first"."""
+    try:
+        return first(request, situation)
+    except UnclearError:
+        if request.relation == "after" or not _is_somewhere(request.thing, situation):
+            raise
+    way = replace(request, intent=Intent.ADD, text=f"go to {request.thing}", when=When.NEXT)
+    return add(way, situation, sources)
+
+
+def _is_somewhere(words: str, situation: Situation) -> bool:
+    """Whether it is a room or a person."""
+    names = [name for name in situation.scene.names if name.lower() == words]
+    return is_room(words, situation.scene) or any(situation.scene.find(name).kind == "person" for name in names)

@@ -1,0 +1,166 @@
+"""Requests about the motion under way: shifts of it, measured by the size of what is moved."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from llm_planner.correction.amounts import Amount, shift_length, thing_size
+from llm_planner.correction.building_quantities import FARTHER, LESS_FAR
+from llm_planner.correction.edits import Adjust, Change, Frame, Operation, Shift
+from llm_planner.correction.errands import current, destinations_of, named, subject
+from llm_planner.correction.references import UnclearError, is_room, the_region, the_thing
+from llm_planner.correction.requests import Request
+from llm_planner.correction.situation import Situation
+from llm_planner.errors import InputError
+from llm_planner.world.names import the
+from llm_planner.world.places import region
+from llm_planner.world.scene import SceneObject, Vector3
+
+AXES: dict[str, Vector3] = {
+    "forward": (1.0, 0.0, 0.0), "backward": (-1.0, 0.0, 0.0), "left": (0.0, 1.0, 0.0), "right": (0.0, -1.0, 0.0),
+    "up": (0.0, 0.0, 1.0), "down": (0.0, 0.0, -1.0),
+}  # fmt: skip
+OPPOSITE = {"forward": "backward", "backward": "forward", "left": "right", "right": "left", "up": "down", "down": "up"}
+_ALONG_A_LINE = ("towards", "away")
+
+
+def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """The shift that is asked for; raises UnclearError where it is not said which way, or nothing is there to go by."""
+    _check_subject(request, situation)
+    if request.direction == "more":
+        return _same_again(request, situation)
+    before = last_shift(situation)
+    if request.direction in ("back", "opposite"):
+        if before is not None:
+            return (_reversed(request, situation, before),)
+        if request.direction == "opposite":
+            raise UnclearError("Which way? Nothing has been shifted yet; please say where it should go.")
+        request = replace(request, direction="backward")
+    frame = Frame.ROBOT if request.direction in _ALONG_A_LINE else request.frame
+    axis = _axis(request, situation)
+    against = before is not None and before.frame is frame and _dot(before.offset, axis) < -0.5 * _length(before.offset)
+    length = _distance(request, situation, _length(before.offset) if before is not None and against else 0.0)
+    return (Shift(_scaled(axis, length), frame, request.lifetime),)
+
+
+def too_far(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Back by half of the shift before, the other way where none went so, or two thirds of how far a step pushes."""
+    before = last_shift(situation)
+    if request.direction in AXES and not (before is not None and _dot(before.offset, AXES[request.direction]) > 0):
+        return shift(replace(request, direction=OPPOSITE[request.direction]), situation)
+    if before is not None:
+        return (_reversed(request, situation, before),)
+    step = situation.running
+    if step is not None and "distance" in step.arguments:
+        return (Adjust("distance", Change.SCALE, LESS_FAR[request.size], step.id),)
+    raise UnclearError("Too far which way? Nothing has been shifted yet; please say where it should go.")
+
+
+def last_shift(situation: Situation) -> Shift | None:
+    """The newest shift that was applied."""
+    shifts = [item for edit in situation.edits for item in edit.operations if isinstance(item, Shift)]
+    return shifts[-1] if shifts else None
+
+
+def moved_thing(situation: Situation) -> SceneObject | None:
+    """What the step under way is about: what is held, else the object that it names; None where that is neither."""
+    scene = situation.scene
+    if scene.held:
+        return scene.find(scene.held)
+    step = situation.running or next(iter(situation.ahead), None)
+    values = step.arguments.values() if step is not None else ()
+    name = next((value for value in values if isinstance(value, str) and value in scene.names), "")
+    return scene.find(name) if name else None
+
+
+def _check_subject(request: Request, situation: Situation) -> None:
+    """A thing that was named as what is to go there must be what the errand under way is about."""
+    if not request.thing:
+        return
+    errand = current(situation)
+    here = {situation.scene.held, subject(errand, situation)}
+    here |= {name for step in errand for name in destinations_of(step, situation)}
+    if not here & set(named(request.thing, situation)):
+        about = the(situation.scene.held or subject(errand, situation) or "way")
+        raise UnclearError(f"“{request.thing}” is not what I am at now, that is {about}. What should go where?")
+
+
+def _same_again(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    newest = situation.edits[-1].operations if situation.edits else ()
+    again = tuple(item for item in newest if isinstance(item, Shift) or _is_relative(item))
+    step = situation.running
+    if not again and step is not None and "distance" in step.arguments:
+        return (Adjust("distance", Change.SCALE, FARTHER[request.size], step.id),)
+    if not again:
+        raise UnclearError("More of what? Please say which way, or whether you mean faster, higher or farther.")
+    return again
+
+
+def _is_relative(operation: Operation) -> bool:
+    return isinstance(operation, Adjust) and operation.change is not Change.SET
+
+
+def _reversed(request: Request, situation: Situation, before: Shift) -> Shift:
+    length = _length(before.offset)
+    back = _distance(request, situation, length)
+    return replace(before, offset=_scaled(before.offset, -back / length))
+
+
+def _distance(request: Request, situation: Situation, against: float) -> float:
+    amount = Amount(request.number, request.unit) if request.number is not None else None
+    if amount is not None and not amount.is_length:
+        raise UnclearError(f"How far is {amount.number:g} {amount.unit}? Please say a length, such as 2 cm.")
+    return shift_length(request.size, amount, thing_size(moved_thing(situation), situation.scene), against)
+
+
+def _axis(request: Request, situation: Situation) -> Vector3:
+    """A unit vector, in the frame of the direction; raises InputError for a word that is none."""
+    if request.direction in AXES:
+        return AXES[request.direction]
+    if request.direction not in _ALONG_A_LINE:
+        choices = ", ".join((*AXES, *_ALONG_A_LINE, "back", "more"))
+        raise InputError(f"{request.direction!r} is no direction of a shift; the directions are: {choices}")
+    x, y = _where(situation)
+    tx, ty = _target(request, situation)
+    distance = math.hypot(tx - x, ty - y)
+    if distance < 1e-6:
+        raise UnclearError(f"I am right over “{request.target}”. Which way should I go?")
+    sign = 1.0 if request.direction == "towards" else -1.0
+    return sign * (tx - x) / distance, sign * (ty - y) / distance, 0.0
+
+
+def _where(situation: Situation) -> tuple[float, float]:
+    """Where what moves is now [m, frame of the robot]: what is held, or the robot itself."""
+    scene = situation.scene
+    if scene.held and scene.building is None:
+        return scene.find(scene.held).position[:2]
+    if scene.robot is not None:
+        return scene.robot.position[:2]
+    item = moved_thing(situation)
+    return item.position[:2] if item is not None else (0.0, 0.0)
+
+
+def _target(request: Request, situation: Situation) -> tuple[float, float]:
+    scene = situation.scene
+    if scene.building is not None and is_room(request.target, scene):
+        return scene.building.find(named(request.target, situation)[0]).area.center
+    try:
+        place = the_region(request.target)
+    except UnclearError:
+        return the_thing(request.target, scene, situation.viewpoint).position[:2]
+    return region(situation.viewpoint.to_base(place)).anchor
+
+
+def _dot(a: Vector3, b: Vector3) -> float:
+    return sum(p * q for p, q in zip(a, b, strict=True))
+
+
+def _length(a: Vector3) -> float:
+    return math.sqrt(_dot(a, a))
+
+
+def _scaled(a: Vector3, factor: float) -> Vector3:
+    """Rounded to a millimetre; no minus zero."""
+    x, y, z = (round(part * factor, 3) + 0.0 for part in a)
+    return x, y, z

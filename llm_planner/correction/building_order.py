@@ -1,0 +1,156 @@
+"""Requests about what is done at all, and in which order."""
+
+from __future__ import annotations
+
+from llm_planner.correction.edits import Insert, Move, Operation, Remove
+from llm_planner.correction.errands import (
+    Errand,
+    ahead,
+    current,
+    errands_ahead,
+    has_begun,
+    meant,
+    next_place,
+    puts_down,
+    subject,
+    subject_parameter,
+)
+from llm_planner.correction.references import UnclearError, the_thing
+from llm_planner.correction.requests import Request
+from llm_planner.correction.situation import Situation
+from llm_planner.plan.plan import PlanStep, StepStatus
+from llm_planner.skills.contract import Argument
+from llm_planner.world.names import the
+
+
+def first(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """The errands of the thing before all that have not begun, or before or after those of another."""
+    errands = meant(request.thing, situation, "{} first")
+    if request.relation:
+        others = meant(request.target, situation)
+        if request.relation == "before":
+            return (Move(_waiting(errands, situation), _start(others, situation)),)
+        return (Move(_waiting(errands, situation), _after(others, situation)),)
+    return (Move(_waiting(errands, situation), next_place(situation, errands)),)
+
+
+def last(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """The errands of the thing, or the one under way, after all others."""
+    errands = meant(request.thing, situation, "{} last") if request.thing else (current(situation),)
+    held = situation.scene.held
+    if held and any(subject(errand, situation) == held for errand in errands):
+        left = tuple(step.id for errand in errands for step in ahead(errand))
+        return *put_down_where_it_lay(situation), *_taking(held, situation, ""), Move(left)
+    return (Move(tuple(step.id for errand in errands for step in ahead(errand))),)
+
+
+def skip(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Without the errands of the thing; what is held of it goes back first."""
+    errands = meant(request.thing, situation, "skip {}")
+    return tuple(operation for errand in errands for operation in without(errand, situation))
+
+
+def skip_this(situation: Situation) -> tuple[Operation, ...]:
+    """Without the errand under way."""
+    return without(current(situation), situation)
+
+
+def without(errand: Errand, situation: Situation) -> tuple[Operation, ...]:
+    """Its steps removed; before that, what is held in it is put back where it lay."""
+    removed = tuple(Remove(step.id) for step in ahead(errand))
+    held = situation.scene.held
+    if held and has_begun(errand) and subject(errand, situation) == held:
+        return *put_down_where_it_lay(situation), *removed
+    return removed
+
+
+def put_back(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """What is held, or what was moved last, where it lay at first."""
+    held = situation.scene.held
+    name = held or _moved_last(situation)
+    if request.thing:
+        name = the_thing(request.thing, situation.scene, situation.viewpoint, name).name
+    if held and name != held:
+        raise UnclearError(f"I still hold {the(held)}. Should I put that back, or {the(name)} when my hand is free?")
+    if held:
+        return without(next(errand for errand in errands_ahead(situation) if has_begun(errand)), situation)
+    if name not in situation.origins:
+        raise UnclearError(f"I do not know where {the(name)} lay before. Where should it go?")
+    before = _now(situation)
+    return *_taking(name, situation, before), *_laying(name, situation, before)
+
+
+def again(situation: Situation) -> tuple[Operation, ...]:
+    """The steps of the errand that was finished last, next."""
+    done = [errand for errand in situation.errands if all(step.status is StepStatus.DONE for step in errand)]
+    if not done:
+        raise UnclearError("What should I do again? Nothing of the plan is finished yet.")
+    before = next_place(situation)
+    return tuple(Insert(step.skill, dict(step.arguments), before) for step in done[-1])
+
+
+def put_down_where_it_lay(situation: Situation) -> tuple[Operation, ...]:
+    """What is held goes back, before the step under way; raises UnclearError where nobody knows where it lay."""
+    held = situation.scene.held
+    if held not in situation.origins:
+        raise UnclearError(f"I do not know where {the(held)} lay before. Where should it go?")
+    return _laying(held, situation, _now(situation))
+
+
+def _laying(name: str, situation: Situation, before: str) -> tuple[Operation, ...]:
+    x, y, _ = situation.origins[name]
+    building = situation.scene.building
+    if building is None:
+        return (Insert("place_at", {"place": (x, y, 0.0)}, before),)
+    room = building.room_at(x, y)
+    return Insert("go_to", {"destination": room}, before), Insert("drop_off", {}, before)
+
+
+def _taking(name: str, situation: Situation, before: str) -> tuple[Operation, ...]:
+    return tuple(Insert(skill, arguments, before) for skill, arguments in taking(name, situation))
+
+
+def taking(name: str, situation: Situation) -> tuple[tuple[str, dict[str, Argument]], ...]:
+    """The calls that take a thing; a mobile robot goes there first."""
+    if situation.scene.building is not None:
+        return ("go_to", {"destination": name}), ("pick_up", {"object": name})
+    return (("pick", {"object": name}),)
+
+
+def _now(situation: Situation) -> str:
+    """Before the step under way, or else the next."""
+    return next((step.id for step in situation.ahead), "")
+
+
+def _moved_last(situation: Situation) -> str:
+    """The thing that was put down last; raises UnclearError where none was."""
+    done = [step for step in situation.plan.steps if step.status is StepStatus.DONE]
+    for step in reversed(done):
+        skill = situation.skills[step.skill]
+        if puts_down(skill):
+            return subject(situation.errand_of(step.id), situation)
+        if any(atom.predicate in ("moved", "at", "on") for atom in skill.effects):
+            return str(step.arguments[subject_parameter(skill)])
+    raise UnclearError("What should go back? Nothing has been moved yet.")
+
+
+def _waiting(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ...]:
+    """The steps of errands that have not begun; raises UnclearError where they are under way already."""
+    steps: list[PlanStep] = [step for errand in errands if not has_begun(errand) for step in errand]
+    if not steps:
+        raise UnclearError(f"{the(subject(errands[0], situation) or 'That').capitalize()} is under way already. What "
+                           "should be done first?")  # fmt: skip
+    return tuple(step.id for step in steps)
+
+
+def _start(errands: tuple[Errand, ...], situation: Situation) -> str:
+    """Before these errands, or before the first that has not begun."""
+    waiting = [errand[0].id for errand in errands if not has_begun(errand)]
+    return waiting[0] if waiting else next_place(situation)
+
+
+def _after(errands: tuple[Errand, ...], situation: Situation) -> str:
+    """Before what follows the last of these errands."""
+    left = errands_ahead(situation)
+    following = left[left.index(errands[-1]) + 1 :]
+    return following[0][0].id if following else ""

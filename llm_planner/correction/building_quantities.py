@@ -1,0 +1,131 @@
+"""Requests about how fast, how high, how far and how long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from llm_planner.correction.amounts import Amount
+from llm_planner.correction.edits import Adjust, Change, Operation, Scope
+from llm_planner.correction.errands import named, subject_of
+from llm_planner.correction.references import UnclearError
+from llm_planner.correction.requests import Intent, Request, Sense, Size
+from llm_planner.correction.situation import Situation
+from llm_planner.plan.plan import PlanStep
+from llm_planner.skills.contract import Argument
+
+FASTER: Mapping[Size, float] = {Size.BIT: 4 / 3, Size.PLAIN: 2.0, Size.MUCH: 4.0}
+SLOWER: Mapping[Size, float] = {Size.BIT: 0.75, Size.PLAIN: 0.5, Size.MUCH: 0.25}
+FARTHER: Mapping[Size, float] = {Size.BIT: 1.25, Size.PLAIN: 1.5, Size.MUCH: 2.0}
+LESS_FAR: Mapping[Size, float] = {Size.BIT: 0.8, Size.PLAIN: 2 / 3, Size.MUCH: 0.5}
+SHIFTS: Mapping[Intent, Mapping[Size, float]] = {  # [m]
+    Intent.HEIGHT: {Size.BIT: 0.025, Size.PLAIN: 0.05, Size.MUCH: 0.1},
+    Intent.CLEARANCE: {Size.BIT: 0.01, Size.PLAIN: 0.02, Size.MUCH: 0.04},
+}
+_SKILLS = {"push": ("push", "place_offset"), "place": ("place_beside",), "follow": ("follow",), "wait": ("wait",)}
+
+
+def speed(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Of all motion, in shares of the full speed or of what it is."""
+    amount = _amount(request)
+    if request.sense is Sense.NORMAL:
+        return (Adjust("speed", Change.SET, 1.0),)
+    if amount is not None and (amount.is_length or amount.is_time):
+        raise UnclearError(f"How fast is {_said(amount)}? Please say a share of the full speed, such as 50 percent.")
+    if amount is not None:
+        return (Adjust("speed", *_changed(amount, request.sense)),)
+    return (Adjust("speed", Change.SCALE, (SLOWER if request.sense is Sense.LESS else FASTER)[request.size]),)
+
+
+def height_or_clearance(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Of all motion [m]; more room to what something is put beside is the gap that is left there."""
+    if request.intent is Intent.CLEARANCE and request.about and request.scope is Scope.ONCE:
+        gap = replace(request, thing=request.about, text="place")
+        if _steps_with("distance", gap, situation):
+            return distance(gap, situation)
+    amount = _amount(request)
+    if amount is not None and not amount.is_length:
+        raise UnclearError(f"How far is {_said(amount)}? Please say a length, such as 2 cm.")
+    by = amount.value if amount is not None else SHIFTS[request.intent][request.size]
+    sign = -1.0 if request.sense is Sense.LESS else 1.0
+    return (Adjust(request.intent.value, Change.SHIFT, sign * by),)
+
+
+def distance(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """How far a step pushes, keeps behind, or what gap it leaves [m]."""
+    amount = _amount(request)
+    if amount is not None and amount.is_time:
+        raise UnclearError(f"How far is {_said(amount)}? Please say a length, such as 10 cm.")
+    return (_of_step("distance", request, amount, _step_with("distance", request, situation)),)
+
+
+def duration(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """How long a step waits or follows [s]."""
+    amount = _amount(request)
+    if amount is not None and amount.is_length:
+        raise UnclearError(f"How long is {_said(amount)}? Please say a time, such as 10 seconds.")
+    return (_of_step("seconds", request, amount, _step_with("seconds", request, situation)),)
+
+
+def _amount(request: Request) -> Amount | None:
+    return Amount(request.number, request.unit) if request.number is not None else None
+
+
+def _said(amount: Amount) -> str:
+    return f"{amount.number:g} {amount.unit}"
+
+
+def _changed(amount: Amount, sense: Sense) -> tuple[Change, float]:
+    """By an amount without a unit of its own: "30 percent", "20 percent slower", "twice"."""
+    if sense is Sense.EXACT:
+        return Change.SET, amount.value
+    if amount.unit in ("times", "x"):
+        return Change.SCALE, 1 / amount.value if sense is Sense.LESS else amount.value
+    return Change.SCALE, 1.0 + (-amount.value if sense is Sense.LESS else amount.value)
+
+
+def _of_step(quantity: str, request: Request, amount: Amount | None, step: PlanStep) -> Adjust:
+    if amount is None:
+        factor = (LESS_FAR if request.sense is Sense.LESS else FARTHER)[request.size]
+        return Adjust(quantity, Change.SCALE, factor, step.id)
+    if not (amount.is_length or amount.is_time):
+        return Adjust(quantity, Change.SCALE, _changed(amount, request.sense)[1], step.id)
+    if request.sense is Sense.EXACT:
+        return Adjust(quantity, Change.SET, amount.value, step.id)
+    return Adjust(quantity, Change.SHIFT, -amount.value if request.sense is Sense.LESS else amount.value, step.id)
+
+
+def _steps_with(parameter: str, request: Request, situation: Situation) -> list[PlanStep]:
+    """Those ahead that have the parameter and are about what was said, the step under way first."""
+    skills = _SKILLS.get(request.text, tuple(situation.skills))
+    found = [step for step in situation.ahead if parameter in step.arguments and step.skill in skills]
+    if request.thing:
+        names = named(request.thing, situation)
+        found = [step for step in found if _speaks_of(step, names, situation)]
+    if request.target:
+        room = named(request.target, situation)[0]
+        found = [step for step in found if _where(step, situation) == room]
+    return found
+
+
+def _where(step: PlanStep, situation: Situation) -> Argument:
+    """Where the last way before the step leads, "" where none does."""
+    steps = situation.plan.steps
+    ways = (other.arguments["destination"] for other in steps[: steps.index(step)] if "destination" in other.arguments)
+    return next(reversed(list(ways)), "")
+
+
+def _step_with(parameter: str, request: Request, situation: Situation) -> PlanStep:
+    """The first of them; raises UnclearError where there is none."""
+    found = _steps_with(parameter, request, situation)
+    if not found:
+        what = {"distance": "a distance", "seconds": "a time"}[parameter]
+        about = f" about “{request.thing}”" if request.thing else ""
+        raise UnclearError(f"No step ahead{about} has {what} that could be changed. What should be different?")
+    return found[0]
+
+
+def _speaks_of(step: PlanStep, names: tuple[str, ...], situation: Situation) -> bool:
+    """By what it acts on or puts something to; what it puts there is what the errand took."""
+    taken = {subject_of(other, situation) for other in situation.errand_of(step.id)}
+    return bool(set(names) & ({value for value in step.arguments.values() if isinstance(value, str)} | taken))

@@ -1,0 +1,50 @@
+"""Requests for rules: one to keep from now on, or one to keep no more."""
+
+from __future__ import annotations
+
+from llm_planner.correction.edits import AddRule, LiftRule, Operation
+from llm_planner.correction.marking import mark
+from llm_planner.correction.references import UnclearError, candidates, is_room, the_room
+from llm_planner.correction.requests import Request
+from llm_planner.correction.situation import Situation
+from llm_planner.correction.sources import Sources
+from llm_planner.errors import LlmPlannerError
+from llm_planner.language.understanding.mentions import arguments_of
+
+
+def add_rule(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """The formulas that the words stand for; raises UnclearError where they are no rule here."""
+    try:
+        constraints = sources.formalise(request.text, situation.scene)
+    except LlmPlannerError as error:
+        raise UnclearError(str(error)) from error
+    rules = tuple(AddRule(str(one.formula), one.words) for one in constraints if not one.goal)
+    if not rules:
+        raise UnclearError(
+            f"“{request.text}” is no rule that I could keep. Please say what must never, or always, be so."
+        )
+    return rules
+
+
+def lift_rule(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """The rule of the plan that speaks of the same things; raises UnclearError unless there is one."""
+    rules = [one for one in situation.plan.constraints if not one.goal]
+    names = _names(request.text, situation)
+    fitting = [rule for rule in rules if names & arguments_of(rule)] if names else rules
+    if len(fitting) == 1:
+        return (LiftRule(str(fitting[0].formula)),)
+    if fitting:
+        options = [f"forget the rule {rule.words}" for rule in fitting]
+        raise UnclearError("Which of these rules do you mean?", options)
+    listed = "; ".join(rule.words for rule in rules) or "none"
+    raise UnclearError(f"There is no rule about that. The rules are: {listed}. Which do you mean?")
+
+
+def _names(text: str, situation: Situation) -> set[str]:
+    """Everything in the scene that the text may speak of."""
+    names: set[str] = set()
+    for words in mark(text, situation.scene).said:
+        if is_room(words, situation.scene):
+            names.add(the_room(words, situation.scene))
+        names |= {item.name for item in candidates(words, situation.scene, situation.viewpoint)}
+    return names

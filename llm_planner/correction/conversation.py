@@ -1,0 +1,163 @@
+"""One command's conversation: what is said to a plan under way, what comes of it, and what is remembered.
+
+With no ROS and no clock of its own: whoever drives the plan shows each state, hands in what is said, and goes on with
+the state that comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from llm_planner.correction.dialogue import SILENT, Answer, Outcome, Send, heard, is_reflex, made
+from llm_planner.correction.edits import Clarify, Edit, Forget, Remember, Undo
+from llm_planner.correction.learner import Learner, Told, standing
+from llm_planner.correction.lent_manner import NOT_LENT, lent, taken_back
+from llm_planner.correction.lesson_application import Application, Refused, applied_to_plan, applied_to_step
+from llm_planner.correction.memory.lesson import Occasion
+from llm_planner.correction.memory.memory import Memory
+from llm_planner.correction.memory.wording import gist
+from llm_planner.correction.reading import CorrectionReader
+from llm_planner.correction.situation import Situation, situation_of
+from llm_planner.errors import LlmPlannerError
+from llm_planner.plan.edit_motion import step_under_way
+from llm_planner.plan.editing import StaleEditError, edited
+from llm_planner.plan.events import Command
+from llm_planner.plan.execution_state import Execution
+from llm_planner.plan.plan import Outcome as Ended
+from llm_planner.plan.plan import StepStatus
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The execution to go on with, what is to be done at once, and what the person is told and asked.
+
+    `answer` is what became of their words, None where they said nothing.
+    """
+
+    state: Execution
+    commands: tuple[Command, ...] = ()
+    told: Told = ()
+    question: Clarify | None = None
+    answer: Answer | None = None
+
+
+class Conversation:
+    """With one person about one command. `occasion()` says who that is, during which command, and when."""
+
+    def __init__(self, reader: CorrectionReader, memory: Memory, occasion: Callable[[], Occasion]) -> None:
+        self._reader, self._learner = reader, Learner(memory, occasion)
+        self._dialogue, self._edits = SILENT, tuple[Edit, ...]()
+        self._over, self._step, self._lent = frozenset[str](), "", NOT_LENT
+
+    @property
+    def question(self) -> Clarify | None:
+        """The one that is open."""
+        return self._dialogue.asked or self._learner.question
+
+    def _situation(self, state: Execution) -> Situation:
+        return situation_of(state, self._edits, self.question)
+
+    # The plan goes on
+
+    def planned(self, state: Execution) -> Reply:
+        """What lessons are for the steps ahead is applied to the plan, and told. `state` has seen a scene."""
+        found = self._learner.recall(self._situation(state))
+        told = self._learner.announcement(found)
+        done = applied_to_plan(state, found)
+        told += self._applied(done)
+        return Reply(done.state, done.commands, told, self.question)
+
+    def looked(self, state: Execution) -> Reply:
+        """To be shown every state of the plan: what lessons are for a step comes into force when it begins, before the
+        robot has moved, and what they are for its motion ends with it."""
+        told, step = self._steps_ended(state), state.run.step.id if state.run else ""
+        if self._lent.step in self._over or step not in ("", self._lent.step):
+            state, self._lent = taken_back(state, self._lent), NOT_LENT
+        if step in ("", self._step):
+            return Reply(state, told=told, question=self.question)
+        begun = self.planned(state)
+        now = step_under_way(begun.state)
+        if now is None or now.id != step:  # lessons have put something else before it
+            return replace(begun, told=told + begun.told)
+        self._step = step
+        done = applied_to_step(begun.state, self._learner.uses_in(step))
+        self._lent = lent(step, begun.state, done.state)
+        told += begun.told + self._applied(done)
+        return replace(begun, state=done.state, told=told, question=self.question)
+
+    def ended(self, state: Execution) -> Reply:
+        """The command is over; what was told of it is kept if it has succeeded."""
+        succeeded = state.end is not None and state.end.reason.outcome is Ended.DONE
+        told = self._steps_ended(state) + self._learner.command_ended(succeeded)
+        return Reply(state, told=told, question=self.question)
+
+    def _steps_ended(self, state: Execution) -> Told:
+        told: Told = ()
+        for step in state.plan.steps:
+            if step.status in (StepStatus.DONE, StepStatus.FAILED) and step.id not in self._over:
+                told += self._learner.step_ended(step.id, step.status is StepStatus.DONE)
+                self._over |= {step.id}
+        return told
+
+    def _applied(self, done: Application) -> Told:
+        self._edits += (done.edit,) if done.edit else ()
+        self._learner.applied(done.uses)
+        return self._left_out(done.refused)
+
+    def _left_out(self, refused: Refused) -> Told:
+        for lesson, _ in refused:
+            self._learner.leave_out(lesson)
+        return tuple(f"I leave out what you told me, {gist(lesson)}: {reason}" for lesson, reason in refused)
+
+    # Something is said
+
+    def heard(self, words: str, state: Execution) -> Reply:
+        """What the words do: to the plan, to what is remembered, or to the question that is open."""
+        situation = self._situation(state)
+        by_memory = self._dialogue.asked is None and self._learner.question is not None
+        if by_memory and (told := self._learner.chosen(words, situation.scene)):
+            return self._said(state, told, Edit((), words))
+        edit = self._reader.read(words, situation)
+        if by_memory and edit.operations:
+            told = self._learner.answered(edit)
+            if told:
+                return self._said(state, told, edit)
+        of_memory = tuple(one for one in edit.operations if isinstance(one, Remember | Forget))
+        rest = replace(edit, operations=tuple(one for one in edit.operations if one not in of_memory))
+        reply = self._carried_out(state, rest) if rest.operations or not of_memory else self._said(state, (), edit)
+        told = tuple(line for one in of_memory for line in self._learner.asked_for(one))
+        return replace(reply, told=reply.told + told, question=self.question)
+
+    def _said(self, state: Execution, told: Told, edit: Edit) -> Reply:
+        return Reply(state, (), told, self.question, Answer(Outcome.APPLIED, "", edit))
+
+    def _carried_out(self, state: Execution, edit: Edit) -> Reply:
+        self._dialogue, step = heard(self._dialogue, edit)
+        reply = Reply(state)
+        while isinstance(step, Send):
+            try:
+                reply, step = self._made(state, step)
+            except StaleEditError:
+                self._dialogue, step = heard(SILENT, self._reader.read(step.edit.words, self._situation(state)))
+            except LlmPlannerError as error:
+                step = Answer(Outcome.REFUSED, str(error), step.edit)
+        told = (step.message, *reply.told) if step.outcome is not Outcome.QUESTION else reply.told
+        return replace(reply, told=told, question=self.question, answer=step)
+
+    def _made(self, state: Execution, send: Send) -> tuple[Reply, Answer]:
+        """The edit made, and what it teaches; only looked at where it has to be confirmed first."""
+        result = edited(state, send.edit, send.confirmed)
+        situation = self._situation(state)
+        self._dialogue, answer = made(send, result.difference)
+        if send.only_check:
+            return Reply(state), answer
+        if is_reflex(send.edit):
+            return Reply(result.state, result.commands), answer
+        return Reply(result.state, result.commands, self._learned(send.edit, situation)), answer
+
+    def _learned(self, edit: Edit, situation: Situation) -> Told:
+        before = standing(self._edits)
+        self._edits += (edit,)
+        undoes = any(isinstance(one, Undo) for one in edit.operations)
+        return self._learner.undone(before[-1]) if undoes else self._learner.taught(edit, situation)

@@ -1,0 +1,119 @@
+"""Which errands of the plan are meant, what they are about, and where in the plan something new goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llm_planner.correction.references import UnclearError, candidates, described, is_room, listed, the_room
+from llm_planner.correction.situation import Situation
+from llm_planner.plan.plan import PlanStep, StepStatus
+from llm_planner.program.signatures import Signature
+from llm_planner.world.atoms import HELD
+from llm_planner.world.names import the
+
+Errand = tuple[PlanStep, ...]
+
+
+def puts_down(skill: Signature) -> bool:
+    """Whether its effect is where what was held lies then."""
+    return any(HELD in atom.arguments[:1] and not atom.negated for atom in skill.effects)
+
+
+def leads(skill: Signature) -> bool:
+    """Whether it is a way to somewhere."""
+    return any(atom.predicate == "reached" for atom in skill.effects)
+
+
+def subject_parameter(skill: Signature) -> str:
+    """The parameter for what a step acts on: what it takes, pushes or presses; "" where it has none."""
+    if puts_down(skill) or leads(skill):
+        return ""
+    return next((item.name for item in skill.parameters if item.type == "object"), "")
+
+
+def subject_of(step: PlanStep, situation: Situation) -> str:
+    """What the step acts on, "" where it only goes somewhere or puts down what is held."""
+    parameter = subject_parameter(situation.skills[step.skill])
+    return str(step.arguments[parameter]) if parameter else ""
+
+
+def destinations_of(step: PlanStep, situation: Situation) -> tuple[str, ...]:
+    """What the step puts something to, or goes to: things, rooms and places."""
+    skill = situation.skills[step.skill]
+    own = subject_parameter(skill)
+    kinds = ("object", "destination", "place")
+    values = (step.arguments.get(item.name) for item in skill.parameters if item.type in kinds and item.name != own)
+    return tuple(value for value in values if isinstance(value, str))
+
+
+def subject(errand: Errand, situation: Situation) -> str:
+    """What the errand is about, "" for a way by itself."""
+    return next(filter(None, (subject_of(step, situation) for step in errand)), "")
+
+
+def ahead(errand: Errand) -> Errand:
+    """Its steps that are not over."""
+    return tuple(step for step in errand if step.status in (StepStatus.RUNNING, StepStatus.PENDING))
+
+
+def has_begun(errand: Errand) -> bool:
+    """Whether a step of it is under way or over."""
+    return any(step.status is not StepStatus.PENDING for step in errand)
+
+
+def errands_ahead(situation: Situation) -> tuple[Errand, ...]:
+    """Those with something left to do."""
+    return tuple(errand for errand in situation.errands if ahead(errand))
+
+
+def current(situation: Situation) -> Errand:
+    """The errand under way, or the next one; raises UnclearError where nothing is left to do."""
+    left = errands_ahead(situation)
+    if not left:
+        raise UnclearError("Nothing of the plan is left to do. What should I do?")
+    return next((errand for errand in left if has_begun(errand)), left[0])
+
+
+def next_place(situation: Situation, besides: Sequence[Errand] = ()) -> str:
+    """The id of the first step of the first errand that has not begun, "" after all: where what comes next goes."""
+    waiting = (errand for errand in errands_ahead(situation) if not has_begun(errand) and errand not in besides)
+    return next((errand[0].id for errand in waiting), "")
+
+
+def meant(words: str, situation: Situation, option: str = "{}") -> tuple[Errand, ...]:
+    """The errands ahead that the words speak of: of what they take, or else of where they lead.
+
+    Raises UnclearError where there are none, or those of several things; its options are `option` with their names.
+    """
+    names = named(words, situation)
+    left = errands_ahead(situation)
+    found = [errand for errand in left if subject(errand, situation) in names]
+    found = found or [errand for errand in left if _goals(errand, situation) & set(names)]
+    if not found:
+        raise UnclearError(f"Nothing that is left to do is about “{words}”. {_left(situation)}")
+    about = list(dict.fromkeys(filter(None, (subject(errand, situation) for errand in found))))
+    if len(about) > 1 and not described(words, situation.scene).plural:
+        options = [option.format(the(name)) for name in about]
+        raise UnclearError(f"Which one do you mean by “{words}”: {listed([the(name) for name in about])}?", options)
+    return tuple(found)
+
+
+def named(words: str, situation: Situation) -> tuple[str, ...]:
+    """The names of the things or the room that the words fit; raises UnclearError where nothing here does."""
+    if is_room(words, situation.scene):
+        return (the_room(words, situation.scene),)
+    found = candidates(words, situation.scene, situation.viewpoint)
+    if not found:
+        here = listed([the(name) for name in situation.scene.names], "and") or "nothing"
+        raise UnclearError(f"I see nothing here that is “{words}”. There is {here}. Which do you mean?")
+    return tuple(item.name for item in found)
+
+
+def _goals(errand: Errand, situation: Situation) -> set[str]:
+    return {name for step in ahead(errand) for name in destinations_of(step, situation)}
+
+
+def _left(situation: Situation) -> str:
+    subjects = [subject(errand, situation) for errand in errands_ahead(situation)]
+    names = [the(name) for name in dict.fromkeys(filter(None, subjects))]
+    return f"What is left is about {listed(names, 'and')}. Which do you mean?" if names else "What do you mean?"

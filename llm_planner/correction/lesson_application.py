@@ -1,0 +1,73 @@
+"""Lessons made into edits of the plan under way, checked like any other; what does not pass is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from llm_planner.correction.edits import Adjust, Edit
+from llm_planner.correction.lent_manner import with_lesson
+from llm_planner.correction.memory.lesson import Lesson
+from llm_planner.correction.memory.retrieval import Recollection, Use
+from llm_planner.errors import LlmPlannerError
+from llm_planner.plan.editing import edited
+from llm_planner.plan.events import Command
+from llm_planner.plan.execution_state import Execution
+
+Refused = tuple[tuple[Lesson, str], ...]  # each with the reason, for a person
+
+
+@dataclass(frozen=True)
+class Application:
+    """The execution with the lessons of `uses` in force, by `edit` where that changed the plan, and those `refused`."""
+
+    state: Execution
+    commands: tuple[Command, ...] = ()
+    edit: Edit | None = None
+    uses: tuple[Use, ...] = ()
+    refused: Refused = ()
+
+
+def applied_to_plan(state: Execution, found: Recollection) -> Application:
+    """With all that is to hold from now on, as one edit."""
+    refused: Refused = ()
+    while (edit := found.edit(state.version)).operations:
+        try:
+            result = edited(state, edit)
+        except LlmPlannerError:
+            lesson, reason = _refused(state, found)
+            refused, found = (*refused, (lesson, reason)), found.without(lesson.id)
+        else:
+            uses = tuple(use for use in found.uses if not use.in_motion)
+            return Application(result.state, result.commands, edit, uses, refused)
+    return Application(state, refused=refused)
+
+
+def _refused(state: Execution, found: Recollection) -> tuple[Lesson, str]:
+    """The first lesson that cannot be kept by itself, else the last; and why not."""
+    for lesson in (uses := {use.lesson.id: use.lesson for use in found.uses if not use.in_motion}).values():
+        alone = replace(found, uses=tuple(use for use in found.uses if use.lesson.id == lesson.id))
+        if reason := _reason(state, alone.edit(state.version)):
+            return lesson, reason
+    return list(uses.values())[-1], _reason(state, found.edit(state.version))
+
+
+def _reason(state: Execution, edit: Edit) -> str:
+    try:
+        edited(state, edit)
+    except LlmPlannerError as error:
+        return str(error)
+    return ""
+
+
+def applied_to_step(state: Execution, uses: Iterable[Use]) -> Application:
+    """With all that is to hold while the step under way lasts."""
+    done = Application(state)
+    for use in uses:
+        try:
+            done = replace(done, state=with_lesson(done.state, use.operations), uses=(*done.uses, use))
+        except LlmPlannerError as error:
+            if all(isinstance(one, Adjust) for one in use.operations):  # it is at its limit already
+                continue
+            done = replace(done, refused=(*done.refused, (use.lesson, str(error))))
+    return done

@@ -1,0 +1,192 @@
+"""Which thing, room or place the words mean. Where several or none fit, that is a question, never a guess."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llm_planner.correction.marking import COLOR_NAMES, ONES, OTHER, SIDES, SIZES
+from llm_planner.errors import QuestionError
+from llm_planner.language.compact.constraints.naming import Phrase, scene_phrases
+from llm_planner.language.compact.generator.lexicon import REGIONS
+from llm_planner.world.names import the
+from llm_planner.world.places import BEHIND, Viewpoint
+from llm_planner.world.predicates import from_side, volume
+from llm_planner.world.scene import Scene, SceneObject
+
+MOST_OPTIONS = 3
+_ARTICLES = frozenset(("the", "a", "an", "that", "this", "those", "these", "my", "your", "our", "any", "all", "both",
+                       "every", "each", "another"))  # fmt: skip
+_SIDE_WORDS = {"leftmost": "left", "rightmost": "right", "far": "top", "back": "top", "farthest": "top",
+               "furthest": "top", "near": "bottom", "front": "bottom", "nearest": "bottom", "closest": "bottom",
+               "nearer": "bottom", "closer": "bottom", "left": "left", "right": "right"}  # fmt: skip
+_LARGE = ("big", "bigger", "biggest", "large", "larger", "largest")
+_REGION_NAMES = {word.replace("-", " "): name.replace("_", " ") for name, words in REGIONS.items() for word in words}
+
+
+class UnclearError(QuestionError):
+    """What was said fits several things or none; `options` are what may be answered, as utterances of their own."""
+
+    def __init__(self, question: str, options: Sequence[str] = ()) -> None:
+        super().__init__(question)
+        self.options = tuple(options[:MOST_OPTIONS])
+
+
+@dataclass(frozen=True)
+class Description:
+    """A noun phrase taken apart: `name` of the one thing, else its `kind` (one of the scene's, "" for "one") and
+    `color`; `unknown` is a noun that nothing here has."""
+
+    name: str = ""
+    kind: str = ""
+    color: str = ""
+    side: str = ""
+    size: str = ""
+    other: bool = False
+    plural: bool = False
+    unknown: str = ""
+
+
+def described(words: str, scene: Scene) -> Description:
+    """The parts of a noun phrase, as `marking` finds them."""
+    tokens = words.split()
+    every = any(word in ("all", "both", "every", "each") for word in tokens)
+    tokens = [word for word in tokens if word not in _ARTICLES]
+    whole = _named(tokens, scene)
+    if whole is not None and whole.entry != "kind":
+        return Description(name=whole.key)
+    color = next((COLOR_NAMES[word] for word in tokens if word in COLOR_NAMES and not _is_noun(word, tokens)), "")
+    side = next((_SIDE_WORDS[word] for word in tokens if word in SIDES), "")
+    size = next((word for word in tokens if word in SIZES), "")
+    noun = [
+        word
+        for word in tokens
+        if word not in (*SIDES, *SIZES, OTHER) and not (color and COLOR_NAMES.get(word) == color)
+    ]
+    if noun and noun[-1] in ONES and len(noun) > 1:
+        noun = noun[:-1]
+    found = _named(noun, scene)
+    plural = every or (bool(noun) and noun[-1].endswith("s") and (found is None or noun[-1] not in _singulars(found)))
+    kind = (found.key if found.entry == "kind" else scene.find(found.key).kind) if found else ""
+    unknown = " ".join(noun) if noun and found is None and noun[-1] not in ONES else ""
+    return Description("", kind, color, side, size, OTHER in tokens or "another" in words.split(), plural, unknown)
+
+
+def _is_noun(word: str, tokens: Sequence[str]) -> bool:
+    """An orange may be a fruit, where it stands last and after another colour."""
+    return word == "orange" and len(tokens) > 1 and tokens[-1] == word
+
+
+def _singulars(phrase: Phrase) -> tuple[str, ...]:
+    return phrase.parts[-1]
+
+
+def _named(tokens: Sequence[str], scene: Scene) -> Phrase | None:
+    """What is called so: things and people before kinds."""
+    fitting = [phrase for phrase in scene_phrases(scene) if phrase.entry in ("object", "person", "kind")]
+    fitting = [phrase for phrase in fitting if _fits(tokens, phrase)]
+    names = [phrase for phrase in fitting if phrase.entry != "kind"]
+    if len(names) > 1:  # by another word for their kind, several are called so
+        exact = [phrase for phrase in names if phrase.key.lower() == " ".join(tokens)]
+        kinds = [phrase for phrase in fitting if phrase.entry == "kind"]
+        return next(iter(exact or kinds or names))
+    return next(iter(names or fitting), None)
+
+
+def _fits(tokens: Sequence[str], phrase: Phrase) -> bool:
+    if len(tokens) != len(phrase.parts):
+        return False
+    *firsts, last = zip(tokens, phrase.parts, strict=True)
+    exact = all(token in part for token, part in firsts)
+    plural = phrase.entry == "kind" and any(last[0] in (word + "s", word + "es") for word in last[1])
+    return exact and (last[0] in last[1] or plural)
+
+
+def candidates(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: str = "") -> tuple[SceneObject, ...]:
+    """Everything that the words fit; `like` is the thing in whose place it is said ("the blue one", "the other").
+
+    One is of that thing's kind, if anything of it fits. Where a side or a size is said, the outermost one.
+    """
+    wanted = described(words, scene)
+    if wanted.unknown:
+        return ()
+    if wanted.name:
+        return (scene.find(wanted.name),)
+    kind = wanted.kind or (scene.find(like).kind if like else "")
+    found = [item for item in scene.objects if wanted.color in ("", item.color)]
+    found = [item for item in found if item.name != like] if wanted.other else found
+    alike = [item for item in found if item.kind == kind]
+    if wanted.kind or (alike and (wanted.color or wanted.other or wanted.side or wanted.size)):
+        found = alike
+    return _outermost(wanted, found, scene, viewpoint)
+
+
+def _outermost(
+    wanted: Description, found: list[SceneObject], scene: Scene, viewpoint: Viewpoint
+) -> tuple[SceneObject, ...]:
+    if wanted.side and found:
+        first = from_side(scene, [item.name for item in found], viewpoint.direction(wanted.side))[0]
+        return (scene.find(first),)
+    if wanted.size and found:
+        largest = wanted.size in _LARGE
+        return ((max if largest else min)(found, key=volume),)
+    return tuple(found)
+
+
+def the_thing(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: str = "") -> SceneObject:
+    """The one thing that is meant; raises UnclearError that names what there is."""
+    return only(candidates(words, scene, viewpoint, like), words, scene)
+
+
+def only(found: Sequence[SceneObject], words: str, scene: Scene) -> SceneObject:
+    """The only one of them; raises UnclearError for several and for none."""
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = [the(item.name) for item in found]
+        raise UnclearError(f"Which one do you mean by “{words}”: {listed(names)}?", names)
+    here = listed([the(name) for name in scene.names], "and") or "nothing"
+    raise UnclearError(f"I see nothing here that is “{words}”. There is {here}. Which do you mean?")
+
+
+def listed(names: Sequence[str], word: str = "or") -> str:
+    """In a sentence: the red block, the mug or the plate."""
+    return f" {word} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def the_room(words: str, scene: Scene) -> str:
+    """The room of that name; raises UnclearError that lists the rooms."""
+    tokens = re.sub(r"^the ", "", words).split()
+    for phrase in scene_phrases(scene):
+        if phrase.entry == "room" and (_fits(tokens, phrase) or _fits(tokens[:-1], phrase)):
+            return phrase.key
+    rooms = listed(scene.building.names, "and") if scene.building else "none"
+    raise UnclearError(f"There is no room called “{words}”. The rooms are: {rooms}. Which do you mean?")
+
+
+def the_region(words: str) -> str:
+    """The place on the table that is called so, in the speaker's words; raises UnclearError that lists the places."""
+    name = re.sub(r"^the | of the table$", "", words)
+    if name not in _REGION_NAMES:
+        raise UnclearError(f"There is no place called “{words}”. The places are: {listed(places())}. Which is it?")
+    return _REGION_NAMES[name]
+
+
+def places() -> tuple[str, ...]:
+    """The names of the places on the table."""
+    return tuple(dict.fromkeys(_REGION_NAMES.values()))
+
+
+def is_room(words: str, scene: Scene) -> bool:
+    """Whether a room is called so."""
+    try:
+        the_room(words, scene)
+    except UnclearError:
+        return False
+    return True
+
+
+def is_region(words: str) -> bool:
+    """Whether a place on the table is called so."""
+    return re.sub(r"^the | of the table$", "", words) in _REGION_NAMES

@@ -1,0 +1,108 @@
+"""What an utterance asks for, in its own words, before it is tied to the plan.
+
+A reader, by rules or by a network, gives requests; `building` makes operations of them. So whatever reads the words,
+the plan is looked at in one place only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from llm_planner.correction.edits import Frame, Lifetime, Scope
+
+
+class Intent(str, Enum):
+    """What is asked for. The comments name the slots that count for it beside those of `Request` that always do."""
+
+    HOLD = "hold"
+    RESUME = "resume"
+    CANCEL = "cancel"
+    SHIFT = "shift"  # direction, frame, size, number and unit, target (of "towards" and "away"), lifetime; thing
+    TOO_FAR = "too_far"  # the shift before it, back by half
+    SPEED = "speed"  # sense, size, or number and unit; here and below
+    HEIGHT = "height"
+    CLEARANCE = "clearance"
+    DISTANCE = "distance"  # of a step's own: how far it pushes, how wide a gap it leaves; thing
+    DURATION = "duration"  # of a step that waits or follows
+    OTHER_THING = "other_thing"  # thing, instead_of: what is to be taken, or acted on
+    OTHER_TARGET = "other_target"  # relation, target, instead_of; thing where it is said what goes there
+    FIRST = "first"  # thing: its errand is next
+    LAST = "last"  # thing
+    SKIP = "skip"  # thing: its errands are left out
+    SKIP_THIS = "skip_this"  # the errand under way is
+    PUT_BACK = "put_back"  # thing, or "" for what is held or was moved last
+    ADD = "add"  # text: a command of its own; when
+    AGAIN = "again"
+    RULE = "rule"  # text
+    LIFT = "lift"  # text: words of the rule
+    REMEMBER = "remember"  # scope
+    FORGET = "forget"  # about: "", what the lessons are of, or "everything"
+    UNDO = "undo"
+    YES = "yes"
+    NO = "no"
+    OPTION = "option"  # text: the words of an option, or its number "1", "2", "3"
+    NOTHING = "nothing"  # sure to be no correction
+
+
+class Sense(str, Enum):
+    """Which way a quantity goes: faster or slower, higher or lower, farther or less far."""
+
+    MORE = "more"
+    LESS = "less"
+    NORMAL = "normal"  # as it is when nobody has said anything
+    EXACT = "exact"  # the number that was said, neither more nor less by it
+
+
+class Size(str, Enum):
+    """How much, where no number was said."""
+
+    BIT = "bit"
+    PLAIN = "plain"
+    MUCH = "much"
+
+
+class When(str, Enum):
+    """Where something new goes in the plan."""
+
+    NEXT = "next"  # before the first errand that has not begun
+    END = "end"
+
+
+DIRECTIONS = ("left", "right", "up", "down", "forward", "backward", "towards", "away", "back", "opposite",
+              "more")  # fmt: skip
+RELATIONS = ("in", "on", "beside", "left", "right", "top", "bottom", "opposite", "at", "to", "for", "before", "after",
+             "direction")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Request:
+    """One thing that is asked for. `thing`, `instead_of`, `target`, `about` and `text` are the person's words.
+
+    `direction` is one of `DIRECTIONS`, along the axes of `frame`; "towards" and "away" are from `target`, "back" is
+    where it came from, "opposite" the other way than the one before, "more" the same as before. `thing` is "" where
+    it is what the step is about. `relation` is one of `RELATIONS`: how what is put down is to lie to `target`; "left"
+    to "bottom" are beside it on that side, "at" is a region, "to" a room or a person. Of another thing "for" says
+    where it is to go; of an order "before" and "after" what; "direction" is another way of a push. `number` is as it
+    was said, in `unit`, one of `amounts.UNITS`: "half speed" is exactly 50 %, "2 cm further" more by 2 cm, "twice as
+    far" 2 times what it is. Of a distance or a time `text` tells which: "push", "place", "follow", "wait". `negated`
+    is set for what shall not be ("not the mug" without another thing; "do not keep away").
+    """
+
+    intent: Intent
+    thing: str = ""
+    instead_of: str = ""
+    target: str = ""
+    relation: str = ""
+    direction: str = ""
+    frame: Frame = Frame.PERSON
+    sense: Sense = Sense.MORE
+    size: Size = Size.PLAIN
+    number: float | None = None
+    unit: str = ""
+    negated: bool = False
+    text: str = ""
+    when: When = When.END
+    lifetime: Lifetime = Lifetime.STEP
+    scope: Scope = Scope.ONCE
+    about: str = ""

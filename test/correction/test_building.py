@@ -1,0 +1,345 @@
+"""From requests to operations: what the plan, the scene and what was said before make of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from llm_planner.correction.building import build
+from llm_planner.correction.edits import (
+    Adjust,
+    Change,
+    Clarify,
+    Edit,
+    Frame,
+    Insert,
+    Lifetime,
+    LiftRule,
+    Move,
+    Rebind,
+    Remove,
+    Replace,
+    Scope,
+    Shift,
+    Undo,
+)
+from llm_planner.correction.requests import Intent, Request, Sense, Size, When
+from llm_planner.correction.sources import Sources
+from llm_planner.errors import InputError
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.parser import parse
+from llm_planner.world.places import VIEWPOINTS
+
+LEFT = Edit((Shift((0.0, 0.04, 0.0)),))
+PUT_BACK = Insert("place_at", {"place": (0.36, -0.10, 0.0)}, "2")
+
+
+@pytest.fixture
+def built(sources):
+    """The operations for requests in a situation."""
+    return lambda situation, *requests: build(requests, "", situation, sources).operations
+
+
+def question(operations) -> str:
+    (clarify,) = operations
+    assert isinstance(clarify, Clarify)
+    return clarify.question
+
+
+# Motion
+
+
+def test_a_shift_is_in_the_persons_frame_and_as_long_as_what_is_held_is_wide(built, at_table) -> None:
+    assert built(at_table(2, "red block"), Request(Intent.SHIFT, direction="left")) == (Shift((0.0, 0.04, 0.0)),)
+    assert built(at_table(4, "mug"), Request(Intent.SHIFT, direction="up")) == (Shift((0.0, 0.0, 0.07)),)
+
+
+def test_against_the_shift_before_it_is_half_of_that(built, at_table) -> None:
+    situation = at_table(4, "mug", edits=[Edit((Shift((0.0, 0.1, 0.0)),))])
+    assert built(situation, Request(Intent.SHIFT, direction="right", size=Size.BIT)) == (Shift((0.0, -0.05, 0.0)),)
+    assert built(situation, Request(Intent.SHIFT, direction="back")) == (Shift((0.0, -0.05, 0.0)),)
+    assert built(situation, Request(Intent.TOO_FAR)) == (Shift((0.0, -0.05, 0.0)),)
+    assert built(situation, Request(Intent.SHIFT, direction="more")) == (Shift((0.0, 0.1, 0.0)),)
+
+
+def test_towards_a_thing_is_along_the_line_from_what_is_held(built, at_table) -> None:
+    (shift,) = built(at_table(2, "red block"), Request(Intent.SHIFT, direction="towards", target="the vase"))
+    assert shift.frame is Frame.ROBOT
+    assert shift.offset == pytest.approx((-0.003, 0.04, 0.0), abs=1e-3)
+
+
+def test_a_shift_of_what_is_not_under_way_is_a_question(built, at_table) -> None:
+    asked = built(at_table(2, "red block"), Request(Intent.SHIFT, thing="the vase", direction="left"))
+    assert "“the vase” is not what I am at now, that is the red block" in question(asked)
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (Request(Intent.SHIFT, direction="more"), "More of what"),
+        (Request(Intent.SHIFT, direction="opposite"), "Which way? Nothing has been shifted yet"),
+        (Request(Intent.TOO_FAR), "Too far which way"),
+        (Request(Intent.SHIFT, direction="left", number=3.0, unit="seconds"), "How far is 3 seconds"),
+        (Request(Intent.SPEED, number=3.0, unit="cm", sense=Sense.EXACT), "How fast is 3 cm"),
+        (Request(Intent.HEIGHT, number=3.0, unit="seconds"), "How far is 3 seconds"),
+        (Request(Intent.DISTANCE, text="place", number=3.0, unit="s"), "How far is 3 s"),
+        (Request(Intent.DURATION, number=3.0, unit="cm"), "How long is 3 cm"),
+        (Request(Intent.DURATION), "No step ahead has a time that could be changed"),
+        (Request(Intent.DISTANCE, text="place", thing="the vase"), "No step ahead about “the vase” has a distance"),
+        (Request(Intent.AGAIN), "Nothing of the plan is finished yet"),
+        (Request(Intent.OTHER_TARGET, relation="in", target="the purple bowl"),
+         "I see nothing here that is “the purple bowl”"),
+        (Request(Intent.OTHER_TARGET, relation="in", target="the green bowl"), "That is how it is planned already"),
+        (Request(Intent.OTHER_TARGET, relation="direction", direction="left"), "Nothing that is left to do pushes"),
+        (Request(Intent.OTHER_TARGET, relation="opposite"), "On which side should it be"),
+        (Request(Intent.OTHER_TARGET, target="the vase", instead_of="the vase"),
+         "Nothing that is left goes to “the vase”"),
+        (Request(Intent.OTHER_THING, thing="the red block"), "The red block is what I am to take already"),
+        (Request(Intent.OTHER_THING, negated=True, text="wrong one"), "What should it be instead of “that”"),
+        (Request(Intent.SKIP, thing="the vase"), "Nothing that is left to do is about “the vase”"),
+        (Request(Intent.FIRST, thing="red block"), "The red block is under way already"),
+        (Request(Intent.FIRST, thing="mug"), "That is the order of things already"),
+        (Request(Intent.PUT_BACK, thing="the mug"), "I still hold the red block"),
+        (Request(Intent.LIFT, text="go near the vase again"), "There is no rule about that"),
+        (Request(Intent.RULE, text="never enter the attic"), "What do you mean by “never enter the attic”"),
+        (Request(Intent.ADD, text="fry an egg"), "I cannot do “fry an egg”"),
+        (Request(Intent.ADD, text="put the vase 3 cm left"), "I found no way to do “put the vase 3 cm left” with 3 cm"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_decided_is_a_question(built, at_table, request_, words) -> None:
+    assert words in question(built(at_table(2, "red block"), request_))
+
+
+@pytest.mark.parametrize(
+    ("calls", "running", "held", "request_", "words"),
+    [
+        ([("wait", {"seconds": 5.0})], 1, "", Request(Intent.OTHER_THING, thing="the vase"),
+         "Nothing that is under way takes"),
+        ([("wait", {"seconds": 5.0})], 1, "", Request(Intent.OTHER_TARGET, target="plate"),
+         "is put anywhere. What should go"),
+        ([("wait", {"seconds": 5.0})], 1, "", Request(Intent.PUT_BACK),
+         "What should go back? Nothing has been moved yet"),
+        ([("pick", {"object": "mug"})], 2, "", Request(Intent.SKIP_THIS), "Nothing of the plan is left to do"),
+        ([("pick", {"object": "red block"})], 1,
+         "", Request(Intent.OTHER_THING, instead_of="red one", negated=True),
+         "Which one should it be then: the blue block or the yellow block"),
+        ([("push", {"object": "mug", "direction": "left", "distance": 0.1})], 1, "",
+         Request(Intent.OTHER_TARGET, relation="direction", direction="up"), "A push goes left, right, forward or"),
+        ([("pick", {"object": "red block"}), ("place_on", {"object": "plate"}), ("pick", {"object": "blue block"})], 0,
+         "",
+         Request(Intent.SKIP, thing="block"), "Which one do you mean by “block”: the red block or the blue block"),
+        ([("pick", {"object": "mug"})], 1, "", Request(Intent.ADD, text="press the vase"),
+         "no way to press in “press the vase”"),
+    ],
+)  # fmt: skip
+def test_what_the_plan_does_not_hold_is_a_question(built, table_with, calls, running, held, request_, words) -> None:
+    assert words in question(built(table_with(calls, running, held), request_))
+
+
+def test_nobody_knows_where_a_thing_lay_that_was_never_seen_lying(built, at_table) -> None:
+    held = replace(at_table(2, "red block"), origins={})
+    assert "I do not know where the red block lay before" in question(built(held, Request(Intent.SKIP_THIS)))
+    done = replace(at_table(3), origins={})
+    assert "I do not know where the red block lay before" in question(built(done, Request(Intent.PUT_BACK)))
+
+
+def test_over_a_thing_there_is_no_way_towards_it(built, at_table) -> None:
+    situation = at_table(2, "red block")
+    above = Request(Intent.SHIFT, direction="towards", target="the red block")
+    assert "I am right over “the red block”" in question(built(situation, above))
+
+
+def test_a_word_that_is_no_direction_is_refused(built, at_table) -> None:
+    with pytest.raises(
+        InputError, match="'sideways' is no direction of a shift; the directions are: forward, backward"
+    ):
+        built(at_table(1), Request(Intent.SHIFT, direction="sideways"))
+
+
+def test_words_that_are_a_goal_are_no_rule(at_table) -> None:
+    goal = Sources(lambda words, scene: (Constraint(parse("F near(robot, vase)"), words, goal=True),), None)
+    edit = build([Request(Intent.RULE, text="go to the vase")], "", at_table(1), goal)
+    assert "“go to the vase” is no rule that I could keep" in question(edit.operations)
+
+
+def test_a_way_that_leads_there_already_or_none_at_all_is_a_question(built, in_house) -> None:
+    office = Request(Intent.OTHER_TARGET, relation="to", target="the office")
+    assert "That is where it goes already: office" in question(built(in_house(3, "mug"), office))
+    waiting = in_house(8)
+    assert "Nothing that is under way goes anywhere" in question(built(waiting, office))
+
+
+# Quantities
+
+
+@pytest.mark.parametrize(
+    ("request_", "change", "value"),
+    [
+        (Request(Intent.SPEED, sense=Sense.LESS), Change.SCALE, 0.5),
+        (Request(Intent.SPEED, sense=Sense.LESS, size=Size.BIT), Change.SCALE, 0.75),
+        (Request(Intent.SPEED, size=Size.MUCH), Change.SCALE, 4.0),
+        (Request(Intent.SPEED, sense=Sense.NORMAL), Change.SET, 1.0),
+        (Request(Intent.SPEED, sense=Sense.EXACT, number=30.0, unit="percent"), Change.SET, 0.3),
+        (Request(Intent.SPEED, sense=Sense.LESS, number=20.0, unit="percent"), Change.SCALE, 0.8),
+        (Request(Intent.SPEED, number=2.0, unit="times"), Change.SCALE, 2.0),
+    ],
+)
+def test_speed_is_scaled_or_set(built, at_table, request_, change, value) -> None:
+    (adjust,) = built(at_table(1), request_)
+    assert (adjust.quantity, adjust.change, adjust.value) == ("speed", change, pytest.approx(value))
+
+
+def test_height_and_clearance_are_shifted(built, at_table) -> None:
+    assert built(at_table(1), Request(Intent.HEIGHT, size=Size.BIT)) == (Adjust("height", Change.SHIFT, 0.025),)
+    less = Request(Intent.CLEARANCE, sense=Sense.LESS)
+    assert built(at_table(1), less) == (Adjust("clearance", Change.SHIFT, -0.02),)
+
+
+def test_a_distance_is_that_of_the_step_that_is_meant(built, at_table, pushing, in_house) -> None:
+    farther = Request(Intent.DISTANCE, text="push", size=Size.BIT)
+    assert built(pushing, farther) == (Adjust("distance", Change.SCALE, 1.25, "1"),)
+    gap = Request(Intent.DISTANCE, text="place", sense=Sense.EXACT, number=6.0, unit="cm")
+    assert built(at_table(2), gap) == (Adjust("distance", Change.SET, 0.06, "4"),)
+    longer = Request(Intent.DURATION, text="wait", number=10.0, unit="seconds")
+    assert built(in_house(1), longer) == (Adjust("seconds", Change.SHIFT, 10.0, "8"),)
+
+
+def test_what_shall_not_change_changes_nothing_unless_it_just_did(built, at_table) -> None:
+    negated = Request(Intent.SPEED, sense=Sense.LESS, negated=True)
+    assert built(at_table(1), negated) == ()
+    slower = Edit((Adjust("speed", Change.SCALE, 0.5),))
+    assert built(at_table(1, edits=[slower]), negated) == (Undo(),)
+
+
+# Another thing, another target
+
+
+def test_before_the_grasp_the_taking_step_gets_the_other_thing(built, at_table) -> None:
+    assert built(at_table(1), Request(Intent.OTHER_THING, thing="the blue one")) == (
+        Rebind("1", "object", "blue block"),
+    )
+
+
+def test_later_targets_follow_the_thing_that_they_are_about(built, pushing) -> None:
+    found = built(pushing, Request(Intent.OTHER_THING, thing="the blue block"))
+    assert found == (Rebind("1", "object", "blue block"), Rebind("3", "object", "blue block"))
+
+
+def test_after_the_grasp_it_is_put_back_and_the_other_one_taken(built, at_table) -> None:
+    found = built(at_table(2, "red block"), Request(Intent.OTHER_THING, thing="the yellow one"))
+    assert found == (PUT_BACK, Insert("pick", {"object": "yellow block"}, "2"))
+
+
+def test_a_mobile_robot_goes_back_drops_it_off_and_fetches_the_other_one(built, in_house) -> None:
+    found = built(in_house(3, "mug"), Request(Intent.OTHER_THING, thing="the red parcel"))
+    assert found == (
+        Insert("go_to", {"destination": "kitchen"}, "3"),
+        Insert("drop_off", {}, "3"),
+        Insert("go_to", {"destination": "red parcel"}, "3"),
+        Insert("pick_up", {"object": "red parcel"}, "3"),
+    )
+
+
+def test_at_its_goal_it_has_to_come_there_again(built, in_house) -> None:
+    found = built(in_house(4, "mug"), Request(Intent.OTHER_THING, thing="the red parcel"))
+    assert found[-1] == Insert("go_to", {"destination": "office"}, "4")
+
+
+def test_while_something_is_held_a_word_that_fits_thing_and_target_is_a_question(built, at_table) -> None:
+    asked = built(at_table(2, "red block"), Request(Intent.OTHER_THING, thing="the blue one"))
+    assert "the blue block or the blue bowl" in question(asked)
+
+
+def test_the_same_skill_gets_another_target_and_another_skill_takes_its_place(built, at_table) -> None:
+    carrying = at_table(2, "red block")
+    bowl = Request(Intent.OTHER_TARGET, relation="in", target="the blue bowl")
+    assert built(carrying, bowl) == (Rebind("2", "object", "blue bowl"),)
+    plate = Request(Intent.OTHER_TARGET, relation="on", target="the plate")
+    assert built(carrying, plate) == (Replace("2", "place_on", {"object": "plate"}),)
+    side = Request(Intent.OTHER_TARGET, relation="at", target="the right side", thing="yellow block")
+    assert built(carrying, side) == (Rebind("6", "place", "right side"),)
+
+
+def test_a_way_leads_to_another_room(built, in_house) -> None:
+    kitchen = Request(Intent.OTHER_TARGET, relation="to", target="the hall")
+    assert built(in_house(3, "mug"), kitchen) == (Rebind("3", "destination", "hall"),)
+
+
+def test_a_push_goes_the_speakers_way(built, pushing) -> None:
+    mine = Request(Intent.OTHER_TARGET, relation="direction", direction="backward")
+    assert built(pushing, mine) == (Rebind("1", "direction", "bottom"),)
+
+
+# Order
+
+
+def test_an_errand_is_moved_before_those_that_have_not_begun(built, at_table) -> None:
+    assert built(at_table(2, "red block"), Request(Intent.FIRST, thing="the yellow block")) == (Move(("5", "6"), "3"),)
+    assert built(at_table(), Request(Intent.FIRST, thing="the yellow block")) == (Move(("5", "6"), "1"),)
+    assert built(at_table(1), Request(Intent.LAST, thing="the mug")) == (Move(("3", "4")),)
+    before = Request(Intent.FIRST, thing="yellow block", relation="before", target="the mug")
+    assert built(at_table(1), before) == (Move(("5", "6"), "3"),)
+    after = Request(Intent.FIRST, thing="the mug", relation="after", target="the yellow block")
+    assert built(at_table(1), after) == (Move(("3", "4")),)
+
+
+def test_an_errand_that_is_skipped_loses_its_steps_and_what_is_held_goes_back(built, at_table) -> None:
+    assert built(at_table(1), Request(Intent.SKIP, thing="the cup")) == (Remove("3"), Remove("4"))
+    assert built(at_table(1), Request(Intent.SKIP_THIS)) == (Remove("1"), Remove("2"))
+    assert built(at_table(2, "red block"), Request(Intent.SKIP_THIS)) == (PUT_BACK, Remove("2"))
+    assert built(at_table(2, "red block"), Request(Intent.PUT_BACK)) == (PUT_BACK, Remove("2"))
+
+
+def test_what_was_moved_last_is_put_back_with_an_empty_hand(built, at_table) -> None:
+    found = built(at_table(3), Request(Intent.PUT_BACK))
+    assert found == (
+        Insert("pick", {"object": "red block"}, "3"),
+        Insert("place_at", {"place": (0.36, -0.10, 0.0)}, "3"),
+    )
+
+
+def test_once_more_is_the_last_finished_errand_next(built, at_table) -> None:
+    found = built(at_table(3), Request(Intent.AGAIN))
+    assert found == (Insert("pick", {"object": "red block"}, "5"), Insert("place_in", {"object": "green bowl"}, "5"))
+
+
+def test_what_comes_first_is_written_before_the_errands_that_have_not_begun(built, at_table) -> None:
+    found = built(at_table(2, "red block"), Request(Intent.ADD, text="move the vase away", when=When.NEXT))
+    assert [(insert.skill, insert.before) for insert in found] == [("pick", "3"), ("place_at", "3")]
+
+
+# Rules, memory, several at once
+
+
+def test_only_a_rule_of_the_plan_is_lifted(built, at_table) -> None:
+    situation = at_table(1, rules=[("G !near(robot, vase)", "keep away from the vase")])
+    found = built(situation, Request(Intent.LIFT, text="go near the vase again"))
+    assert found == (LiftRule("G !near(robot, vase)"),)
+    assert "The rules are: keep away from the vase" in question(
+        built(situation, Request(Intent.LIFT, text="use the mug"))
+    )
+
+
+def test_of_several_rules_about_it_one_is_asked_for(built, at_table) -> None:
+    rules = [("G !near(robot, vase)", "keep away from the vase"), ("G !moved(vase)", "do not touch the vase")]
+    assert "Which of these rules" in question(
+        built(at_table(1, rules=rules), Request(Intent.LIFT, text="the vase rule"))
+    )
+
+
+def test_a_scope_is_the_edits_and_is_about_the_kind_that_was_said(at_table, sources) -> None:
+    slower = Request(Intent.SPEED, sense=Sense.LESS, scope=Scope.ALWAYS, about="blue blocks", lifetime=Lifetime.PLAN)
+    edit = build([slower], "", at_table(1), sources)
+    assert (edit.scope, edit.about) == (Scope.ALWAYS, "blue block")
+
+
+def test_one_question_makes_the_whole_edit_a_question(built, at_table) -> None:
+    slower, absent = Request(Intent.SPEED, sense=Sense.LESS), Request(Intent.SKIP, thing="the teapot")
+    assert "nothing here that is “the teapot”" in question(built(at_table(1), slower, absent))
+
+
+def test_the_robots_own_left_is_said_in_the_speakers_words(built, pushing) -> None:
+    facing = replace(pushing, viewpoint=VIEWPOINTS["facing"])
+    own = Request(Intent.OTHER_TARGET, relation="direction", direction="right", frame=Frame.ROBOT)
+    assert built(facing, own) == (Rebind("1", "direction", "left"),)

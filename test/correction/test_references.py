@@ -1,0 +1,75 @@
+"""Which thing, room or place the words mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from llm_planner.correction.marking import mark
+from llm_planner.correction.references import UnclearError, candidates, the_region, the_room, the_thing
+from llm_planner.world.places import VIEWPOINTS
+
+
+@pytest.mark.parametrize(
+    ("words", "like", "names"),
+    [
+        ("the blue one", "red block", ["blue block"]),
+        ("the blue one", "green bowl", ["blue bowl"]),
+        ("the other bowl", "green bowl", ["blue bowl"]),
+        ("the cup", "", ["mug"]),
+        ("the cube", "", ["red block", "blue block", "yellow block"]),
+        ("all the blocks", "", ["red block", "blue block", "yellow block"]),
+        ("the purple block", "", []),
+        ("the dog", "", []),
+        ("the leftmost block", "", ["yellow block"]),
+        ("the smaller bowl", "", ["green bowl"]),
+    ],
+)
+def test_things_are_known_by_colour_kind_side_and_what_they_stand_in_for(at_table, words, like, names) -> None:
+    assert [item.name for item in candidates(words, at_table().scene, like=like)] == names
+
+
+def test_left_is_the_speakers(at_table) -> None:
+    assert the_thing("the left block", at_table().scene, VIEWPOINTS["facing"]).name == "red block"
+
+
+def test_several_that_fit_are_a_question_that_names_them(at_table) -> None:
+    with pytest.raises(
+        UnclearError, match=r"Which one do you mean by “the bowl”: the green bowl or the blue bowl\?"
+    ) as e:
+        the_thing("the bowl", at_table().scene)
+    assert e.value.options == ("the green bowl", "the blue bowl")
+
+
+def test_none_that_fits_is_a_question_that_says_what_there_is(at_table) -> None:
+    with pytest.raises(UnclearError, match=r"nothing here that is “the dog”. There is the red block, .* and the vase"):
+        the_thing("the dog", at_table().scene)
+
+
+def test_a_room_goes_by_its_name_and_one_that_is_not_there_is_a_question(in_house) -> None:
+    assert the_room("the office", in_house().scene) == "office"
+    with pytest.raises(UnclearError, match=r"no room called “the attic”. The rooms are: kitchen, hall and office"):
+        the_room("the attic", in_house().scene)
+
+
+def test_a_place_on_the_table_has_several_names(at_table) -> None:
+    assert the_region("the upper left corner of the table") == "top left corner"
+    with pytest.raises(UnclearError, match=r"no place called “the edge”. The places are: top left corner, .*middle"):
+        the_region("the edge")
+
+
+def test_things_places_and_amounts_become_marks(at_table) -> None:
+    marked = mark("put the cup in the purple bowl , 2 cm from the left side", at_table().scene)
+    assert marked.unmarked("#2") == "the cup"
+    assert marked.text == "put #2 in #3 , $0 from %1"
+    assert marked.unmarked(marked.text) == "put the cup in the purple bowl , 2 cm from the left side"
+
+
+def test_pronouns_and_directions_stay_words(at_table) -> None:
+    assert mark("move that one to the left", at_table().scene).text == "move that one to the left"
+
+
+def test_a_person_is_called_by_name(in_house) -> None:
+    scene = replace(in_house().scene)
+    assert the_thing("anna", scene).name == "Anna"
