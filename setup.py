@@ -44,14 +44,14 @@ setup(
     maintainer_email="llm-planner@example.com",
     python_requires=">=3.10",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={"": ["py.typed", "*.md", "weights/*", "written/*.txt"]},
+    package_data={"": ["py.typed", "*.md", "weights/*", "written/*.txt", "*.jsgf"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
         *(entry for folder in ("config", "launch", "sim", "skills") for entry in shared_files(folder)),
     ],
     install_requires=["setuptools"],
-    extras_require={"learn": ["pyarrow>=20"], "ray": ["ray>=2.50"]},
+    extras_require={"learn": ["pyarrow>=20"], "ray": ["ray>=2.50"], "whisper": ["faster-whisper>=1.1"]},
     zip_safe=False,
     entry_points={"console_scripts": [f"llm-planner = {NAME}.cli.main:main", *node_programs()]},
 )

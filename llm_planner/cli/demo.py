@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     if args.objects is None and args.world in DEFAULT_OBJECTS:
         args.objects = DEFAULT_OBJECTS[args.world]
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
-    options = node_options(args, journal=folder / "journal.jsonl")
+    options = node_options(args, journal=folder / "journal.sqlite")
     folder.mkdir(parents=True, exist_ok=True)
     join_own_network()
     # The film is drawn afterwards.
@@ -99,7 +99,7 @@ def _tell(result: CommandResult, recorder: Recorder, began: float, folder: Path)
         print(f"Goal not reached; the robot asks: {result.message}")
     else:
         print(f"Goal not reached: {result.message}")
-    print(f"Logs: {folder / 'nodes.log'}, {folder / 'journal.jsonl'}")
+    print(f"Logs: {folder / 'nodes.log'}, {folder / 'journal.sqlite'}")
 
 
 def _film(recorder: Recorder, folder: Path) -> None:

@@ -98,7 +98,13 @@ def _parameters(args: argparse.Namespace, robot: str, journal: Path | None) -> d
         "skill_server": {"robot": robot, **skills, **({"scripted": "true"} if args.scripted else {})},
         "plan_executor": {"viewpoint": args.viewpoint, **policy},
         "language_planner": {"viewpoint": args.viewpoint, **model, **policy},
+        "correction_listener": {"viewpoint": args.viewpoint, **_reads_corrections(args), **skills},
     }
+
+
+def _reads_corrections(args: argparse.Namespace) -> dict[str, str]:
+    """The model of the commands, where it can read corrections as well."""
+    return {} if args.model == "scripted" else {"model": args.model}
 
 
 def _given(**values: object) -> dict[str, str]:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from llm_planner.language.compact.training import Lesson
+
+NETWORKS = ("program", "reading", "corrections")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--network",
-        choices=("program", "reading"),
+        choices=NETWORKS,
         default="program",
-        help="which one: program writes programs, reading finds the constraints of a command (default program)",
+        help="which one: program writes programs, reading finds the constraints of a command, corrections reads what "
+        "is said while the robot works (default program)",
     )
     parser.add_argument(
         "--utterances", type=Path, help="Lang2LTL's utterances as CSV, for the reading network to learn from too"
@@ -34,7 +41,6 @@ def run(args: argparse.Namespace) -> int:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from llm_planner.errors import InputError
-    from llm_planner.language.compact.lessons import program_lesson, reading_lesson
     from llm_planner.language.compact.training import TrainingSettings, train
 
     for name in ("steps", "batch", "threads"):
@@ -47,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     if args.utterances is not None and args.network != "reading":
         raise InputError("--utterances is for the reading network; add --network reading")
     torch.set_num_threads(args.threads)
-    lesson = program_lesson() if args.network == "program" else reading_lesson(args.utterances)
+    lesson = _lesson(args)
     warmup = min(400, args.steps // 10)
     settings = TrainingSettings(args.steps, args.batch, args.learning_rate, warmup, args.seed, args.dropout)
     columns = (
@@ -68,3 +74,13 @@ def run(args: argparse.Namespace) -> int:
     lesson.finish(args.out)
     print(f"Weights and report are in {args.out}. To use them, copy all its files to {lesson.home}.")
     return 0
+
+
+def _lesson(args: argparse.Namespace) -> Lesson:
+    if args.network == "corrections":
+        from llm_planner.correction.compact.lesson import correction_lesson
+
+        return correction_lesson()
+    from llm_planner.language.compact.lessons import program_lesson, reading_lesson
+
+    return program_lesson() if args.network == "program" else reading_lesson(args.utterances)

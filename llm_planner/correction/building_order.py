@@ -31,7 +31,16 @@ def first(request: Request, situation: Situation) -> tuple[Operation, ...]:
         if request.relation == "before":
             return (Move(_waiting(errands, situation), _start(others, situation)),)
         return (Move(_waiting(errands, situation), _after(others, situation)),)
-    return (Move(_waiting(errands, situation), next_place(situation, errands)),)
+    return (Move(_waiting(errands, situation), _next_or_now(errands, situation)),)
+
+
+def _next_or_now(errands: tuple[Errand, ...], situation: Situation) -> str:
+    """Before what has not begun; what is next already, before what has, while nothing is held in it."""
+    waiting = [errand for errand in errands_ahead(situation) if not has_begun(errand)]
+    is_next = bool(waiting) and waiting[0] == errands[0]
+    if is_next and not situation.scene.held and has_begun(current(situation)):
+        return ahead(current(situation))[0].id
+    return next_place(situation, errands)
 
 
 def last(request: Request, situation: Situation) -> tuple[Operation, ...]:

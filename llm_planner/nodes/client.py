@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import rclpy
 from action_msgs.msg import GoalStatus
 from llm_planner_interfaces.action import ExecuteCommand
+from llm_planner_interfaces.msg import CorrectionResult
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.srv import StopRobot
 from rclpy.action import ActionClient
@@ -23,10 +24,12 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import String
 from unique_identifier_msgs.msg import UUID
 
+from llm_planner.correction.dialogue import Answer
 from llm_planner.errors import LlmPlannerError
+from llm_planner.nodes.correction_messages import result_from_msg
 from llm_planner.nodes.message_conversions import joint_state_from_msg, scene_from_msg
 from llm_planner.nodes.plan_messages import plan_from_msg, step_from_msg
-from llm_planner.nodes.shell import LATCHED
+from llm_planner.nodes.shell import LATCHED, RELIABLE
 from llm_planner.plan.plan import Plan, PlanStep
 from llm_planner.world.scene import Scene
 
@@ -36,6 +39,7 @@ NO_SYSTEM = (
 )
 SILENCE_MAX = 5.0  # wall seconds without a word of the planner
 ANSWER_MAX = 20.0  # wall seconds until it takes a command: enough to be started again
+CORRECTION_MAX = 30.0  # wall seconds until it is known what became of a correction
 SAID_AGAIN = 2.0  # wall seconds after which a command that nobody has answered is sent again
 
 
@@ -202,6 +206,24 @@ class SystemClient:
         self.wait_until(answer.done, 5.0, otherwise=NO_SYSTEM)
         response = answer.result()
         return CommandResult(response.error_code, response.error_msg)
+
+    def correct(self, words: str) -> Answer:
+        """Say something to a robot at work; what became of it. Raises SystemUnreachableError where nobody answers."""
+        results: list[CorrectionResult] = []
+        listening = self.node.create_subscription(CorrectionResult, "correction_result", results.append, RELIABLE)
+        said = self.node.create_publisher(String, "correction", RELIABLE)
+
+        def is_heard() -> bool:
+            return said.get_subscription_count() > 0 and listening.get_publisher_count() > 0
+
+        try:
+            self.wait_until(is_heard, 5.0, otherwise=NO_SYSTEM)
+            said.publish(String(data=words))
+            self.wait_until(lambda: any(result.words == words for result in results), CORRECTION_MAX)
+        finally:
+            self.node.destroy_subscription(listening)
+            self.node.destroy_publisher(said)
+        return result_from_msg(next(result for result in results if result.words == words))
 
     def watch_scene(self, on_scene: Callable[[Scene], None]) -> None:
         """Call back with every scene from now on, while another method spins."""

@@ -29,7 +29,7 @@ from llm_planner.nodes.settings import CAMERA, PRIVILEGES, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.nodes.skill_folder import library_of
 from llm_planner.plan.events import EndReason
-from llm_planner.plan.journal import Journal, RecordKind
+from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import outcome_of, plan_command
 from llm_planner.plan.planning_settings import planning_settings
@@ -64,7 +64,7 @@ class LanguagePlannerNode(ShellNode):
         PRIVILEGES,
         SKILLS,
         CAMERA,
-        Setting("journal", "", "file that records commands; empty: llm_planner/journal.jsonl in ROS's folder"),
+        Setting("journal", "", "file that records commands; empty: llm_planner/journal.sqlite in ROS's folder"),
     )
 
     def configure(self) -> None:
@@ -74,6 +74,10 @@ class LanguagePlannerNode(ShellNode):
         rehearsal = "off" if self.setting("rehearsal") is False else str(self.setting("rehearsal"))
         self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal")))
+        for left in unfinished(read_journal(self._journal.path)):
+            if not left.planned:  # of the others the executor tells
+                self.get_logger().warning(f"never begun: “{left.command}”; say it again")
+                note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
         self._waiting: deque[Command] = deque()
         self._current: Command | None = None
         self._patience = Patience(self.setting("patience"))
@@ -254,7 +258,8 @@ class LanguagePlannerNode(ShellNode):
         if command.done.done():
             return
         command.state, command.code, command.message = CommandStatus.ENDED, code, message
-        note(self._journal, RecordKind.OUTCOME, command.id, code=code, message=message)
+        lost = code == Result.EXECUTOR_LOST  # the executor tells of it when it is back
+        note(self._journal, RecordKind.OUTCOME, command.id, code=code, message=message, lost=lost)
         self._tell(command, message)
         command.done.set_result(None)
         if command is self._current:

@@ -30,5 +30,6 @@ NODES = (
     NodeEntry("skill_server"),
     NodeEntry("plan_executor"),
     NodeEntry("language_planner"),
+    NodeEntry("correction_listener"),
     NodeEntry("camera", simulated=True),
 )

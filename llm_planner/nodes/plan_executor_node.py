@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from llm_planner_interfaces.action import ExecutePlan
-from llm_planner_interfaces.msg import CommandStatus, ConstraintStatus, MotionPatch, Plan, PlanStatus
+from llm_planner_interfaces.msg import CommandStatus, ConstraintStatus, MotionPatch, MotionTuning, Plan, PlanStatus
 from llm_planner_interfaces.srv import StopRobot
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.task import Future
+from std_msgs.msg import Header
 
 from llm_planner.errors import InputError, LlmPlannerError, QuestionError
 from llm_planner.nodes.base_messages import MAP_FRAME
+from llm_planner.nodes.correction_messages import tuning_to_msg
+from llm_planner.nodes.edit_service import EditService
 from llm_planner.nodes.journal_file import journal_path, note
 from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.motion_messages import patch_to_msg
-from llm_planner.nodes.plan_messages import plan_from_msg, step_to_msg, trace_to_msg, watch_to_msg
+from llm_planner.nodes.plan_messages import plan_from_msg, plan_to_msg, step_to_msg, trace_to_msg, watch_to_msg
+from llm_planner.nodes.running_plan import Running
 from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
 from llm_planner.nodes.settings import CAMERA, PRIVILEGES, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, PATCHES, RELIABLE, WARN, ShellNode, run_node
@@ -29,6 +32,7 @@ from llm_planner.plan.acceptance import accept
 from llm_planner.plan.commander import Commander
 from llm_planner.plan.events import (
     CancelSkill,
+    Command,
     EndReason,
     Event,
     Finish,
@@ -40,17 +44,14 @@ from llm_planner.plan.events import (
     StopRequested,
 )
 from llm_planner.plan.execution import advance
-from llm_planner.plan.execution_state import Execution, Phase
+from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
-from llm_planner.plan.motion_rules import MotionRules
+from llm_planner.plan.manner import moved_along
 from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.plan.planning import outcome_of
 from llm_planner.plan.planning_settings import planning_settings
 from llm_planner.plan.report import constraint_json, kept_json
-from llm_planner.plan.run_log import Kept, RunLog
-from llm_planner.plan.watch import Watch
 from llm_planner.skills.contract import SkillResult
-from llm_planner.temporal.monitor import Verdict
 from llm_planner.world.places import viewpoint
 
 Result = ExecutePlan.Result
@@ -65,27 +66,6 @@ _CODES = {
     EndReason.SKILLS_LOST: Result.SKILLS_LOST,
 }
 SCENE_PATIENCE = 2.0  # [s] that a plan waits for a scene
-_STATES = {EndReason.DONE: PlanStatus.SUCCEEDED, EndReason.STOPPED: PlanStatus.STOPPED}
-
-
-@dataclass
-class Running:
-    """The plan under way; `state` is replaced by every event, `log` and `rules` see every scene."""
-
-    goal: ServerGoalHandle
-    state: Execution
-    done: Future = field(default_factory=Future)
-    log: RunLog = field(default_factory=RunLog)
-    rules: MotionRules = field(default_factory=lambda: MotionRules(time.time_ns()))
-
-    @property
-    def id(self) -> str:
-        return self.goal.request.plan.id
-
-    @property
-    def kept(self) -> tuple[Kept, ...]:
-        """By how much each constraint has been kept up to now."""
-        return self.log.kept(self.state.watch)
 
 
 class PlanExecutorNode(ShellNode):
@@ -100,7 +80,7 @@ class PlanExecutorNode(ShellNode):
         PRIVILEGES,
         SKILLS,
         CAMERA,
-        Setting("journal", "", "file that records what is done; empty: llm_planner/journal.jsonl in ROS's folder"),
+        Setting("journal", "", "file that records what is done; empty: llm_planner/journal.sqlite in ROS's folder"),
     )
 
     def configure(self) -> None:
@@ -109,10 +89,12 @@ class PlanExecutorNode(ShellNode):
         policy = Path(self.setting("privileges")) if self.setting("privileges") else None
         self._settings = planning_settings("off", policy, "", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal")))
+        self._last = PlanStatus()
         for left in unfinished(read_journal(self._journal.path)):
-            done = sum(status == StepStatus.DONE.value for status in left.steps.values())
-            self.get_logger().warning(f"left unfinished earlier: {left.command!r}, after {done} steps; say it again")
-            note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
+            if left.planned:  # others may still be waiting for us
+                self._last.message = f"left unfinished earlier: {left}; say it again"
+                self.get_logger().warning(self._last.message)
+                note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
         self._running: Running | None = None
         self._unfinished: Running | None = None  # has ended, and another plan may go on from there
         self._commander = Commander(self.setting("planner_timeout"))
@@ -120,14 +102,16 @@ class PlanExecutorNode(ShellNode):
         self._listening.heard()
         self._id = time.time_ns()
         self._stops = 0
-        self._last = PlanStatus()
         self._status = self.create_lifecycle_publisher(PlanStatus, "plan_status", LATCHED)
         self._constraint_status = self.create_lifecycle_publisher(ConstraintStatus, "constraint_status", LATCHED)
+        self._plan = self.create_lifecycle_publisher(Plan, "plan", LATCHED)
+        self._tuning = self.create_lifecycle_publisher(MotionTuning, "motion_tuning", LATCHED)
         self._patches = self.create_lifecycle_publisher(MotionPatch, "motion_patch", PATCHES)
         self._skills = SkillClient(self, self._on_skill_result, lambda: self._handle(SkillServerLost()))
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), self._on_scene)
         self.create_subscription(CommandStatus, "command_status", self._on_command, RELIABLE)
         self.create_service(StopRobot, "stop", self._on_stop)
+        EditService(self, self._journal, lambda: self._running, self._go, self._stop)
         self.every(0.25, self._on_watch)
         self.every(0.5, self._publish_status)
         self.every(1.0, self._on_diagnose)
@@ -240,46 +224,72 @@ class PlanExecutorNode(ShellNode):
             self._handle(SceneLost())
 
     def _on_stop(self, request: StopRobot.Request, response: StopRobot.Response) -> StopRobot.Response:
-        self._stops += 1
-        self._unfinished = None
         if self._running is None:
             response.error_code = StopRobot.Response.NOTHING_TO_STOP
             response.error_msg = "no plan was running"
-        self._handle(StopRequested(request.reason or "you said stop"))
-        self._publish_status()
+        self._stop(request.reason or "you said stop")
         return response
+
+    def _stop(self, reason: str) -> None:
+        self._stops += 1
+        self._unfinished = None
+        self._handle(StopRequested(reason))
+        self._publish_status()
 
     def _handle(self, event: Event) -> None:
         """Let the state machine have the event, and do what it asks for."""
         running = self._running
-        if running is None:
+        if running is None or (isinstance(event, SceneObserved) and running.checked is not None):
             return
-        before = running.state
-        running.state, commands = advance(before, event)
+        state, commands = advance(running.state, event)
+        self._go(running, state, commands, by_person=isinstance(event, StopRequested))
+
+    def _go(
+        self, running: Running, state: Execution, commands: tuple[Command, ...], by_person: bool = False
+    ) -> None:  # fmt: skip
+        """The plan is in this state from now on; obey the commands, and tell what has changed."""
+        if running is not self._running:
+            return
+        before, running.state = running.state, state
+        if any(isinstance(command, CancelSkill) for command in commands):
+            self._skills.cancel()  # before anything that takes time, such as the journal
         self._bind(running)
-        for step in _changed(before.plan.steps, running.state.plan.steps):
+        for step in _changed(before.plan.steps, state.plan.steps):
             note(self._journal, RecordKind.STEP, running.id, step_id=step.id, step=str(step), status=step.status.value)
         for command in commands:
-            match command:
-                case StartSkill():
-                    self._skills.start(command)
-                case CancelSkill():
-                    self._skills.cancel()
-                case Finish(reason=reason, message=message):
-                    kept = list(map(kept_json, running.kept))
-                    note(
-                        self._journal, RecordKind.OUTCOME, running.id, outcome=reason.value, message=message, kept=kept
-                    )
-                    self._running = None
-                    by_policy = reason is EndReason.STOPPED and not isinstance(event, StopRequested)
-                    self._stops += by_policy  # as if a person had said it: what waits is dropped, too
-                    self._unfinished = running if command.may_go_on else None
-        if self._running is None or _verdicts(running.state.watch) != _verdicts(before.watch):
+            self._obey(running, command, by_person)
+        self._tune(running, before)
+        if state.version != before.version:
+            self._plan.publish(plan_to_msg(state.plan, running.id, self.now(), version=state.version))
+        if self._running is None or _verdicts(state) != _verdicts(before):
             self._publish_watch(running)
-        if running.state.plan is not before.plan or running.state.phase is not before.phase:
+        if state.plan is not before.plan or (state.phase, state.version) != (before.phase, before.version):
             self._show(running)
         if self._running is None:
             running.done.set_result(None)
+
+    def _obey(self, running: Running, command: Command, by_person: bool) -> None:
+        match command:
+            case StartSkill():
+                self._skills.start(command, self._tuning_of(running), moved_along(running.state.run.goals))
+            case Finish(reason=reason, message=message):
+                kept = list(map(kept_json, running.kept))
+                note(self._journal, RecordKind.OUTCOME, running.id, outcome=reason.value, message=message, kept=kept)
+                self._running = None
+                by_policy = reason is EndReason.STOPPED and not by_person
+                self._stops += by_policy  # as if a person had said it: what waits is dropped, too
+                self._unfinished = running if running.may_go_on else None
+
+    def _tuning_of(self, running: Running) -> MotionTuning:
+        """How the step under way is to be done."""
+        step, stamp = running.state.run.step.id, Header(stamp=self.get_clock().now().to_msg())
+        return tuning_to_msg(running.state.manner.tuning_of(step), step, self._id, stamp)
+
+    def _tune(self, running: Running, before: Execution) -> None:
+        """Tell whoever runs the skill under way how it is to be done otherwise than it was said before."""
+        state = running.state
+        if state.run and before.run and state.manner is not before.manner:
+            self._tuning.publish(self._tuning_of(running))
 
     def _bind(self, running: Running) -> None:
         """Tell whoever moves the robot what the rules ask of every motion now."""
@@ -291,13 +301,7 @@ class PlanExecutorNode(ShellNode):
             self._patches.publish(patch_to_msg(patch, MAP_FRAME if scene.building else ARM_FRAME))
 
     def _show(self, running: Running) -> None:
-        state = running.state
-        self._last = PlanStatus(
-            plan_id=running.id,
-            state=_number(state),
-            message=state.end.message if state.end else "",
-            steps=list(map(step_to_msg, state.plan.steps)),
-        )
+        self._last = running.status
         self._publish_status()
         if running.goal.is_active:
             running.goal.publish_feedback(ExecutePlan.Feedback(status=self._last))
@@ -318,20 +322,15 @@ class PlanExecutorNode(ShellNode):
             self.report(OK, "running a plan" if self._running else "idle")
 
 
-def _verdicts(watch: Watch) -> tuple[tuple[Verdict, bool], ...]:
-    return tuple((one.verdict, one.monitor.accepts) for one in watch.watched)
-
-
-def _number(state: Execution) -> int:
-    if state.end is not None:
-        return _STATES.get(state.end.reason, PlanStatus.FAILED)
-    return PlanStatus.PAUSED if state.phase is Phase.PAUSED else PlanStatus.RUNNING
+def _verdicts(state: Execution) -> tuple[tuple[object, ...], ...]:
+    return tuple((one.constraint.formula, one.verdict, one.monitor.accepts) for one in state.watch.watched)
 
 
 def _changed(before: tuple[PlanStep, ...], after: tuple[PlanStep, ...]) -> list[PlanStep]:
-    """The steps whose status is new, unless they are merely foreseen."""
+    """The steps whose status is new, unless they are merely foreseen, or never begun."""
     known = {step.id: step.status for step in before}
-    return [step for step in after if known.get(step.id, StepStatus.PENDING) is not step.status]
+    begun = (step for step in after if step.status is not StepStatus.SKIPPED)
+    return [step for step in begun if known.get(step.id, StepStatus.PENDING) is not step.status]
 
 
 def main() -> None:

@@ -104,8 +104,9 @@ def trace_from_msg(letters: Sequence[str]) -> Trace:
     return tuple(frozenset(letter.split(_AND)) if letter else frozenset() for letter in letters)
 
 
-def plan_to_msg(plan: Plan, plan_id: str, time: float, continues: str = "") -> PlanMsg:
-    """`continues` is the id of the plan that this one goes on with, "" for a plan from the beginning."""
+def plan_to_msg(plan: Plan, plan_id: str, time: float, continues: str = "", version: int = 0) -> PlanMsg:
+    """`continues` is the id of the plan that this one goes on with, "" for a plan from the beginning; `version` is how
+    often it was edited."""
     return PlanMsg(
         header=header(time),
         id=plan_id,
@@ -114,6 +115,7 @@ def plan_to_msg(plan: Plan, plan_id: str, time: float, continues: str = "") -> P
         steps=list(map(step_to_msg, plan.steps)),
         complete=plan.complete,
         constraints=list(map(constraint_to_msg, plan.constraints)),
+        version=version,
         continues=continues,
     )
 

@@ -38,8 +38,9 @@ class ShellNode(LifecycleNode):
     SETTINGS: ClassVar[tuple[Setting, ...]] = ()
     AUTOSTART = Setting("autostart", True, "configure and activate at once, without a lifecycle manager")
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, **options: object) -> None:
+        """`options` are rclpy's."""
+        super().__init__(name, **options)
         declare(self, (*self.SETTINGS, self.AUTOSTART))
         self.is_active = False
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from llm_planner_interfaces.action import ExecuteSkill
+from llm_planner_interfaces.msg import MotionTuning
 from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
@@ -34,8 +35,11 @@ class SkillClient:
         self._heard = 0.0
         self._unsent: ExecuteSkill.Goal | None = None
 
-    def start(self, command: StartSkill) -> None:
-        """Send the goal. A server that never answers is noticed by `watch`."""
+    def start(self, command: StartSkill, tuning: MotionTuning, moved: Iterable[str]) -> None:
+        """Send the goal: the skill is to act as `tuning` has it, and things in `moved` go with the hand.
+
+        A server that never answers is noticed by `watch`.
+        """
         self._step_id, self._handle, self._cancel_wanted = command.step_id, None, False
         self._run += 1
         self._heard, self.phase = time.monotonic(), ""
@@ -44,6 +48,8 @@ class SkillClient:
             skill=command.skill,
             arguments=arguments_to_msg(command.arguments),
             zones=list(map(zone_to_msg, command.zones)),
+            tuning=tuning,
+            moved=sorted(moved),
         )
         self._send()
 

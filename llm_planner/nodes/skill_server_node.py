@@ -21,9 +21,11 @@ from llm_planner.nodes.observed_robots import OBSERVED, RobotState
 from llm_planner.nodes.settings import CAMERA, ROBOT, ROBOT_FILE, SCRIPTED, SKILLS, STATE_TOPIC, Setting, one_of
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
 from llm_planner.nodes.skill_folder import library_of
+from llm_planner.nodes.tuning_feed import TuningFeed
 from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.origins import OriginTracker
+from llm_planner.skills.tuning import TunedSkill
 
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
 EXECUTOR_SILENCE = 2.0  # wall seconds without a plan status (two a second are sent) after which the executor is lost
@@ -74,6 +76,7 @@ class SkillServerNode(ShellNode):
         self._executor_heard = 0.0
         self._heard = time.monotonic()
         self._forget()
+        self._tunings = TuningFeed(self)
         self._reference = self.create_lifecycle_publisher(MotionReference, "motion_reference", 1)
         topic = self.setting(STATE_TOPIC.name) or self._robot.topic
         self.create_subscription(self._robot.message_type, topic, self._on_state, NEWEST_ONLY)
@@ -123,7 +126,8 @@ class SkillServerNode(ShellNode):
             raise SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
         skill = self._library.find(request.skill)
         zones = tuple(map(zone_from_msg, request.zones))
-        run = skill.start(arguments_from_msg(request.arguments), self._observation(zones))
+        tuned = TunedSkill(skill, self._tunings.of_step(request.tuning), frozenset(request.moved))
+        run = tuned.start(arguments_from_msg(request.arguments), self._observation(zones))
         return Running(goal, run, zones, started=self._state.time)
 
     def _silence(self) -> float:
@@ -156,15 +160,14 @@ class SkillServerNode(ShellNode):
             return
         if running.result is not None:
             self._finish_at_rest(running)
+        elif running.goal.is_cancel_requested or running.abandoned or not self.is_active:
+            name = running.goal.request.skill
+            self._end(running, SkillResult(SkillErrorCode.CANCELED, f"{name} was stopped"))
         elif state.time >= running.stepped + 0.95 * self._period:
             running.stepped = state.time
             self._step(running)
 
     def _step(self, running: Running) -> None:
-        if running.goal.is_cancel_requested or running.abandoned or not self.is_active:
-            name = running.goal.request.skill
-            self._end(running, SkillResult(SkillErrorCode.CANCELED, f"{name} was stopped"))
-            return
         outcome = running.run.step(self._observation(running.zones))
         if isinstance(outcome, SkillResult):
             self._end(running, outcome)

@@ -29,6 +29,7 @@ def test_what_is_not_given_is_left_to_the_parameter_file():
         "skill_server": {"robot": "arm"},
         "plan_executor": {"viewpoint": "behind"},
         "language_planner": {"viewpoint": "behind", "model": "compact"},
+        "correction_listener": {"viewpoint": "behind", "model": "compact"},
     }
 
 
@@ -38,7 +39,16 @@ def test_who_wants_skills_that_see_gives_all_who_know_skills_the_camera():
         "skill_server",
         "plan_executor",
         "language_planner",
+        "correction_listener",
     ]
+
+
+def test_a_model_from_a_table_of_commands_reads_no_corrections(tmp_path):
+    script = tmp_path / "programs.yaml"
+    script.write_text("wave: go_home()", encoding="utf-8")
+    given = parameters("--model", "scripted", "--model-script", str(script))
+    assert given["language_planner"]["model"] == "scripted"
+    assert "model" not in given["correction_listener"]
 
 
 def test_a_policy_binds_planner_and_executor_alike():

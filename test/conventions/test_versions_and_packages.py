@@ -17,8 +17,11 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "llm_planner"
 INTERFACES = ROOT / "llm_planner_interfaces"
 ROSDEP = {"numpy": "python3-numpy", "rich": "python3-rich", "scipy": "python3-scipy", "yaml": "python3-yaml"}
-PYPI_ONLY = {"daqp", "imageio_ffmpeg", "mujoco", "openai", "safetensors", "torch", "httpx2", "httpx"}
-OPTIONAL = {"example_robot_data", "pyarrow", "ray"}
+PYPI_ONLY = {
+    "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mujoco", "onnxruntime", "openai", "pocketsphinx", "safetensors",
+    "sounddevice", "torch",
+}  # fmt: skip
+OPTIONAL = {"audio_common_msgs", "example_robot_data", "faster_whisper", "pyarrow", "ray"}
 
 
 def package_xml(folder: Path) -> ElementTree.Element:

@@ -41,6 +41,9 @@ delete everything: |
 climb out: |
   pick.__class__.__bases__[0].__subclasses__()
 wave: go_home()
+lay the red block down: |
+  pick("red block")
+  place_at(point(0.5, -0.2))
 """
 PICK = 'pick("red block")\nplace_in("green bowl")'
 TIMEOUT = 60.0  # [s] of wall time: generous, because the machine may be busy
@@ -150,17 +153,19 @@ def running_system(
     executor: dict[str, str] | None = None,
     simulator: dict[str, str] | None = None,
     skill_server: dict[str, str] | None = None,
+    listener: dict[str, str] | None = None,
 ) -> Iterator[System]:
     """All nodes, with these parameters of some of them and these environment variables."""
     environment = own_network(random.Random())
     domain = int(environment["ROS_DOMAIN_ID"])
-    journal = {"journal": str(folder / "journal.jsonl")}
+    journal = {"journal": str(folder / "journal.sqlite")}
     options = NodeOptions(
         {
             "simulator": {"objects": OBJECTS, "seed": "1", "real_time_factor": str(SPEED), **(simulator or {})},
             "skill_server": dict(skill_server or {}),
             "plan_executor": {**(executor or {}), **journal},
             "language_planner": {**planner, **journal},
+            "correction_listener": dict(listener or {}),
         }
     )
     notices: list[str] = []

@@ -134,7 +134,7 @@ def robot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SystemClie
     script = folder / "script.yaml"
     script.write_text(SCRIPT, encoding="utf-8")
     environment = own_network(random.Random())
-    journal = {"journal": str(folder / "journal.jsonl")}
+    journal = {"journal": str(folder / "journal.sqlite")}
     planner = {"model": "scripted", "model_script": str(script)}
     options = NodeOptions({"plan_executor": journal, "language_planner": {**planner, **journal}})
     entries = [entry for entry in NODES if entry.name in ("plan_executor", "language_planner")]

@@ -62,7 +62,7 @@ def system(tmp_path) -> Iterator[RoomsSystem]:
     script = tmp_path / "programs.yaml"
     script.write_text(PROGRAMS, encoding="utf-8")
     environment = own_network(random.Random())
-    journal = {"journal": str(tmp_path / "journal.jsonl")}
+    journal = {"journal": str(tmp_path / "journal.sqlite")}
     mobile = {"robot": "mobile"}
     options = NodeOptions(
         {

@@ -142,7 +142,7 @@ def test_up_runs_a_second_robot_in_a_namespace_until_interrupted(environment, sc
         output, _ = up.communicate(timeout=30)
     assert up.returncode == 0
     assert output.startswith("started: simulator, mpc_controller")
-    assert (tmp_path / "llm_planner" / "journal.jsonl").is_file()
+    assert (tmp_path / "llm_planner" / "journal.sqlite").is_file()
 
 
 def demo(environment, script, out, *words: str) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,230 @@
+"""From words to changed motion, and from a stop to rest, over DDS between the real node processes.
+
+Words: "much slower" is published on `correction` while the arm moves faster than it may afterwards. Measured are the
+wall time until the first joint command made under the new limit is heard, and until the speed of the fastest joint, as
+measured, has fallen by a tenth. Stop: "stop" is published there while the arm is fast. Measured is the time until every
+joint is under 1 % of its limit. Commands come from a table, so no language model has a part in it.
+Usage: bench_correction_latency.py [--words 100] [--stops 100] [--seed 0] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
+
+import numpy as np
+from llm_planner_interfaces.msg import MotionConstraints
+from llm_planner_interfaces.srv import ResetWorld
+from rclpy.publisher import Publisher
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
+
+from llm_planner.cli.network import join_own_network
+from llm_planner.cli.processes import NodeOptions, NodeProcesses
+from llm_planner.nodes.client import Submission, SystemClient, SystemUnreachableError
+from llm_planner.nodes.node_table import NODES
+from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, RELIABLE
+from llm_planner.nodes.stamps import seconds
+from llm_planner.simulation.panda import PANDA_LIMITS
+
+OBJECTS = "red block, blue block, green bowl, mug"
+PROGRAM = """
+to and fro: |
+  for k in range(20):
+      go_home()
+      pick("red block")
+      place_at("right side")
+      pick("red block")
+      place_at("left side")
+"""
+FAST = 0.5  # of a joint's limit: what counts as a motion that words could slow
+REST = 0.01  # of a joint's limit: what counts as held
+TIMEOUT = 60.0  # [s]
+GIVEN_UP = 3.0  # [s]
+
+
+@dataclass
+class Arm:
+    """What the client process has heard last, with the wall time [s] of it; speeds are shares of the joints' limits."""
+
+    limits: np.ndarray  # (7,) [rad/s]
+    share: float = 0.0
+    before: float = 0.0  # the share one state earlier
+    commands: list[tuple[float, float]] = field(default_factory=list)  # (wall time, the command's own robot time)
+    in_force: float = float("inf")  # [s, robot time] since when the limit of the words is
+
+    def on_joints(self, _time: float, _qpos: list[float], qvel: list[float], _width: float) -> None:
+        self.before, self.share = self.share, float(np.abs(np.array(qvel) / self.limits).max())
+
+    @property
+    def is_fast(self) -> bool:
+        """Fast, and not about to slow down by itself."""
+        return self.share > FAST and self.share >= self.before
+
+    def first_command(self, since: float) -> float | None:
+        """The wall time at which the first command came that was made under the limit."""
+        return next((wall for wall, stamp in self.commands if wall >= since and stamp >= self.in_force), None)
+
+
+def run(words: int, stops: int, seed: int) -> dict[str, object]:
+    """Seconds from what was said to what the arm does."""
+    join_own_network()
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "programs.yaml"
+        script.write_text(PROGRAM, encoding="utf-8")
+        journal = {"journal": str(Path(folder) / "journal.sqlite")}
+        parameters = {
+            "simulator": {"objects": OBJECTS, "seed": str(seed)},
+            "plan_executor": journal,
+            "language_planner": {**journal, "model": "scripted", "model_script": str(script)},
+        }
+        nodes = [entry for entry in NODES if entry.name != "camera"]
+        with NodeProcesses(nodes, NodeOptions(parameters), Path(folder) / "nodes.log"):
+            return _measured(words, stops, seed)
+
+
+def _measured(words: int, stops: int, seed: int) -> dict[str, object]:
+    client = SystemClient()
+    arm = Arm(PANDA_LIMITS.qvel_max)
+
+    def on_command(message: JointTrajectory) -> None:
+        arm.commands.append((time.monotonic(), seconds(message.header.stamp)))
+
+    def on_constraints(message: MotionConstraints) -> None:
+        arm.in_force = seconds(message.header.stamp) if message.joint_share < 1.0 else float("inf")
+
+    client.watch_joints(arm.on_joints)
+    client.node.create_subscription(JointTrajectory, "joint_command", on_command, NEWEST_ONLY)
+    client.node.create_subscription(MotionConstraints, "motion_constraints", on_constraints, LATCHED)
+    said = client.node.create_publisher(String, "correction", RELIABLE)
+    try:
+        client.wait_for_system(TIMEOUT)
+        client.wait_until(lambda: said.get_subscription_count() > 0, TIMEOUT)
+        client.correct("slower")  # everybody has met
+        slowed = _slowed(client, arm, said, words, seed)
+        stopped = _stopped(client, arm, said, stops, seed)
+    finally:
+        client.close()
+    return {**_slowed_report(slowed), **_stopped_report(stopped)}
+
+
+def _slowed(client: SystemClient, arm: Arm, said: Publisher, count: int, seed: int) -> list[tuple[float, float]]:
+    """For each "much slower" the seconds until the first command under it, and until the arm has slowed by a tenth."""
+    delays: list[tuple[float, float]] = []
+    while len(delays) < count:
+        command = _begun(client, seed + len(delays))
+        while len(delays) < count and _waited(client, lambda: arm.is_fast):
+            arm.commands.clear()
+            began, share = time.monotonic(), arm.share
+            said.publish(String(data="much slower"))
+            commanded = _clock(client, lambda since=began: arm.first_command(since) is not None, began)
+            slowed = _clock(client, lambda most=0.9 * share: arm.share < most, began)
+            delays.append((min(commanded, (arm.first_command(began) or np.inf) - began), slowed))
+            client.spin_for(0.3)
+            client.correct("full speed")
+            client.spin_for(0.3)
+        client.stop("the next measurement")
+        _ended(client, command)
+    return delays
+
+
+def _stopped(client: SystemClient, arm: Arm, said: Publisher, count: int, seed: int) -> list[tuple[float, float]]:
+    """For each "stop" the speed at the message, and the seconds until the arm is held."""
+    stops: list[tuple[float, float]] = []
+    while len(stops) < count:
+        command = _begun(client, seed + len(stops))
+        if _waited(client, lambda: arm.is_fast):
+            began, share = time.monotonic(), arm.share
+            said.publish(String(data="stop"))
+            stops.append((share, _clock(client, lambda: arm.share < REST, began)))
+        _ended(client, command)
+    return stops
+
+
+def _begun(client: SystemClient, seed: int) -> Submission:
+    """A motion that lasts, from a fresh table on."""
+    reset = client.node.create_client(ResetWorld, "reset_world")
+    client.wait_until(reset.service_is_ready, TIMEOUT)
+    done = reset.call_async(ResetWorld.Request(seed=seed, objects=OBJECTS.split(", ")))
+    client.wait_until(done.done, TIMEOUT)
+    client.node.destroy_client(reset)
+    client.spin_for(1.0)  # everybody has seen it
+    return client.submit("to and fro")
+
+
+def _ended(client: SystemClient, command: Submission) -> None:
+    _waited(client, lambda: command.is_done)
+
+
+def _clock(client: SystemClient, condition: Callable[[], bool], began: float) -> float:
+    """Seconds from `began` until it holds; infinite where it never does."""
+    return time.monotonic() - began if _waited(client, condition) else np.inf
+
+
+def _waited(client: SystemClient, condition: Callable[[], bool]) -> bool:
+    try:
+        client.wait_until(condition, GIVEN_UP)
+    except SystemUnreachableError:
+        return False
+    return True
+
+
+def _slowed_report(delays: list[tuple[float, float]]) -> dict[str, object]:
+    commanded, slowed = np.array(delays).T
+    return {
+        "words": len(delays),
+        "commanded_median_s": round(float(np.median(commanded)), 3),
+        "commanded_p95_s": round(float(np.percentile(commanded, 95)), 3),
+        "slowed_median_s": round(float(np.median(slowed)), 3),
+        "slowed_p95_s": round(float(np.percentile(slowed, 95)), 3),
+    }
+
+
+def _stopped_report(stops: list[tuple[float, float]]) -> dict[str, object]:
+    shares, delays = np.array(stops).T
+    return {
+        "stops": len(stops),
+        "speed_at_stop_median": round(float(np.median(shares)), 2),
+        "speed_at_stop_max": round(float(shares.max()), 2),
+        "held_median_s": round(float(np.median(delays)), 3),
+        "held_max_s": round(float(delays.max()), 3),
+        "held_within_0.25_s": int((delays <= 0.25).sum()),
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints two lines or JSON; returns 0."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--words", type=int, default=100)
+    parser.add_argument("--stops", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(argv)
+    report = run(options.words, options.stops, options.seed)
+    if options.json:
+        print(json.dumps(report))
+        return 0
+    print(
+        f"“much slower”, {report['words']} times: commanded after {report['commanded_median_s']} s (median), "
+        f"{report['commanded_p95_s']} s (95th percentile); the arm a tenth slower after {report['slowed_median_s']} s, "
+        f"{report['slowed_p95_s']} s"
+    )
+    print(
+        f"“stop”, {report['stops']} times, at {report['speed_at_stop_median']} of a joint's limit: held after "
+        f"{report['held_median_s']} s (median), {report['held_max_s']} s (most), within 0.25 s "
+        f"{report['held_within_0.25_s']} times"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

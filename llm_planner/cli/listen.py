@@ -1,0 +1,126 @@
+"""`llm-planner listen`: hears corrections from the microphone or a WAV file, and shows what it made of them."""
+
+from __future__ import annotations
+
+import argparse
+import queue
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llm_planner.cli.system_options import ROBOT_OF_WORLD
+from llm_planner.errors import InputError
+
+if TYPE_CHECKING:
+    from llm_planner.correction.speech.audio import AudioFormat
+    from llm_planner.correction.speech.listening import Heard, StopHeard
+    from llm_planner.correction.speech.vocabulary import Vocabulary
+
+CHUNK = 0.032  # [s] of sound at a time from the microphone
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--wav", type=Path, metavar="FILE", help="hear this file instead of the microphone")
+    parser.add_argument("--recogniser", default="pocketsphinx", help="pocketsphinx (default), server or faster-whisper")
+    parser.add_argument("--weights", type=Path, metavar="FOLDER", help="of a model of faster-whisper")
+    parser.add_argument("--world", default="tabletop", help="where the things are: tabletop (default) or rooms")
+    parser.add_argument("--objects", default="", help='what may be spoken of, e.g. "red block, green bowl, mug"')
+    parser.add_argument("--device", help="of the microphone: its number or a part of its name")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit status 0 once the sound has ended."""
+    return hear(args)
+
+
+def hear(args: argparse.Namespace, publish: Callable[[str], None] | None = None) -> int:
+    """Print everything that is heard, and `publish` the words that are accepted."""
+    from llm_planner.correction.speech.endpointing import Endpointer
+    from llm_planner.correction.speech.factory import open_recogniser
+    from llm_planner.correction.speech.listening import Listener, StopHeard, listen
+    from llm_planner.correction.speech.stop_spotter import SphinxStopSpotter
+    from llm_planner.correction.speech.voice_detector import SileroDetector
+
+    vocabulary = _vocabulary(args.world, args.objects)
+    format, chunks = _sound(args)
+    recogniser = open_recogniser(args.recogniser, args.weights)
+    listener = Listener(format, Endpointer(SileroDetector()), SphinxStopSpotter())
+    for event in listen(chunks, listener, recogniser, vocabulary):
+        print(line(event), flush=True)
+        words = event.words if isinstance(event, StopHeard) else _accepted(event)
+        if publish is not None and words:
+            publish(words)
+    return 0
+
+
+def line(event: StopHeard | Heard) -> str:
+    """What is shown of it: when, what, and why not."""
+    from llm_planner.correction.speech.listening import StopHeard
+
+    if isinstance(event, StopHeard):
+        return f"{event.time:7.2f} s  {event.words}!"
+    heard, when = event.transcript, event.utterance.began
+    said = f'"{heard.words}"' if heard.words else "(nothing)"
+    reason = f": {heard.reason}" if heard.reason else ""
+    return f"{when:7.2f} s  {'heard' if heard.accepted else 'no correction'} {said}{reason}"
+
+
+def _accepted(event: Heard) -> str:
+    return event.transcript.words if event.transcript.accepted else ""
+
+
+def _vocabulary(world: str, objects: str) -> Vocabulary:
+    from llm_planner.correction.speech.vocabulary import Vocabulary, vocabulary_of
+
+    if world not in ROBOT_OF_WORLD:
+        raise InputError(f"--world: there is no world {world!r}; the worlds are: {', '.join(ROBOT_OF_WORLD)}")
+    if not objects:
+        return Vocabulary()
+    from llm_planner.simulation.world import read_objects
+
+    return vocabulary_of(read_objects(world, objects))
+
+
+def _sound(args: argparse.Namespace) -> tuple[AudioFormat, Iterator[bytes]]:
+    from llm_planner.correction.speech.audio import AudioFormat
+    from llm_planner.correction.speech.wave_file import read_wave
+
+    if args.wav is not None:
+        return read_wave(args.wav)
+    return AudioFormat(), _microphone(args.device)
+
+
+def _microphone(device: str | None) -> Iterator[bytes]:
+    """Chunks of 16 kHz, 16 bits, for as long as nobody interrupts; raises InputError where there is no microphone."""
+    try:
+        import sounddevice
+    except (ImportError, OSError) as error:  # OSError: the package is there, the library that it loads is not
+        raise InputError(
+            f"the microphone cannot be used: {error}. Install PortAudio (for instance: apt install libportaudio2) "
+            "and run make setup, or hear a file with --wav FILE"
+        ) from error
+    from llm_planner.correction.speech.recogniser import RATE
+
+    chunks: queue.Queue[bytes] = queue.Queue()
+    try:
+        stream = sounddevice.RawInputStream(
+            samplerate=RATE,
+            channels=1,
+            dtype="int16",
+            blocksize=round(CHUNK * RATE),
+            device=int(device) if device and device.isdigit() else device,
+            callback=lambda data, *_: chunks.put(bytes(data)),
+        )
+    except (sounddevice.PortAudioError, ValueError) as error:
+        raise InputError(
+            f"the microphone cannot be opened: {error}. Name another with --device, or hear a file with --wav FILE"
+        ) from error
+    return _heard_by(stream, chunks)
+
+
+def _heard_by(stream: AbstractContextManager[object], chunks: queue.Queue[bytes]) -> Iterator[bytes]:
+    """What the stream puts in the queue, from the first time that somebody asks."""
+    with stream:
+        while True:
+            yield chunks.get()

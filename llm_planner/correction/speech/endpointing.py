@@ -1,0 +1,140 @@
+"""Where utterances begin and end in a stream of sound."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from llm_planner.correction.speech.recogniser import RATE, Samples
+from llm_planner.correction.speech.voice_detector import WINDOW, VoiceDetector
+
+_BACKGROUND = 31  # windows, 1 s, whose median is the background's power
+_SMOOTHED = 3  # windows, 0.1 s: a voice is as loud as it is on average
+
+
+@dataclass(frozen=True)
+class EndpointSettings:
+    """Probabilities of a voice, and times [s].
+
+    Speech begins where a voice is likelier than `begins` for `onset` and ends after `silence` without one likelier
+    than `goes_on`; what was heard in the `before` ahead of it belongs to it. A voice that is not `louder` [dB] than
+    what is heard all the time is one of many in the background. Speech that lasts for less than `shortest` is a noise;
+    it is cut at `longest`.
+    """
+
+    begins: float = 0.5
+    goes_on: float = 0.35
+    onset: float = 0.064
+    silence: float = 0.3
+    before: float = 0.25
+    shortest: float = 0.16
+    longest: float = 8.0
+    louder: float = 6.0
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """What somebody said: `samples` (n,), and when the voice began and ended [s] on the stream's own time."""
+
+    samples: Samples
+    began: float
+    ended: float
+
+
+class Endpointer:
+    """Cuts a stream into utterances. Its time is that of the samples: 0 at the first that it hears."""
+
+    def __init__(self, detector: VoiceDetector, settings: EndpointSettings | None = None) -> None:
+        self._detector = detector
+        self._settings = settings or EndpointSettings()
+        self._heard = 0  # windows
+        self._rest = np.zeros(0, np.float32)
+        self._before: deque[Samples] = deque(maxlen=_windows(self._settings.before + self._settings.onset))
+        self._speech: list[Samples] = []
+        self._began = self._voiced = self._onset = 0
+        self._levels: deque[float] = deque(maxlen=_BACKGROUND)  # of windows in which nobody speaks to us
+        self._recent: deque[float] = deque(maxlen=_SMOOTHED)
+
+    @property
+    def speaking(self) -> Samples | None:
+        """What was heard of the utterance so far, while there is one."""
+        return np.concatenate(self._speech) if self._speech else None
+
+    @property
+    def time(self) -> float:
+        """How much was heard so far [s]."""
+        return self._heard * WINDOW / RATE
+
+    def feed(self, samples: Samples) -> list[Utterance]:
+        """The utterances that end within these samples (n,)."""
+        sound = np.concatenate((self._rest, samples))
+        whole = len(sound) - len(sound) % WINDOW
+        self._rest = sound[whole:]
+        ended = [self._window(window) for window in sound[:whole].reshape(-1, WINDOW)]
+        return [utterance for utterance in ended if utterance]
+
+    def drop(self) -> None:
+        """Forget the utterance under way and everything before it; time goes on."""
+        self._detector.reset()
+        self._rest = np.zeros(0, np.float32)
+        self._before.clear()
+        self._speech, self._onset = [], 0
+
+    def flush(self) -> list[Utterance]:
+        """The utterance under way, as if silence followed."""
+        return [utterance for utterance in [self._end()] if utterance] if self._speech else []
+
+    def _window(self, window: Samples) -> Utterance | None:
+        voice = self._voice(window)
+        self._heard += 1
+        if not self._speech:
+            self._wait(window, voice)
+            return None
+        self._speech.append(window)
+        if voice >= self._settings.goes_on:
+            self._voiced = self._heard
+        if self._heard - self._voiced >= _windows(self._settings.silence):
+            return self._end()
+        return self._cut() if len(self._speech) >= _windows(self._settings.longest) else None
+
+    def _voice(self, window: Samples) -> float:
+        """How likely it is that somebody near speaks: of a voice no louder than the background, not at all."""
+        voice = self._detector.probability(window)
+        self._recent.append(_power(window))
+        if not self._levels:
+            return voice
+        bound = float(np.median(self._levels)) * 10 ** (self._settings.louder / 10)
+        return voice if np.mean(self._recent) > bound else 0.0
+
+    def _wait(self, window: Samples, voice: float) -> None:
+        self._before.append(window)
+        self._onset = self._onset + 1 if voice >= self._settings.begins else 0
+        if self._onset >= _windows(self._settings.onset):
+            self._speech = list(self._before)
+            self._began, self._voiced = self._heard - self._onset, self._heard
+        elif not self._onset:
+            self._levels.append(_power(window))
+
+    def _cut(self) -> Utterance | None:
+        """What goes on for too long is the new background: a radio, or a room full of people."""
+        self._levels.extend(map(_power, self._speech))
+        return self._end()
+
+    def _end(self) -> Utterance | None:
+        samples = np.concatenate(self._speech)
+        lasted = self._voiced - self._began
+        self._before.clear()
+        self._speech, self._onset = [], 0
+        if lasted < _windows(self._settings.shortest):
+            return None
+        return Utterance(samples, self._began * WINDOW / RATE, self._voiced * WINDOW / RATE)
+
+
+def _power(window: Samples) -> float:
+    return float(np.mean(np.square(window)))
+
+
+def _windows(duration: float) -> int:
+    return max(1, round(duration * RATE / WINDOW))

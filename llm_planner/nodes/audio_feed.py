@@ -1,0 +1,115 @@
+"""Hears the topic `audio`: what was said, and stop words while they are still being spoken."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from rclpy.task import Future
+from std_msgs.msg import UInt8MultiArray
+
+from llm_planner.nodes.settings import Setting
+from llm_planner.nodes.shell import SENSOR_DATA
+from llm_planner.nodes.worker import Worker
+
+if TYPE_CHECKING:
+    from llm_planner.correction.speech.endpointing import Utterance
+    from llm_planner.correction.speech.listening import StopHeard
+    from llm_planner.correction.speech.recogniser import Recogniser, Transcript
+    from llm_planner.correction.speech.vocabulary import Vocabulary
+    from llm_planner.nodes.shell import ShellNode
+
+SETTINGS = (
+    Setting("audio_rate", 16_000, "of the sound on the topic audio [Hz]"),
+    Setting("audio_encoding", "s16le", "of that sound: s16le, s32le, f32le, u8 or mulaw"),
+    Setting("recogniser", "pocketsphinx", "what understands speech: pocketsphinx, server or faster-whisper"),
+    Setting("recogniser_weights", "", "folder of the weights of faster-whisper"),
+)
+
+
+class Hearing(Protocol):
+    """Cuts a stream of sound, as `speech.listening.Listener` does."""
+
+    def hear(self, chunk: bytes) -> list[StopHeard | Utterance]: ...
+
+
+@dataclass(frozen=True)
+class Ears:
+    """What cuts a stream of sound, and what understands its pieces, one at a time."""
+
+    hearing: Hearing
+    recogniser: Recogniser
+
+
+class AudioFeed:
+    """Opens the ears in the background at the first sound; without any there is nothing to install.
+
+    `on_stop(words)` is called for a stop word, `on_words(words)` for an utterance that was understood, both from the
+    node's executor; `vocabulary()` is asked what may be spoken of.
+    """
+
+    def __init__(
+        self,
+        node: ShellNode,
+        vocabulary: Callable[[], Vocabulary],
+        on_stop: Callable[[str], None],
+        on_words: Callable[[str], None],
+        open_ears: Callable[[ShellNode], Ears] | None = None,
+    ) -> None:
+        self._node, self._vocabulary, self._on_stop, self._on_words = node, vocabulary, on_stop, on_words
+        self._worker, self._one_at_a_time = Worker(node), threading.Lock()
+        self._open, self._opening = open_ears or _opened, None
+        self._ears: Ears | None = None
+        node.create_subscription(UInt8MultiArray, "audio", self._on_sound, SENSOR_DATA)
+        try:
+            from audio_common_msgs.msg import AudioData
+        except ImportError:
+            return
+        node.create_subscription(AudioData, "audio_data", self._on_sound, SENSOR_DATA)
+
+    def _on_sound(self, message: UInt8MultiArray) -> None:
+        if self._opening is None:
+            self._opening = self._worker.do(lambda: self._open(self._node))
+            self._opening.add_done_callback(self._on_open)
+        if self._ears is None:
+            return
+        for event in self._ears.hearing.hear(bytes(message.data)):
+            if hasattr(event, "words"):
+                self._on_stop(event.words)
+            else:
+                self._worker.do(lambda heard=event: self._understood(heard)).add_done_callback(self._on_transcript)
+
+    def _understood(self, utterance: Utterance) -> Transcript:
+        with self._one_at_a_time:
+            return self._ears.recogniser.transcribe(utterance.samples, self._vocabulary())
+
+    def _on_open(self, opened: Future) -> None:
+        if opened.exception() is None:
+            self._ears = opened.result()
+        else:
+            self._node.get_logger().error(f"speech is not heard: {opened.exception()}")
+
+    def _on_transcript(self, understood: Future) -> None:
+        error = understood.exception()
+        if error is not None:
+            self._node.get_logger().error(str(error))
+        elif understood.result().accepted:
+            self._on_words(understood.result().words)
+
+
+def _opened(node: ShellNode) -> Ears:
+    """Raises SpeechError for what is not installed, InputError for settings that cannot be."""
+    from llm_planner.correction.speech.audio import AudioFormat
+    from llm_planner.correction.speech.endpointing import Endpointer
+    from llm_planner.correction.speech.factory import open_recogniser
+    from llm_planner.correction.speech.listening import Listener
+    from llm_planner.correction.speech.stop_spotter import SphinxStopSpotter
+    from llm_planner.correction.speech.voice_detector import SileroDetector
+
+    weights = node.setting("recogniser_weights")
+    recogniser = open_recogniser(node.setting("recogniser"), Path(weights) if weights else None)
+    form = AudioFormat(node.setting("audio_rate"), node.setting("audio_encoding"))
+    return Ears(Listener(form, Endpointer(SileroDetector()), SphinxStopSpotter()), recogniser)

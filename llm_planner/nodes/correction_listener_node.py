@@ -1,0 +1,250 @@
+"""Hears corrections of the plan under way, has them read, and has the executor make the edits that they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from llm_planner_interfaces.msg import CorrectionResult, PlanStatus
+from llm_planner_interfaces.srv import EditPlan, StopRobot
+from rclpy.client import Client
+from rclpy.task import Future
+from std_msgs.msg import Header, String
+
+from llm_planner.correction.dialogue import NO_PLAN, SILENT, Answer, Outcome, Send, heard, is_reflex, made
+from llm_planner.correction.edits import Clarify, Edit, Hold
+from llm_planner.correction.reading import CorrectionReader
+from llm_planner.correction.situation import Situation
+from llm_planner.correction.sources import sources_with
+from llm_planner.errors import LlmPlannerError
+from llm_planner.language.factory import open_model
+from llm_planner.language.stop_words import is_stop
+from llm_planner.nodes.audio_feed import SETTINGS as AUDIO
+from llm_planner.nodes.audio_feed import AudioFeed
+from llm_planner.nodes.correction_messages import edit_to_text, result_to_msg, situation_from_msg
+from llm_planner.nodes.deadlines import Deadlines, NoAnswerError
+from llm_planner.nodes.model_thread import ModelThread
+from llm_planner.nodes.scene_feed import SceneFeed
+from llm_planner.nodes.settings import CAMERA, SKILLS, Setting
+from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, WARN, ShellNode, run_node
+from llm_planner.nodes.skill_folder import library_of
+from llm_planner.world.places import viewpoint
+from llm_planner.world.scene import Scene
+
+if TYPE_CHECKING:
+    from llm_planner.correction.speech.vocabulary import Vocabulary
+
+MOST_READINGS = 4  # of the same words: once, and three times more where the plan changes meanwhile
+MOST_WAITING = 8  # utterances
+EXECUTOR_PATIENCE = 5.0  # wall seconds that an edit may take
+LOST = "the plan executor does not answer; the robot stops by itself"
+Read = Callable[[str, Situation], Edit]
+_UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)
+
+
+@dataclass
+class Utterance:
+    """Something that was said, when the question `asked` was open; `settled` once its result has been told."""
+
+    words: str
+    asked: Clarify | None
+    readings: int = 0
+    edit: Edit | None = None
+    settled: Future = field(default_factory=Future)
+
+
+class CorrectionListenerNode(ShellNode):
+    """Reads in threads, and makes edits in the order in which they were said; a stop waits for none of it."""
+
+    SETTINGS = (
+        Setting("user", "", "who speaks"),
+        Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
+        Setting("patience", 10.0, "wall time after which words that are still being read are given up [s]", 0.5, 60.0),
+        Setting("model", "compact", "language model that reads what rules leave: compact or openai"),
+        *AUDIO,
+        SKILLS,
+        CAMERA,
+    )
+
+    def __init__(self, name: str, open_reader: Callable[[str], Read] | None = None, **options: object) -> None:
+        super().__init__(name, **options)
+        self._open_reader = open_reader or _opened
+
+    def configure(self) -> None:
+        self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
+        self._dialogue, self._waiting = SILENT, list[Utterance]()
+        self._status, self._next_status = PlanStatus(), Future()
+        self._deadlines = Deadlines(self)
+        self._result = self.create_lifecycle_publisher(CorrectionResult, "correction_result", RELIABLE)
+        self._transcript = self.create_lifecycle_publisher(String, "transcript", RELIABLE)
+        self._edit_plan = self.create_client(EditPlan, "edit_plan")
+        self._stop = self.create_client(StopRobot, "stop")
+        self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
+        self.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
+        self.create_subscription(String, "correction", self._on_text, RELIABLE)
+        AudioFeed(self, self._vocabulary, self._hold, lambda words: self._on_text(String(data=words)))
+        self.every(0.25, self._deadlines.watch)
+        self.every(1.0, self._on_second)
+        self._reader = ModelThread(self, lambda: self._open_reader(self.setting("model")))
+
+    # Arrival
+
+    def _on_text(self, message: String) -> None:
+        if self.is_active:
+            self._transcript.publish(message)
+            self._hear(message.data)
+
+    def _hear(self, words: str) -> None:
+        if is_stop(words):
+            self._dialogue = SILENT
+            self._deadlines.drop("dropped, because you said stop")
+            self.executor.create_task(self._stop_robot, words)
+        elif len(self._waiting) >= MOST_WAITING:
+            told = f"{MOST_WAITING} corrections are being read already; wait for one, or say stop to drop them all"
+            self._tell(words, Answer(Outcome.REFUSED, told))
+        else:
+            before = self._waiting[-1].settled if self._waiting else None
+            utterance = Utterance(words, self._dialogue.asked)
+            self._waiting.append(utterance)
+            self.executor.create_task(self._settle, utterance, before)
+
+    def _hold(self, words: str) -> None:
+        """A stop word, spoken just now: hold, and see what follows."""
+        if self.is_active and self._status.state in _UNDER_WAY and self._edit_plan.service_is_ready():
+            self._edit_plan.call_async(EditPlan.Request(edit=edit_to_text(Edit((Hold(),), words))))
+
+    def _vocabulary(self) -> Vocabulary:
+        """What may be spoken of now."""
+        from llm_planner.correction.speech.vocabulary import vocabulary_of
+
+        scene, asked = self._scenes.scene or Scene(0.0, ()), self._dialogue.asked
+        places = scene.building.names if scene.building else ()
+        skills = (skill.name for skill in self._library.for_scene(scene).signatures)
+        return vocabulary_of(scene.objects, places, asked.options if asked else (), skills)
+
+    async def _stop_robot(self, words: str) -> None:
+        """Stop now, with no model asked."""
+        try:
+            answer = _stopped(await self._called(self._stop, StopRobot.Request(reason=f"you said “{words}”")))
+        except LlmPlannerError as error:
+            answer = Answer(Outcome.REFUSED, str(error))
+        self._tell(words, answer)
+
+    async def _called(self, client: Client, request: object) -> object:
+        """The executor's answer; raises NoAnswerError. Just started, we may hear of its services only now."""
+        while not client.service_is_ready():
+            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
+        return await self._deadlines.within(EXECUTOR_PATIENCE, client.call_async(request), LOST)
+
+    def _on_status(self, status: PlanStatus) -> None:
+        before, self._status = self._status, status
+        if before.executor not in (0, status.executor):
+            self._deadlines.drop("the plan executor was restarted, and the robot has stopped")
+        following, self._next_status = self._next_status, Future(executor=self.executor)
+        following.set_result(None)
+
+    # From words to a result
+
+    async def _settle(self, utterance: Utterance, before: Future | None) -> None:
+        """One utterance after the other; only what acts at once overtakes what is still being read."""
+        try:
+            await self._read(utterance, utterance.words, utterance.asked)
+            if before is not None and not is_reflex(utterance.edit):
+                await before
+            answer = await self._carried_out(utterance)
+        except LlmPlannerError as error:
+            answer = Answer(Outcome.REFUSED, str(error), utterance.edit)
+        self._waiting.remove(utterance)
+        utterance.settled.set_result(None)
+        self._tell(utterance.words, answer)
+
+    async def _read(self, utterance: Utterance, words: str, asked: Clarify | None) -> Edit:
+        utterance.readings += 1
+        if utterance.readings > MOST_READINGS:
+            raise NoAnswerError("the plan changes faster than I can read; say it again")
+        while self._status.executor == 0:  # just started, we have not heard yet what is under way
+            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
+        situation, patience = self._situation(asked), self.setting("patience")
+        reading = self._reader.asked(lambda read: read(words, situation))
+        late = f"I have not made out in {patience:g} s what that means; say it in other words"
+        utterance.edit = replace(await self._deadlines.within(patience, reading, late), words=words)
+        return utterance.edit
+
+    def _situation(self, asked: Clarify | None) -> Situation:
+        """As it is now; without a plan where none is under way."""
+        scene = self._scenes.scene or Scene(0.0, ())
+        skills = {skill.name: skill for skill in self._library.for_scene(scene).signatures}
+        status = self._status if self._status.state in _UNDER_WAY else PlanStatus()
+        return situation_from_msg(status, scene, skills, self._viewpoint, asked)
+
+    async def _carried_out(self, utterance: Utterance) -> Answer:
+        """Have made what was read; words that are read for a plan that has changed since are read again."""
+        if self._status.state not in _UNDER_WAY:
+            left = (
+                f" ({self._status.message})" if self._status.state == PlanStatus.IDLE and self._status.message else ""
+            )
+            return Answer(Outcome.NOTHING, NO_PLAN + left, utterance.edit)
+        self._dialogue, step = heard(self._dialogue, utterance.edit)
+        while isinstance(step, Send):
+            response = await self._sent(step)
+            if response.error_code == EditPlan.Response.ACCEPTED:
+                self._dialogue, step = made(step, tuple(response.difference))
+            elif response.error_code == EditPlan.Response.STALE:
+                step = await self._read_again(utterance, step, response.version)
+            else:
+                return Answer(Outcome.REFUSED, response.error_msg, step.edit)
+        return step
+
+    async def _sent(self, send: Send) -> EditPlan.Response:
+        request = EditPlan.Request(
+            plan_id=self._status.plan_id, edit=edit_to_text(send.edit), confirmed=send.confirmed,
+            only_check=send.only_check,
+        )  # fmt: skip
+        return await self._called(self._edit_plan, request)
+
+    async def _read_again(self, utterance: Utterance, send: Send, version: int) -> Send | Answer:
+        """The same, where the words ask for the same of the plan at `version`; else whatever they ask for now."""
+        while self._status.version < version:
+            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
+        words = send.edit.words
+        edit = await self._read(utterance, words, utterance.asked if words == utterance.words else None)
+        if edit.operations == send.edit.operations:
+            return replace(send, edit=edit)
+        self._dialogue, step = heard(SILENT, edit)
+        return step
+
+    def _tell(self, words: str, answer: Answer) -> None:
+        stamp = Header(stamp=self.get_clock().now().to_msg())
+        self._result.publish(result_to_msg(answer, words, self.setting("user"), stamp))
+
+    def _on_second(self) -> None:
+        level, told = (OK, "reads") if self._reader.is_ready else (WARN, "what reads corrections is not ready")
+        self.report(level, told, [("waiting", len(self._waiting))])
+
+
+def _stopped(response: StopRobot.Response) -> Answer:
+    stopped = response.error_code == StopRobot.Response.STOPPED
+    return Answer(Outcome.APPLIED, "stopped") if stopped else Answer(Outcome.NOTHING, response.error_msg)
+
+
+def _opened(model: str) -> Read:
+    """What reads corrections. Rules read most of them; formulas and steps are asked of the language model."""
+    reader = CorrectionReader()
+    if model == "compact":
+        return reader.read
+    language_model = open_model(model, None)
+
+    def read(words: str, situation: Situation) -> Edit:
+        skills = tuple(situation.skills.values())
+        return replace(reader, sources=sources_with(language_model, skills, situation.viewpoint)).read(words, situation)
+
+    return read
+
+
+def main() -> None:
+    run_node(CorrectionListenerNode, "correction_listener")
+
+
+if __name__ == "__main__":
+    main()

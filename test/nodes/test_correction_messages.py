@@ -1,0 +1,70 @@
+"""Edits, situations and ways of doing a step, as messages and back."""
+
+from __future__ import annotations
+
+import pytest
+from geometry_msgs.msg import Point
+from llm_planner_interfaces.msg import PlanStatus
+from std_msgs.msg import Header
+
+from llm_planner.correction.dialogue import Answer, Outcome
+from llm_planner.correction.edits import Adjust, Change, Edit, Rebind
+from llm_planner.errors import InputError
+from llm_planner.nodes.correction_messages import (
+    edit_from_text,
+    edit_to_text,
+    result_from_msg,
+    result_to_msg,
+    situation_from_msg,
+    tuning_from_msg,
+    tuning_to_msg,
+)
+from llm_planner.nodes.plan_messages import step_to_msg
+from llm_planner.plan.plan import PlanStep, StepStatus
+from llm_planner.skills.tuning import Tuning
+from llm_planner.world.places import viewpoint
+from llm_planner.world.scene import Scene
+
+EDIT = Edit((Adjust("speed", Change.SCALE, 0.5), Rebind("2", "object", "mug")), "slower, and the müg", 3)
+STEP = PlanStep("2", "pick", {"object": "mug"}, 1, StepStatus.RUNNING)
+
+
+def test_an_edit_survives_as_text():
+    assert edit_from_text(edit_to_text(EDIT)) == EDIT
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("slower", r"an edit is written in JSON; 'slower' is not: "),
+        ('{"operations": [{"op": "fly"}]}', r"'fly' is no operation; there are: hold, "),
+    ],
+)
+def test_text_that_is_no_edit_is_told(text, complaint):
+    with pytest.raises(InputError, match=complaint):
+        edit_from_text(text)
+
+
+def test_how_a_step_is_to_be_done_survives():
+    tuning = Tuning((0.01, -0.02, 0.0), 0.05)
+    message = tuning_to_msg(tuning, "2", 7, Header())
+    assert (message.step_id, message.executor, tuning_from_msg(message)) == ("2", 7, tuning)
+
+
+def test_a_result_survives():
+    answer = Answer(Outcome.REFUSED, "there is no mug", EDIT, ("~ 2",))
+    assert result_from_msg(result_to_msg(answer, "the mug", "Ann", Header())) == answer
+    unread = Answer(Outcome.NOTHING, "no")
+    assert result_from_msg(result_to_msg(unread, "hm", "", Header())) == unread
+
+
+def test_a_situation_is_what_the_executor_tells():
+    status = PlanStatus(
+        command="the mug", version=3, complete=True, steps=[step_to_msg(STEP)], edits=[edit_to_text(EDIT)],
+        things=["mug"], origins=[Point(x=0.5, y=0.1, z=0.02)],
+    )  # fmt: skip
+    scene, facing = Scene(1.0, ()), viewpoint("facing")
+    situation = situation_from_msg(status, scene, {}, facing)
+    assert (situation.running, situation.version, situation.edits) == (STEP, 3, (EDIT,))
+    assert (situation.plan.command, situation.plan.complete, situation.viewpoint) == ("the mug", True, facing)
+    assert situation.origins == {"mug": (0.5, 0.1, 0.02)}
