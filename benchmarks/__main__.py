@@ -538,6 +538,30 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
         ["--commands", "2"],
         [Figure("command to first motion, median [s]", lambda r: r["median_s"], at_most(1.0), "≤ 1.0")],
     ),
+    "bench_corrections": (
+        [],
+        ["--limit", "5"],
+        [
+            Figure("corrections, level (kept half)", lambda r: r["kept"]["level"]["share"], at_least(0.95), "≥ 0.95"),
+            Figure("corrections, exact (kept half)", lambda r: r["kept"]["exact"]["share"], at_least(0.75), "≥ 0.75"),
+        ],
+    ),
+    "bench_speech": (
+        [],
+        ["--limit", "2"],
+        [
+            Figure("chatter that became a correction", lambda r: r["talk"]["committed"], at_most(0.01), "≤ 0.01"),
+            Figure("end of speech to words, median [s]", lambda r: r["latency s"]["median"], at_most(0.7), "≤ 0.7"),
+        ],
+    ),
+    "bench_correction_latency": (
+        [],
+        ["--words", "2", "--stops", "2"],
+        [
+            Figure("words to slower motion, 95 % [s]", lambda r: r["slowed_p95_s"], at_most(0.2), "≤ 0.2"),
+            Figure("stop to rest, most [s]", lambda r: r["held_max_s"], at_most(0.25), "≤ 0.25"),
+        ],
+    ),
 }
 
 

@@ -7,6 +7,8 @@ LlmPlannerError            anything below; the command line prints it as one par
 ├── PrivilegeError         the source of a command may not have that done (carries the decision)
 ├── SkillError             a skill cannot start or has failed (carries a typed code)
 ├── JobError               work handed to a process or another machine failed; the message names the job
+├── EditError              a running plan cannot be edited so; StaleEditError: it has changed since
+├── SpeechError            nothing can be heard: no microphone, no recogniser, sound that cannot be read
 ├── LanguageModelError     the language model did not answer, or not usably
 └── SimulationError        the simulated world cannot be built, stepped or rendered
 """
