@@ -23,16 +23,18 @@ BASE = 0.4  # [m] that it is for a mobile robot
 _PERCENT = ("%", "percent", "per cent")
 _TIMES = ("times", "x")
 _TENS = {"sixty": 60.0, "seventy": 70.0, "eighty": 80.0, "ninety": 90.0, "hundred": 100.0}
-_NUMBERS = {**NUMBERS, **_TENS, "one": 1.0, "quarter": 0.25, "couple": 2.0, "another": 1.0}
+NUMBER_WORDS = {**NUMBERS, **_TENS, "one": 1.0, "quarter": 0.25, "couple": 2.0, "another": 1.0}
 UNITS: Mapping[str, float] = {  # in metres, seconds, or as a factor
     **METRES, **SECONDS, **dict.fromkeys(_PERCENT, 0.01), **dict.fromkeys(_TIMES, 1.0),
 }  # fmt: skip
-_WORDS = "|".join(sorted(_NUMBERS, key=len, reverse=True))
+_WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 _NUMBER = r"\d+(?:\.\d+)?"
 _COUNT = rf"(?:(?:{_WORDS})(?: (?:{_WORDS}))*)"
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_MORE = "(?:more|extra|additional|further)"
+_BETWEEN = f"(?:of an|of a|of|whole|full|{_MORE})"
 _MOMENT = r"(?!(?:an?|one) (?:s|secs?|seconds?|mins?|minutes?)\b)"  # "a second" is no second
-AMOUNT = re.compile(rf"(?<![\w.]){_MOMENT}(?P<count>{_NUMBER} ?|{_COUNT} )(?:of a |of an |of )?(?P<unit>{_UNIT})(?!\w)")
+AMOUNT = re.compile(rf"(?<![\w.]){_MOMENT}(?P<count>{_NUMBER} ?|{_COUNT} )(?:{_BETWEEN} )?(?P<unit>{_UNIT})(?!\w)")
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,18 @@ def read_amount(words: str) -> Amount:
     return Amount(_count(found["count"].strip()), found["unit"])
 
 
+def is_added(words: str) -> bool:
+    """Whether an amount comes on top of what there is: "another 2 cm", "20 more seconds"."""
+    return re.search(rf"\b(?:another|{_MORE})\b", words) is not None
+
+
 def _count(said: str) -> float:
     """ "twenty five" adds up, "half a" and "a hundred" multiply."""
     if said[0].isdigit():
         return float(said)
     value = 0.0
     for word in said.removeprefix("another ").split():
-        number = _NUMBERS[word]
+        number = NUMBER_WORDS[word]
         value = value * number if value and (word in ("a", "an", "hundred", "couple") or number < 1) else value + number
     return value
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from llm_planner.correction.amounts import read_amount
+from llm_planner.correction.amounts import Amount, read_amount
 from llm_planner.correction.clauses import (
     bare,
     has_scope,
@@ -59,12 +59,18 @@ def _read(text: str, marked: Marked, asked: bool) -> Request | None:
 
 def _requests(text: str, marked: Marked, asked: bool) -> Iterator[tuple[Phrase, Request]]:
     """What the text may ask for, as it is or with politeness and an amount taken off it."""
+    unlikely: list[tuple[Phrase, Request]] = []  # "5 seconds" is hardly a gap
     for shorter in bare(text):
         for left, size, mark in _measured(shorter):
             for phrase, match in _matches(left):
                 request = request_of(phrase, match, marked)
                 if (asked or request.intent not in _ANSWERS) and _fits(request, size, mark):
-                    yield phrase, _with_amount(request, size, marked.words_of(mark))
+                    request = _with_amount(request, size, marked.words_of(mark))
+                    if _has_its_unit(request):
+                        yield phrase, request
+                    else:
+                        unlikely.append((phrase, request))
+    yield from unlikely
 
 
 def _measured(text: str) -> Iterator[tuple[str, Size, str]]:
@@ -91,6 +97,17 @@ def _fits(request: Request, size: Size, mark: str) -> bool:
     if size is Size.PLAIN and not mark:
         return True
     return request.intent in _SIZED and not (mark and request.number is not None)
+
+
+def _has_its_unit(request: Request) -> bool:
+    """Whether a length is said of what has one, and a time of what takes one."""
+    if request.number is None:
+        return True
+    amount = Amount(request.number, request.unit)
+    return not (
+        (amount.is_length and request.intent in (Intent.DURATION, Intent.SPEED))
+        or (amount.is_time and request.intent is not Intent.DURATION)
+    )
 
 
 def _with_amount(request: Request, size: Size, said: str) -> Request:

@@ -23,23 +23,27 @@ _WHOLE = {  # contractions, with or without their apostrophe
 _ENDINGS = (
     (r"n't\b", " not"), (r"\b(it|that|he|she|there|what|who|here|nobody|somebody|someone|everybody)'s\b", r"\1 is"),
     (r"'s (?=(?:not|too|a|the|in|on|at|already|still|very|so|really|dirty|broken|wet|full|empty|hot|wrong|fine|cracked|"
-     r"chipped|fragile|taken|\w+ing)\b)", " is "), (r"\blet us not\b", "do not"),
+     r"chipped|fragile|taken|more|most|less|urgent|important|next|first|last|off|out|no|closed|okay|ok|allowed|\w+ing)\b)",
+     " is "), (r"\blet us not\b", "do not"),
     (r"'re\b", " are"), (r"\bi'm\b", "i am"), (r"'d\b", " would"), (r"'ll\b", " will"), (r"'ve\b", " have"),
 )  # fmt: skip
 _PAUSE = re.compile(r"(?<!\d)[.,]|[.,](?!\d)|[;:!?…—–()\"“”]|\.\.+|\s-+\s")
 _DASH = re.compile(r"(?<=\w)-(?=\w)")
 
+_AGAIN = re.compile(r"\b(?!do\b|that\b|had\b)([a-z]+)(?: ,)?(?: \1\b)+")
+
 _LEADING = re.compile(rf"^(?:{ways('before')})(?: ,)?(?: |$)(?:, )?")
 _TRAILING = re.compile(rf"(?:(?<= )|^)(?:, )?(?:{ways('after')})$")
-_INSIDE = re.compile(r"\b(?:um+|uh+|er+m?|hm+|mm+|please|kindly|you know)\b ?")
+_INSIDE = re.compile(r"\b(?:um+|uh+(?! huh)|er+m?|hm+|mm+(?! hm)|please|kindly|you know)\b ?")
 
 _SIZES = tuple((size, re.compile(rf"\b(?:{ways(size.value)})\b ?")) for size in (Size.MUCH, Size.BIT))
 _AMOUNT = re.compile(
     r"(?:(?:by|about|another|around|roughly|only|just|exactly|some|maybe|like|say|at least) )*\$\d+ ?(?:or so )?"
 )
 
+_HOLDS = r"(?:(?:that|this|it) (?:is|was) (?=just|only|for|until))?"
 _SCOPES = tuple(
-    (scope, re.compile(rf"(?:^|(?<= ))(?:, )?(?:{ways(scope.value)})(?: only)?(?= |$)(?: ,)? ?"))
+    (scope, re.compile(rf"(?:^|(?<= ))(?:, )?{_HOLDS}(?:{ways(scope.value)})(?: only)?(?= |$)(?: ,)? ?"))
     for scope in (Scope.ONCE, Scope.SESSION, Scope.TASK, Scope.ALWAYS)
 )
 
@@ -77,8 +81,8 @@ def tidy(text: str) -> str:
 
 
 def without_hesitation(text: str) -> str:
-    """What people say while they think, gone wherever it stands."""
-    return tidy(_INSIDE.sub("", text))
+    """What people say while they think, gone wherever it stands, and what they say twice said once."""
+    return tidy(_AGAIN.sub(r"\1", tidy(_INSIDE.sub("", text))))
 
 
 def bare(text: str) -> list[str]:

@@ -101,7 +101,8 @@ def _places() -> re.Pattern[str]:
 
 
 def _things(named: list[str]) -> re.Pattern[str]:
-    """Of what is here with or without an article; of anything else with one, or with a colour."""
+    """Of what is here with or without an article; of anything else with one, or with a colour; a colour alone only
+    where it is set against another."""
     colors = _any(COLOR_NAMES)
     adjective = f"(?:{colors}|{OTHER}|{_any((*SIDES, *SIZES))})"
     nouns = _any((*NOUNS, *ELSEWHERE, *KIND_WORDS, *ONES, *MORE_NOUNS))
@@ -113,5 +114,7 @@ def _things(named: list[str]) -> re.Pattern[str]:
     parts = (
         rf"{lead}?(?:{adjective} )*{here}(?: {ones})?", rf"{lead}(?:{adjective} )*{anything}",
         rf"(?:{adjective} )+{ones}", rf"(?:{colors}) {anything}", rf"{lead}{shade}(?! (?:sides?|way|direction)\b)",
+        rf"(?:(?<=said )|(?<=meant )|(?<=not )|(?<=no )|(?<=no , ))(?:{colors})(?=$| ,)",
+        rf"(?:{colors})(?= not\b| instead\b)",
     )  # fmt: skip
     return re.compile(rf"(?<![\w#@%$])(?:{'|'.join(parts)})(?![\w'-])")

@@ -2,7 +2,8 @@
 
 Words stand for themselves, `(a|b)` is one of them, `[a]` may be left out. In angle brackets: `<x>`, `<y>` and `<old>`
 are things, `<o>` and `<q>` things or rooms, `<r>` a room, `<p>` a place on the table, `<n>` an amount, `<it>` a
-pronoun, `<d>` a direction and `<rel>` how something is put to something else, all as `marking` leaves them;
+pronoun, `<d>` a direction and `<rel>` how something is put to something else, all as `marking` leaves them; `<z>` is a
+thing that fills no slot;
 `<command>`, `<rest>` and `<says>` are words for others to read.
 """
 
@@ -47,7 +48,8 @@ DIRECTION_WORDS: Mapping[str, tuple[str, Frame]] = {
              "robot", Frame.ROBOT),
     **_along("back", "back, back again, back the way it came"),
     **_along("opposite", "back the other way, the other way, other way, other direction, the other direction, "
-             "the opposite way, the opposite direction, in the other direction"),
+             "the opposite way, the opposite direction, in the other direction, other way round, the other way round, "
+             "other way around, the other way around"),
     **{f"back {words}": meant for side in ("left", "right") for words, meant in _sideways(side).items()},
 }  # fmt: skip
 
@@ -67,19 +69,26 @@ COMMANDS = ("put", "place", "set", "move", "bring", "take", "pick", "pick up", "
             "wait", "look", "tip", "turn", "stack", "drop", "lay", "stick", "carry", "deliver", "collect", "lift",
             "slide", "shove", "return", "knock", "pop", "stow", "hand", "come", "visit", "transfer", "pull", "tidy",
             "throw", "hit", "click", "switch", "roll", "rotate", "park", "recharge")  # fmt: skip
-ORDINALS = {"1": "1", "one": "1", "first": "1", "former": "1", "a": "1", "2": "2", "two": "2", "second": "2",
-            "3": "3", "three": "3", "third": "3", "last": "last", "latter": "last"}  # fmt: skip
+ORDINALS = {"1": "1", "one": "1", "first": "1", "former": "1", "a": "1", "1st": "1", "2": "2",
+            "two": "2", "second": "2", "2nd": "2", "3": "3", "three": "3", "third": "3", "3rd": "3", "last": "last",
+            "latter": "last"}  # fmt: skip
 _MARKED = r"(?:\S+ )*?[#@%$]\d+ (?:\S+ )*?"  # words of which one at least is a mark
 _PEOPLE = "people|anyone|anybody|persons|humans|me|anything|everyone|everybody|someone|somebody|nothing"
 _SLOTS = {
-    "x": r"(?P<x>#\d+)", "y": r"(?P<y>#\d+)", "o": r"(?P<o>[#@]\d+)", "q": r"(?P<q>[#@]\d+)", "r": r"(?P<r>@\d+)",
-    "p": r"(?P<p>%\d+)", "n": r"(?P<n>\$\d+)", "old": r"(?P<old>#\d+)", "target": r"(?P<target>[#@%]\d+)",
-    "about": r"(?P<about>#\d+)", "before": r"(?P<before>[#@]\d+)", "it": f"(?:{_one_of(PRONOUNS)})",
+    "z": r"#\d+", "x": r"(?P<x>#\d+)", "y": r"(?P<y>#\d+)", "o": r"(?P<o>[#@]\d+)", "q": r"(?P<q>[#@]\d+)",
+    "r": r"(?P<r>@\d+)", "p": r"(?P<p>%\d+)", "n": r"(?P<n>\$\d+)", "old": r"(?P<old>#\d+)",
+    "target": r"(?P<target>[#@%]\d+)", "about": r"(?P<about>#\d+)", "before": r"(?P<before>[#@]\d+)",
+    "it": f"(?:{_one_of(PRONOUNS)})",
     "d": f"(?P<d>{_one_of(DIRECTION_WORDS)})", "rel": f"(?P<rel>{_one_of(RELATION_WORDS)})",
     "ordinal": f"(?P<ordinal>{_one_of(ORDINALS)})",
 }  # fmt: skip
+# "wait" before a question is no command, and how something is done no place to go to
+_NO_COMMAND = (
+    r"(?!wait (?:did|do|does|are|is|was|what|who|where|why|how|i|you|we|he|she|they) "
+    r"|(?:go|drive|move|come) (?:slower|faster|quicker|slowly|higher|lower) )"
+)
 _PHRASES = {  # of several words, with the space after the last
-    "command": rf"(?P<command>(?:{_one_of(COMMANDS)}) (?:{_MARKED}|(?:yourself )?))",
+    "command": rf"(?P<command>{_NO_COMMAND}(?:(?:go|come) and )?(?:{_one_of(COMMANDS)}) (?:{_MARKED}|(?:yourself )?))",
     "rest": f"(?P<rest>{_MARKED})", "says": rf"(?P<says>{_MARKED}|(?:\S+ )*?(?:{_PEOPLE}) (?:\S+ )*?)",
 }  # fmt: skip
 _TOKEN = re.compile(r"<(?P<slot>\w+)>|(?P<mark>[\[\]()|])|(?P<word>[^\s\[\]()|<>]+)")

@@ -11,7 +11,7 @@ from typing import Any
 
 from llm_planner.correction.edits import Scope
 from llm_planner.correction.patterns import compiled, words_in
-from llm_planner.correction.requests import Intent, Sense, When
+from llm_planner.correction.requests import Intent, Sense, Size, When
 from llm_planner.errors import InputError
 
 TABLE = Path(__file__).parent / "written" / "phrases.txt"
@@ -19,6 +19,7 @@ _MACRO = re.compile(r"(\w+) = (.+)")
 _HEAD = re.compile(r"(\w+):((?: \w+=\S+)*)")
 _READ = {
     "sense": Sense,
+    "size": Size,
     "when": When,
     "number": float,
     "negated": bool,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from llm_planner.correction.amounts import UNITS
+from llm_planner.correction.amounts import NUMBER_WORDS, UNITS
 from llm_planner.correction.clauses import tidy
 from llm_planner.correction.manners import words_in_manners
 from llm_planner.correction.marking import COLOR_NAMES, MORE_NOUNS
@@ -40,7 +40,7 @@ def _fixed_words() -> frozenset[str]:
     """Those that the rules know whatever the scene."""
     places = (word for several in REGIONS.values() for phrase in several for word in phrase.split())
     commands = (word for command in COMMANDS for word in command.split())
-    return known_words() | words_in_manners() | frozenset((*COLOR_NAMES, *UNITS, *places, *commands))
+    return known_words() | words_in_manners() | frozenset((*COLOR_NAMES, *UNITS, *NUMBER_WORDS, *places, *commands))
 
 
 def _right(word: str, known: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from llm_planner.correction.amounts import read_amount
+from llm_planner.correction.amounts import is_added, read_amount
 from llm_planner.correction.clauses import take_scope
 from llm_planner.correction.marking import PLACE, Marked
 from llm_planner.correction.patterns import COMMANDS, DIRECTION_WORDS, ORDINALS, RELATION_WORDS
@@ -25,7 +25,7 @@ def request_of(phrase: Phrase, match: re.Match[str], marked: Marked) -> Request:
     groups = {name.rstrip("0123456789"): said.strip() for name, said in match.groupdict().items() if said}
     words = {name: marked.unmarked(said) for name, said in groups.items()}
     slots = {**_named(words), **_measured(groups, words), **_relation(phrase.intent, groups), **phrase.slots}
-    if words.get("n", "").startswith("another "):
+    if is_added(words.get("n", "")):
         slots["sense"] = Sense.MORE
     slots |= _texts(phrase.intent, marked.unmarked(match[0].strip()), words, slots)
     if slots.get("negated"):  # what is the wrong one does not say which is right
@@ -71,6 +71,8 @@ def _texts(intent: Intent, said: str, words: Mapping[str, str], slots: Mapping[s
     if intent is Intent.FORGET and "o" in words:
         return {"about": words["o"]}
     scope = {"scope": take_scope(said)[1]} if intent is Intent.RULE else {}
+    if intent is Intent.RULE and "text" in slots:  # "mind the vase" says no more than that it is to be avoided
+        said = f"{slots['text']} {slots['thing']}"
     return {"text": said, **scope} if intent in _WITH_TEXT else {}
 
 

@@ -23,6 +23,7 @@ _MOST_PARTS = 8
 _ASIDE = 20  # what an aside costs: less readily taken than any request
 _REPAIR = re.compile(rf" ,? ?(?:(?:{ways('repair')})(?: ,)+|(?:{ways('sure repair')}))(?: ,)? ")
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
+_ORDERING = (Intent.FIRST, Intent.LAST)
 _SUBJECTS = frozenset(
     re.findall(
         r"\w+",
@@ -30,6 +31,8 @@ _SUBJECTS = frozenset(
         "everything everyone these those what who if her his their",
     )
 )
+_AGREED = re.compile(r"right , (?!and |then )(.+)")  # "right, off you go" speaks of no side
+_PHRASAL = re.compile(r"\b(?:keep|catch|wake|grow|sit|fall|end) (?:up|down|over)\b")  # say nothing of a direction
 _HARMLESS = frozenset(re.findall(r"\w+", "open close clean look hand turn come go shut get"))  # in what only explains
 _TELLING = (frozenset(COMMANDS) - _HARMLESS) | frozenset(
     re.findall(
@@ -72,9 +75,9 @@ def together(found: Sequence[Request]) -> tuple[Request, ...]:
         if before is not None and before.negated and before.intent in _CHOOSING and request.intent in _CHOOSING:
             asking.pop()
             request = replace(request, instead_of=request.instead_of or before.instead_of)
-        elif _is_complaint(request) and before is not None:
+        elif before is not None and (_is_complaint(request) or _is_contrast(request, before)):
             continue
-        elif before is not None and request.intent is Intent.FIRST and not request.thing:
+        elif before is not None and request.intent in _ORDERING and not request.thing and before.thing:
             request = replace(request, thing=before.thing, text=before.text)
         if request.intent is not Intent.NOTHING and not any(_says_the_same(request, other) for other in asking):
             asking.append(request)
@@ -86,8 +89,17 @@ def _is_complaint(request: Request) -> bool:
     return request.intent is Intent.OTHER_THING and request.negated and bool(request.text)
 
 
+def _is_contrast(request: Request, before: Request) -> bool:
+    """ "Left, not right" is one shift."""
+    sided = before.direction or before.relation
+    return request.intent is Intent.SHIFT and request.negated and sided not in ("", request.direction)
+
+
 def _says_the_same(request: Request, other: Request) -> bool:
-    return replace(request, text="") == replace(other, text="")
+    """Of what is free in its words, by those as well: two commands are two things to do."""
+    return replace(request, text="") == replace(other, text="") and (
+        request.intent not in FREE or request.text == other.text
+    )
 
 
 _Parts = tuple[int, list[Request]]  # what some parts of a text cost, and what they ask for
@@ -107,7 +119,7 @@ class _Reader:
         request = self.clause(text)
         if request is not None and request.intent not in FREE:
             return [request]
-        return self._parted(text)
+        return self.read(agreed[1]) if (agreed := _AGREED.match(text)) else self._parted(text)
 
     def _repaired(self, text: str) -> list[Request] | None:
         found = _REPAIR.search(text)
@@ -185,7 +197,7 @@ def _sort(word: str) -> str:
 
 def is_aside(text: str) -> bool:
     """Whether it only explains: a statement in which no word of a correction occurs, and nothing that is here."""
-    words = bare(text)[-1].split()
-    if re.search(r"[@%$]\d|,", text) or "not" in words[:1]:
+    words = _PHRASAL.sub("", bare(text)[-1]).split()
+    if not words or re.search(r"[@%$]\d|,", text) or "not" in words[:1]:
         return False
     return not set(words) & _TELLING and (words[0] in _SUBJECTS or words[0][0] == "#" or len(words) <= 2)

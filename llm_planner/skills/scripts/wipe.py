@@ -60,11 +60,11 @@ def _cruise(arm: Arm, held: Held) -> float:
 def _wiped(arm: Arm, name: str, held: Held, strokes: Strokes) -> Script:
     """To where the strokes begin, or on from where the hand is among them, until the stain is gone."""
     for movement in _movements(arm, held, strokes):
-        for reference in movement:
-            yield reference
-            if clean(arm.scene, name):
-                break
+        yield from movement
         arm.grip = grip_of(arm.observation.T_base_gripper)
+        # Each stroke to its end: who learns from it shall not take a place on the way for the reason to leave.
+        if clean(arm.scene, name):
+            break
 
 
 def _movements(arm: Arm, held: Held, strokes: Strokes) -> Iterator[Script]:
@@ -74,7 +74,8 @@ def _movements(arm: Arm, held: Held, strokes: Strokes) -> Iterator[Script]:
         way = [Leg(first, SPEED)] if straight else arm.travel(first, _cruise(arm, held))
         yield arm.move("approach", way, stop_early=True, straight=straight)
         ahead = ahead[1:]
-    yield arm.move("wipe", [Leg(grip, SPEED, blend=0.0) for grip in ahead], stop_early=True, straight=True)
+    for corner in ahead:
+        yield arm.move("wipe", [Leg(corner, SPEED)], stop_early=True, straight=True)
 
 
 def _goes_straight(arm: Arm, held: Held, strokes: Strokes) -> bool:
