@@ -28,6 +28,7 @@ _PHRASES = (
 _STAY = (("do", "not", "move"), ("dont", "move"))  # but "don't move the bowl" is about the bowl
 _THINGS = frozenset(re.findall(r"\w+", "the my your our his her their those these both"))
 _CANCELLED = frozenset(re.findall(r"\w+", "that it this everything all now please immediately stop"))
+_UNDONE = frozenset(re.findall(r"\w+", "change changes correction corrections edit lesson rule"))
 _WORK = frozenset(re.findall(r"\w+", "plan task job program whole operation mission current"))
 _ELSE = (("stop", "by"), ("stop", "off"), ("stop", "over"), ("stop", "sign"), ("stop", "light"), ("stop", "watch"))
 
@@ -50,7 +51,7 @@ def _begins(words: list[str]) -> bool:
         words = words[1:]
     if not words or tuple(words[:2]) in _ELSE:
         return False
-    if words[0] == "cancel":
+    if words[0] == "cancel" and not _UNDONE & set(words[1:4]):
         return not words[1:] or words[1] in _CANCELLED or (words[1] == "the" and bool(_WORK & set(words[2:3])))
     if any(tuple(words[: len(phrase)]) == phrase and not _THINGS & set(words[len(phrase) :][:1]) for phrase in _STAY):
         return True

@@ -50,7 +50,8 @@ def test_a_stop_may_come_after_other_words(text):
     "text",
     ["don't move the blue bowl", "stop by the office later", "no need to stop", "don't stop, it's fine",
      "I couldn't stop laughing at that film", "he said to stop being silly", "the bus stop is over there",
-     "cancel the parcel", "cancel my appointment", "okay, tell him to stop smoking"],
+     "cancel that last change", "cancel that correction", "cancel the parcel",
+     "cancel my appointment", "okay, tell him to stop smoking"],
 )  # fmt: skip
 def test_talk_in_which_the_word_occurs_is_none(text):
     assert not is_stop(text)
