@@ -546,6 +546,31 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("corrections, exact (kept half)", lambda r: r["kept"]["exact"]["share"], at_least(0.75), "≥ 0.75"),
         ],
     ),
+    "bench_memory": (
+        [],
+        ["--tasks", "1", "--rounds", "2", "--seeds", "1"],
+        [
+            Figure(
+                "corrections in round 1, with / without memory",
+                lambda r: r["round 1, with / without"],
+                at_most(0.5),
+                "≤ 0.50",
+            ),
+            Figure(
+                "corrections a task in the last round",
+                lambda r: r["with memory"]["all"]["corrections a task"][-1],
+                at_most(0.5),
+                "≤ 0.5",
+            ),
+            Figure(
+                "lessons used where they do not belong",
+                lambda r: r["lessons used"]["misplaced"],
+                at_most(0.05),
+                "≤ 0.05",
+            ),
+            Figure("controls in which a lesson was used", lambda r: r["controls"]["all"], at_most(0.05), "≤ 0.05"),
+        ],
+    ),
     "bench_speech": (
         [],
         ["--limit", "2"],

@@ -38,8 +38,8 @@ _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 
 def build(requests: Sequence[Request], words: str, situation: Situation, sources: Sources) -> Edit:
     """The edit for these requests, in their order; a single `Clarify` where one of them cannot be decided."""
-    scope = max((request.scope for request in requests), key=list(Scope).index, default=Scope.ONCE)
-    about = next((request.about for request in requests if request.scope is not Scope.ONCE), "")
+    scope = max(map(_scope, requests), key=list(Scope).index, default=Scope.ONCE)
+    about = next((request.about or request.thing for request in requests if request.scope is not Scope.ONCE), "")
     try:
         operations = [item for request in requests for item in _built(request, situation, sources)]
         found = tuple(_without_idle_moves(operations, situation))
@@ -48,6 +48,12 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
         return Edit((Clarify(str(unclear), unclear.options),), words, situation.version)
     scope = Scope.ONCE if _only_remembers(found) else scope
     return Edit(found, words, situation.version, scope, about)
+
+
+def _scope(request: Request) -> Scope:
+    """For how long it is to hold: what shall never be, for ever."""
+    is_for_ever = request.intent is Intent.RULE and "never" in request.text.split()
+    return Scope.ALWAYS if is_for_ever and request.scope is Scope.ONCE else request.scope
 
 
 def _only_remembers(operations: Sequence[Operation]) -> bool:

@@ -13,10 +13,10 @@ from llm_planner.correction.dialogue import SILENT, Answer, Outcome, Send, heard
 from llm_planner.correction.edits import Clarify, Edit, Forget, Remember, Undo
 from llm_planner.correction.learner import Learner, Told, standing
 from llm_planner.correction.lent_manner import NOT_LENT, lent, taken_back
-from llm_planner.correction.lesson_application import Application, Refused, applied_to_plan, applied_to_step
+from llm_planner.correction.lesson_application import Application, applied_to_plan, applied_to_step
 from llm_planner.correction.memory.lesson import Occasion
 from llm_planner.correction.memory.memory import Memory
-from llm_planner.correction.memory.wording import gist
+from llm_planner.correction.memory.retrieval import Use
 from llm_planner.correction.reading import CorrectionReader
 from llm_planner.correction.situation import Situation, situation_of
 from llm_planner.errors import LlmPlannerError
@@ -54,6 +54,11 @@ class Conversation:
     def question(self) -> Clarify | None:
         """The one that is open."""
         return self._dialogue.asked or self._learner.question
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """The lessons that have come into force, and for which steps."""
+        return self._learner.uses
 
     def _situation(self, state: Execution) -> Situation:
         return situation_of(state, self._edits, self.question)
@@ -103,12 +108,7 @@ class Conversation:
     def _applied(self, done: Application) -> Told:
         self._edits += (done.edit,) if done.edit else ()
         self._learner.applied(done.uses)
-        return self._left_out(done.refused)
-
-    def _left_out(self, refused: Refused) -> Told:
-        for lesson, _ in refused:
-            self._learner.leave_out(lesson)
-        return tuple(f"I leave out what you told me, {gist(lesson)}: {reason}" for lesson, reason in refused)
+        return self._learner.refused(done.refused)
 
     # Something is said
 
@@ -136,12 +136,13 @@ class Conversation:
         self._dialogue, step = heard(self._dialogue, edit)
         reply = Reply(state)
         while isinstance(step, Send):
+            edit = step.edit
             try:
                 reply, step = self._made(state, step)
-            except StaleEditError:
-                self._dialogue, step = heard(SILENT, self._reader.read(step.edit.words, self._situation(state)))
+            except StaleEditError:  # it was asked before the plan changed
+                self._dialogue, step = heard(SILENT, self._reader.read(edit.words, self._situation(state)))
             except LlmPlannerError as error:
-                step = Answer(Outcome.REFUSED, str(error), step.edit)
+                step = Answer(Outcome.REFUSED, str(error), edit)
         told = (step.message, *reply.told) if step.outcome is not Outcome.QUESTION else reply.told
         return replace(reply, told=told, question=self.question, answer=step)
 

@@ -5,7 +5,7 @@ It knows plans as situations and edits as values, so that whoever applies edits,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from llm_planner.correction.edits import Adjust, Clarify, Confirm, Edit, Forget, Move, Operation, Remember, Undo
@@ -13,6 +13,7 @@ from llm_planner.correction.memory.learning import Changes
 from llm_planner.correction.memory.lesson import Lesson, Occasion
 from llm_planner.correction.memory.memory import Memory
 from llm_planner.correction.memory.retrieval import Doubt, Recollection, Use
+from llm_planner.correction.memory.wording import gist
 from llm_planner.correction.rule_reader import chosen
 from llm_planner.correction.situation import Situation
 from llm_planner.world.scene import Scene
@@ -47,6 +48,11 @@ class Learner:
     def question(self) -> Clarify | None:
         """The question of memory's that is open."""
         return self._asked[0].question if self._asked else None
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """What is in force by lessons."""
+        return self._used
 
     # What was taught before
 
@@ -84,8 +90,18 @@ class Learner:
         self._used = (*(use for use in self._used if use not in uses), *uses)
         self._applied |= {(use.lesson.id, use.step) for use in uses}
 
-    def leave_out(self, lesson: Lesson) -> None:
-        """It cannot be kept in this plan, or was taken back: it is not used again while the command lasts."""
+    def refused(self, uses: Iterable[tuple[Use, str]]) -> Told:
+        """The check has not let these pass, for the reasons given: they are not tried again. What is left of a lesson
+        is in force all the same; of one of which nothing is, it is told."""
+        told: Told = ()
+        for use, reason in uses:
+            self._applied |= {(use.lesson.id, use.step)}
+            if use.lesson.id not in {other.lesson.id for other in self._used}:
+                told += (f"I leave out what you told me, {gist(use.lesson)}: {reason}",)
+        return told
+
+    def _leave_out(self, lesson: Lesson) -> None:
+        """It was taken back: it is not used again while the command lasts."""
         self._left_out |= {lesson.id}
         self._used = tuple(use for use in self._used if use.lesson.id != lesson.id)
 
@@ -101,7 +117,7 @@ class Learner:
         """The edit was taken back: what it taught is dropped, and lessons that it was made of are left out."""
         for use in self._used:
             if all(one in edit.operations for one in use.operations):
-                self.leave_out(use.lesson)
+                self._leave_out(use.lesson)
         return self._changed(self._memory.undone(edit.words, self._occasion().command))
 
     def asked_for(self, operation: Remember | Forget) -> Told:

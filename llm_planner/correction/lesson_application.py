@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 
 from llm_planner.correction.edits import Adjust, Edit
 from llm_planner.correction.lent_manner import with_lesson
-from llm_planner.correction.memory.lesson import Lesson
 from llm_planner.correction.memory.retrieval import Recollection, Use
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.editing import edited
 from llm_planner.plan.events import Command
 from llm_planner.plan.execution_state import Execution
 
-Refused = tuple[tuple[Lesson, str], ...]  # each with the reason, for a person
+Refused = tuple[tuple[Use, str], ...]  # each with the reason, for a person
 
 
 @dataclass(frozen=True)
@@ -35,21 +34,27 @@ def applied_to_plan(state: Execution, found: Recollection) -> Application:
         try:
             result = edited(state, edit)
         except LlmPlannerError:
-            lesson, reason = _refused(state, found)
-            refused, found = (*refused, (lesson, reason)), found.without(lesson.id)
+            use, reason = _refused(state, found)
+            refused, found = (*refused, (use, reason)), _without(found, use)
         else:
-            uses = tuple(use for use in found.uses if not use.in_motion)
-            return Application(result.state, result.commands, edit, uses, refused)
+            return Application(result.state, result.commands, edit, _of_plan(found), refused)
     return Application(state, refused=refused)
 
 
-def _refused(state: Execution, found: Recollection) -> tuple[Lesson, str]:
-    """The first lesson that cannot be kept by itself, else the last; and why not."""
-    for lesson in (uses := {use.lesson.id: use.lesson for use in found.uses if not use.in_motion}).values():
-        alone = replace(found, uses=tuple(use for use in found.uses if use.lesson.id == lesson.id))
-        if reason := _reason(state, alone.edit(state.version)):
-            return lesson, reason
-    return list(uses.values())[-1], _reason(state, found.edit(state.version))
+def _of_plan(found: Recollection) -> tuple[Use, ...]:
+    return tuple(use for use in found.uses if not use.in_motion)
+
+
+def _without(found: Recollection, use: Use) -> Recollection:
+    return replace(found, uses=tuple(other for other in found.uses if other is not use))
+
+
+def _refused(state: Execution, found: Recollection) -> tuple[Use, str]:
+    """The first use that cannot be made by itself, else the last; and why not."""
+    for use in _of_plan(found):
+        if reason := _reason(state, replace(found, uses=(use,)).edit(state.version)):
+            return use, reason
+    return _of_plan(found)[-1], _reason(state, found.edit(state.version))
 
 
 def _reason(state: Execution, edit: Edit) -> str:
@@ -69,5 +74,5 @@ def applied_to_step(state: Execution, uses: Iterable[Use]) -> Application:
         except LlmPlannerError as error:
             if all(isinstance(one, Adjust) for one in use.operations):  # it is at its limit already
                 continue
-            done = replace(done, refused=(*done.refused, (use.lesson, str(error))))
+            done = replace(done, refused=(*done.refused, (use, str(error))))
     return done

@@ -39,8 +39,8 @@ def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
     task = _interrupted(state, draft.ahead)
     ahead = draft.ahead[1:] if task else draft.ahead
     start = predict(scene, task.goals) if task else scene
-    interpreter = _interpreter(state, ahead, start)
-    forecast = _foreseen(state, interpreter, start)
+    interpreter = _interpreter(state, ahead, start) if ahead else state.interpreter
+    forecast = _foreseen(state, interpreter, start) if ahead else Forecast((), start, (), True)
     steps = tuple(
         replace(new, id=old.id, line=new.line, message=old.message)
         for old, new in zip(ahead, forecast.steps, strict=True)
@@ -49,10 +49,11 @@ def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
     promised = still_wanted(task.goals if task else (), forecast.goals)
     wanted = still_wanted(state.goals, promised)
     whole = (*draft.done, *((task.step,) if task else ()), *steps)
-    plan = replace(state.plan, program=interpreter.program.text, steps=whole, complete=True, goals=wanted)
+    text = interpreter.program.text if ahead else ""
+    plan = replace(state.plan, program=text, steps=whole, complete=True, goals=wanted)
     queue = (task,) if task else ()
     after = replace(
-        state, plan=plan, interpreter=interpreter, queue=queue, program_ended=False, wanted=wanted,
+        state, plan=plan, interpreter=interpreter, queue=queue, program_ended=not ahead, wanted=wanted,
         last_id=draft.last_id,
     )  # fmt: skip
     return with_manner(after, after.manner)

@@ -152,6 +152,14 @@ def test_steps_are_left_out(started):
     assert finished(told).message == "The red block is in the green bowl."
 
 
+def test_nothing_may_be_left_to_do(started):
+    told = started()
+    told.step()
+    told.step()
+    edit(told, Remove("3"), Remove("4"))
+    assert finished(told).message == "The red block is in the green bowl."
+
+
 def test_a_step_is_replaced_by_one_with_an_id_of_its_own(started):
     told = started()
     edit(told, Replace("4", "place_in", {"object": "blue bowl"}))
