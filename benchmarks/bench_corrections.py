@@ -3,7 +3,7 @@
 Two halves of 120 corrections over 12 kinds and both worlds. The kept half is only counted: its words are never shown,
 so that no reader is written for them.
 
-    python benchmarks/bench_corrections.py [--reader rules] [--halves open kept] [--json] [--show]
+    python benchmarks/bench_corrections.py [--reader rules|compact] [--halves open kept] [--json] [--show]
 """
 
 from __future__ import annotations
@@ -112,7 +112,14 @@ def _rules() -> Read:
     return read_by_rules
 
 
-READERS: Mapping[str, Callable[[], Read]] = {"rules": _rules}
+def _compact() -> Read:
+    """The rules, and the network for what they leave."""
+    from llm_planner.correction.reading import open_reader
+
+    return open_reader().read
+
+
+READERS: Mapping[str, Callable[[], Read]] = {"rules": _rules, "compact": _compact}
 
 
 def main(arguments: list[str] | None = None, read: Read | None = None) -> dict[str, Any]:

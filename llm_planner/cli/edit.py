@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _reader(args: argparse.Namespace) -> Callable[[str], EditAnswer]:
     """Answers words said in the middle of the plan in the file."""
-    from llm_planner.correction.reading import CorrectionReader
+    from llm_planner.correction.reading import open_reader
     from llm_planner.correction.situation import situation_of
     from llm_planner.correction.verdict import answer_words
     from llm_planner.plan.midway import midway
@@ -52,7 +52,7 @@ def _reader(args: argparse.Namespace) -> Callable[[str], EditAnswer]:
     read = read_plan(args.plan)
     skills = load_skills(learned=False).for_scene(read.scene).signatures
     state = midway(read.plan, read.scene, skills, requested_viewpoint(args), args.running_step, args.holding)
-    situation, reader = situation_of(state), CorrectionReader()
+    situation, reader = situation_of(state), open_reader()
     return lambda words: answer_words(words, state, situation, reader.read)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from llm_planner.correction.edits import Cancel, Clarify, Confirm, Edit, Hold, LiftRule, Resume
@@ -81,6 +81,11 @@ def made(send: Send, difference: tuple[str, ...]) -> tuple[Dialogue, Answer]:
         return Dialogue(question, send.edit), Answer(Outcome.QUESTION, told(question), send.edit, difference)
     reflex = _REFLEXES[type(send.edit.operations[0])] if is_reflex(send.edit) else ""
     return SILENT, Answer(Outcome.APPLIED, reflex or "; ".join(difference), send.edit, difference)
+
+
+def with_told(answer: Answer, lines: tuple[str, ...]) -> Answer:
+    """The answer, and what else there is to say."""
+    return replace(answer, message="; ".join(filter(None, (answer.message, *lines))))
 
 
 def told(question: Clarify) -> str:

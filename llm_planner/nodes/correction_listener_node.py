@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from llm_planner_interfaces.msg import CorrectionResult, PlanStatus
@@ -12,23 +12,24 @@ from rclpy.client import Client
 from rclpy.task import Future
 from std_msgs.msg import Header, String
 
-from llm_planner.correction.dialogue import NO_PLAN, SILENT, Answer, Outcome, Send, heard, is_reflex, made
+from llm_planner.correction.dialogue import NO_PLAN, SILENT, Answer, Outcome, Send, heard, is_reflex, made, with_told
 from llm_planner.correction.edits import Clarify, Edit, Hold
-from llm_planner.correction.reading import CorrectionReader
+from llm_planner.correction.plan_follower import of_memory
+from llm_planner.correction.reading import open_reader
 from llm_planner.correction.situation import Situation
-from llm_planner.correction.sources import sources_with
 from llm_planner.errors import LlmPlannerError
-from llm_planner.language.factory import open_model
 from llm_planner.language.stop_words import is_stop
 from llm_planner.nodes.audio_feed import SETTINGS as AUDIO
 from llm_planner.nodes.audio_feed import AudioFeed
 from llm_planner.nodes.correction_messages import edit_to_text, result_to_msg, situation_from_msg
 from llm_planner.nodes.deadlines import Deadlines, NoAnswerError
+from llm_planner.nodes.lesson_feed import MEMORY, LessonFeed
 from llm_planner.nodes.model_thread import ModelThread
 from llm_planner.nodes.scene_feed import SceneFeed
 from llm_planner.nodes.settings import CAMERA, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.nodes.skill_folder import library_of
+from llm_planner.nodes.utterance import Utterance
 from llm_planner.world.places import viewpoint
 from llm_planner.world.scene import Scene
 
@@ -43,17 +44,6 @@ Read = Callable[[str, Situation], Edit]
 _UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)
 
 
-@dataclass
-class Utterance:
-    """Something that was said, when the question `asked` was open; `settled` once its result has been told."""
-
-    words: str
-    asked: Clarify | None
-    readings: int = 0
-    edit: Edit | None = None
-    settled: Future = field(default_factory=Future)
-
-
 class CorrectionListenerNode(ShellNode):
     """Reads in threads, and makes edits in the order in which they were said; a stop waits for none of it."""
 
@@ -62,14 +52,15 @@ class CorrectionListenerNode(ShellNode):
         Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
         Setting("patience", 10.0, "wall time after which words that are still being read are given up [s]", 0.5, 60.0),
         Setting("model", "compact", "language model that reads what rules leave: compact or openai"),
+        MEMORY,
         *AUDIO,
         SKILLS,
         CAMERA,
     )
 
-    def __init__(self, name: str, open_reader: Callable[[str], Read] | None = None, **options: object) -> None:
+    def __init__(self, name: str, opened: Callable[[str], Read] | None = None, **options: object) -> None:
         super().__init__(name, **options)
-        self._open_reader = open_reader or _opened
+        self._opened = opened or (lambda model: open_reader(model).read)
 
     def configure(self) -> None:
         self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
@@ -81,12 +72,17 @@ class CorrectionListenerNode(ShellNode):
         self._edit_plan = self.create_client(EditPlan, "edit_plan")
         self._stop = self.create_client(StopRobot, "stop")
         self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
+        self._lessons = LessonFeed(self, self._situation, self._sent, lambda answer: self._tell("", answer))
         self.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
         self.create_subscription(String, "correction", self._on_text, RELIABLE)
         AudioFeed(self, self._vocabulary, self._hold, lambda words: self._on_text(String(data=words)))
         self.every(0.25, self._deadlines.watch)
         self.every(1.0, self._on_second)
-        self._reader = ModelThread(self, lambda: self._open_reader(self.setting("model")))
+        self._reader = ModelThread(self, lambda: self._opened(self.setting("model")))
+
+    def close(self) -> None:
+        if hasattr(self, "_lessons"):
+            self._lessons.close()
 
     # Arrival
 
@@ -105,7 +101,7 @@ class CorrectionListenerNode(ShellNode):
             self._tell(words, Answer(Outcome.REFUSED, told))
         else:
             before = self._waiting[-1].settled if self._waiting else None
-            utterance = Utterance(words, self._dialogue.asked)
+            utterance = Utterance(words, self._dialogue.asked or self._lessons.question)
             self._waiting.append(utterance)
             self.executor.create_task(self._settle, utterance, before)
 
@@ -143,21 +139,37 @@ class CorrectionListenerNode(ShellNode):
             self._deadlines.drop("the plan executor was restarted, and the robot has stopped")
         following, self._next_status = self._next_status, Future(executor=self.executor)
         following.set_result(None)
+        if self.is_active and self._scenes.scene is not None:
+            self._lessons.on_status(status)
 
     # From words to a result
 
     async def _settle(self, utterance: Utterance, before: Future | None) -> None:
         """One utterance after the other; only what acts at once overtakes what is still being read."""
         try:
-            await self._read(utterance, utterance.words, utterance.asked)
-            if before is not None and not is_reflex(utterance.edit):
-                await before
-            answer = await self._carried_out(utterance)
+            answer = await self._answered(utterance, before)
         except LlmPlannerError as error:
             answer = Answer(Outcome.REFUSED, str(error), utterance.edit)
         self._waiting.remove(utterance)
         utterance.settled.set_result(None)
         self._tell(utterance.words, answer)
+        self._lessons.ask()
+
+    async def _answered(self, utterance: Utterance, before: Future | None) -> Answer:
+        """What comes of it: for the question that memory has put, for the plan, and for what is to be remembered."""
+        words, lessons = utterance.words, self._lessons
+        for_memory = utterance.asked is not None and utterance.asked == lessons.question
+        if for_memory and (told := await lessons.chosen(words, self._scenes.scene or Scene(0.0, ()))):
+            return with_told(Answer(Outcome.APPLIED, ""), told)
+        edit = await self._read(utterance, words, utterance.asked)
+        if before is not None and not is_reflex(edit):
+            await before
+        if for_memory and edit.operations and (told := await lessons.answered(edit)):
+            return with_told(Answer(Outcome.APPLIED, "", edit), told)
+        answer = Answer(Outcome.APPLIED, "", Edit(utterance.of_memory, words))
+        if edit.operations or not utterance.of_memory:
+            answer = await self._carried_out(utterance)
+        return with_told(answer, await lessons.asked_for(utterance.of_memory) if utterance.of_memory else ())
 
     async def _read(self, utterance: Utterance, words: str, asked: Clarify | None) -> Edit:
         utterance.readings += 1
@@ -165,42 +177,40 @@ class CorrectionListenerNode(ShellNode):
             raise NoAnswerError("the plan changes faster than I can read; say it again")
         while self._status.executor == 0:  # just started, we have not heard yet what is under way
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
-        situation, patience = self._situation(asked), self.setting("patience")
-        reading = self._reader.asked(lambda read: read(words, situation))
+        status = self._status if self._status.state in _UNDER_WAY else PlanStatus()
+        utterance.situation = situation = self._situation(status, asked)
+        patience, reading = self.setting("patience"), self._reader.asked(lambda read: read(words, situation))
         late = f"I have not made out in {patience:g} s what that means; say it in other words"
-        utterance.edit = replace(await self._deadlines.within(patience, reading, late), words=words)
+        edit = replace(await self._deadlines.within(patience, reading, late), words=words)
+        utterance.of_memory, utterance.edit = of_memory(edit)
         return utterance.edit
 
-    def _situation(self, asked: Clarify | None) -> Situation:
-        """As it is now; without a plan where none is under way."""
+    def _situation(self, status: PlanStatus, asked: Clarify | None = None) -> Situation:
         scene = self._scenes.scene or Scene(0.0, ())
         skills = {skill.name: skill for skill in self._library.for_scene(scene).signatures}
-        status = self._status if self._status.state in _UNDER_WAY else PlanStatus()
         return situation_from_msg(status, scene, skills, self._viewpoint, asked)
 
     async def _carried_out(self, utterance: Utterance) -> Answer:
         """Have made what was read; words that are read for a plan that has changed since are read again."""
         if self._status.state not in _UNDER_WAY:
-            left = (
-                f" ({self._status.message})" if self._status.state == PlanStatus.IDLE and self._status.message else ""
-            )
-            return Answer(Outcome.NOTHING, NO_PLAN + left, utterance.edit)
+            left = self._status.message if self._status.state == PlanStatus.IDLE else ""
+            return Answer(Outcome.NOTHING, f"{NO_PLAN} ({left})" if left else NO_PLAN, utterance.edit)
         self._dialogue, step = heard(self._dialogue, utterance.edit)
         while isinstance(step, Send):
-            response = await self._sent(step)
+            send, plan_id = step, self._status.plan_id
+            response = await self._sent(send.edit, plan_id, confirmed=send.confirmed, only_check=send.only_check)
             if response.error_code == EditPlan.Response.ACCEPTED:
-                self._dialogue, step = made(step, tuple(response.difference))
+                self._dialogue, step = made(send, tuple(response.difference))
+                if not send.only_check and not is_reflex(send.edit):
+                    step = with_told(step, await self._lessons.taught(send.edit, utterance.situation))
             elif response.error_code == EditPlan.Response.STALE:
                 step = await self._read_again(utterance, step, response.version)
             else:
                 return Answer(Outcome.REFUSED, response.error_msg, step.edit)
         return step
 
-    async def _sent(self, send: Send) -> EditPlan.Response:
-        request = EditPlan.Request(
-            plan_id=self._status.plan_id, edit=edit_to_text(send.edit), confirmed=send.confirmed,
-            only_check=send.only_check,
-        )  # fmt: skip
+    async def _sent(self, edit: Edit, plan_id: str, **options: bool) -> EditPlan.Response:
+        request = EditPlan.Request(plan_id=plan_id, edit=edit_to_text(edit), **options)
         return await self._called(self._edit_plan, request)
 
     async def _read_again(self, utterance: Utterance, send: Send, version: int) -> Send | Answer:
@@ -226,20 +236,6 @@ class CorrectionListenerNode(ShellNode):
 def _stopped(response: StopRobot.Response) -> Answer:
     stopped = response.error_code == StopRobot.Response.STOPPED
     return Answer(Outcome.APPLIED, "stopped") if stopped else Answer(Outcome.NOTHING, response.error_msg)
-
-
-def _opened(model: str) -> Read:
-    """What reads corrections. Rules read most of them; formulas and steps are asked of the language model."""
-    reader = CorrectionReader()
-    if model == "compact":
-        return reader.read
-    language_model = open_model(model, None)
-
-    def read(words: str, situation: Situation) -> Edit:
-        skills = tuple(situation.skills.values())
-        return replace(reader, sources=sources_with(language_model, skills, situation.viewpoint)).read(words, situation)
-
-    return read
 
 
 def main() -> None:

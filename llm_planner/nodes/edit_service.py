@@ -16,6 +16,7 @@ from llm_planner.nodes.correction_messages import edit_from_text
 from llm_planner.nodes.journal_file import note
 from llm_planner.nodes.running_plan import Running
 from llm_planner.nodes.worker import Worker
+from llm_planner.plan.difference import difference
 from llm_planner.plan.draft import EditError
 from llm_planner.plan.editing import Edited, StaleEditError, acts_in_motion, edited
 from llm_planner.plan.events import PauseRequested, ResumeRequested
@@ -32,6 +33,9 @@ class NoPlanError(EditError):
 
 class EditService:
     """One edit at a time. What is more than a change of motion is checked in a thread while the robot is held.
+
+    A change of motion without words was said by nobody: it is what a lesson is for the step under way. It ends with
+    that step, makes no new version, and "undo that" is not about it.
 
     `find()` gives the plan under way, `go(running, state, commands)` puts a state of it in force, `stop(reason)` is
     the robot's.
@@ -71,6 +75,8 @@ class EditService:
             return ()
         while running.checked is not None:
             await running.checked
+        if not edit.words and acts_in_motion(edit):
+            return self._lent(running, edit)
         if acts_in_motion(edit) or running.has_ended or edit.version != running.state.version:
             return self._taken(running, edit, edited(running.state, edit, request.confirmed))
         return await self._checked(running, edit, request.confirmed)
@@ -87,6 +93,11 @@ class EditService:
             case _:
                 return False
         return True
+
+    def _lent(self, running: Running, edit: Edit) -> tuple[str, ...]:
+        before = running.state
+        self._go(running, running.lend(edit.operations), ())
+        return difference(before, running.state)
 
     async def _checked(self, running: Running, edit: Edit, confirmed: bool) -> tuple[str, ...]:
         """The robot brakes at once; the edit is checked while it is held, and a stop ends it all."""

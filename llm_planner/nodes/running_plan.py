@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from geometry_msgs.msg import Point
@@ -10,15 +11,19 @@ from llm_planner_interfaces.msg import PlanStatus
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
 
-from llm_planner.correction.edits import Edit
+from llm_planner.correction.edits import Edit, Operation
+from llm_planner.correction.lent_manner import Lent, lent, taken_back, with_lesson
 from llm_planner.nodes.correction_messages import edit_to_text
 from llm_planner.nodes.plan_messages import constraint_to_msg, step_to_msg
+from llm_planner.plan.draft import EditError
 from llm_planner.plan.events import EndReason
 from llm_planner.plan.execution_state import Execution, Phase
 from llm_planner.plan.motion_rules import MotionRules
+from llm_planner.plan.plan import StepStatus
 from llm_planner.plan.run_log import Kept, RunLog
 
 MOST_EDITS = 20  # that are told of
+_AHEAD = (StepStatus.RUNNING, StepStatus.PENDING)
 _STATES = {EndReason.DONE: PlanStatus.SUCCEEDED, EndReason.STOPPED: PlanStatus.STOPPED}
 
 
@@ -27,7 +32,7 @@ class Running:
     """The plan under way; `state` is replaced by every event, `log` and `rules` see every scene.
 
     `edits` were applied, the newest last. While one is `checked`, the robot is held and the state looks at no scene;
-    `goes_on` says whether it is to move on afterwards.
+    `goes_on` says whether it is to move on afterwards. `lent` is what lessons have changed for the step under way.
     """
 
     goal: ServerGoalHandle
@@ -38,6 +43,7 @@ class Running:
     edits: tuple[Edit, ...] = ()
     checked: Future | None = None
     goes_on: bool = True
+    lent: tuple[Lent, ...] = ()
 
     @property
     def id(self) -> str:
@@ -53,6 +59,23 @@ class Running:
         not know, and would undo."""
         end = self.state.end
         return end is not None and end.may_go_on and not self.edits
+
+    def lend(self, operations: Sequence[Operation]) -> Execution:
+        """The state with these changes of its motion, until the step under way ends; raises EditError."""
+        if self.state.run is None:
+            raise EditError("no step is under way for which the motion could be changed")
+        after = with_lesson(self.state, operations)
+        self.lent = (*self.lent, lent(self.state.run.step.id, self.state, after))
+        return after
+
+    def as_usual(self, state: Execution) -> Execution:
+        """`state`, which comes next, without what was lent to a step that is over in it."""
+        if not self.lent or _is_under_way(self.lent[0].step, state):
+            return state
+        for what in reversed(self.lent):
+            state = taken_back(state, what)
+        self.lent = ()
+        return state
 
     @property
     def kept(self) -> tuple[Kept, ...]:
@@ -76,6 +99,12 @@ class Running:
             things=list(state.origins),
             origins=[Point(x=x, y=y, z=z) for x, y, z in state.origins.values()],
         )
+
+
+def _is_under_way(step_id: str, state: Execution) -> bool:
+    if state.run is not None and state.run.step.id != step_id:
+        return False
+    return any(step.id == step_id and step.status in _AHEAD for step in state.plan.steps)
 
 
 def _number(state: Execution) -> int:

@@ -165,7 +165,7 @@ def running_system(
             "skill_server": dict(skill_server or {}),
             "plan_executor": {**(executor or {}), **journal},
             "language_planner": {**planner, **journal},
-            "correction_listener": dict(listener or {}),
+            "correction_listener": {"memory": str(folder / "memory.sqlite"), **(listener or {})},
         }
     )
     notices: list[str] = []

@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,14 +85,19 @@ def edit_plan(fresh) -> Iterator[Callable[..., EditPlan.Response]]:
     fresh.client.node.destroy_client(client)
 
 
+@pytest.fixture
+def memory(tmp_path) -> Path:
+    return tmp_path / "memory.sqlite"
+
+
 @contextmanager
-def second_listener(system, read: Callable[[str, Situation], Edit]) -> Iterator[Callable[[str], None]]:
+def second_listener(system, read: Callable[[str, Situation], Edit], memory: Path) -> Iterator[Callable[[str], None]]:
     """A listener in this process with a reader of the test's, on topics of its own; says something to it."""
     context = Context()
     domain = int(system.environment["ROS_DOMAIN_ID"])
     rclpy.init(context=context, domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
     renamed = [f"{topic}:=second/{topic}" for topic in ("correction", "correction_result", "transcript")]
-    arguments = ["--ros-args", *(word for name in renamed for word in ("-r", name))]
+    arguments = ["--ros-args", *(word for name in renamed for word in ("-r", name)), "-p", f"memory:={memory}"]
     node = CorrectionListenerNode("second_listener", lambda model: read, context=context, cli_args=arguments)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
@@ -108,6 +114,7 @@ def second_listener(system, read: Callable[[str, Situation], Edit]) -> Iterator[
         system.client.node.destroy_publisher(said)
         executor.shutdown()
         thread.join()
+        node.close()
         node.destroy_node()
         rclpy.shutdown(context=context)
 
@@ -181,14 +188,14 @@ def test_a_held_plan_is_stopped_by_a_word(fresh, told):
     assert fresh.finish(running).code == ExecuteCommand.Result.STOPPED
 
 
-def test_a_stop_does_not_wait_for_words_that_are_still_being_read(fresh, told):
+def test_a_stop_does_not_wait_for_words_that_are_still_being_read(fresh, told, memory):
     never = threading.Event()
 
     def hang(words: str, situation: Situation) -> Edit:
         never.wait(60.0)
         return Edit((), words, situation.version)
 
-    with second_listener(fresh, hang) as say:
+    with second_listener(fresh, hang, memory) as say:
         running = fresh.start(COMMAND)
         say("do it in some way or other")
         say("Stop!")
@@ -202,7 +209,7 @@ def test_a_stop_does_not_wait_for_words_that_are_still_being_read(fresh, told):
     fresh.wait(lambda: fresh.speed < 0.01)
 
 
-def test_words_that_were_read_for_a_plan_that_has_changed_since_are_read_again(fresh, told, edit_plan):
+def test_words_that_were_read_for_a_plan_that_has_changed_since_are_read_again(fresh, told, edit_plan, memory):
     versions = []
 
     def read(words: str, situation: Situation) -> Edit:
@@ -211,7 +218,7 @@ def test_words_that_were_read_for_a_plan_that_has_changed_since_are_read_again(f
             return Edit((SLOWER,), words, situation.version + 7)
         return Edit((SLOWER,), words, situation.version)
 
-    with second_listener(fresh, read) as say:
+    with second_listener(fresh, read, memory) as say:
         fresh.start("tour")
         say("slower please")
         fresh.wait(lambda: bool(told.results))
@@ -221,8 +228,11 @@ def test_words_that_were_read_for_a_plan_that_has_changed_since_are_read_again(f
     assert "the plan is at version 1 now; the edit was made for 0" in stale.error_msg
 
 
-def test_words_that_are_always_overtaken_are_given_up(fresh, told):
-    with second_listener(fresh, lambda words, situation: Edit((SLOWER,), words, situation.version + 1)) as say:
+def test_words_that_are_always_overtaken_are_given_up(fresh, told, memory):
+    def outrun(words: str, situation: Situation) -> Edit:
+        return Edit((SLOWER,), words, situation.version + 1)
+
+    with second_listener(fresh, outrun, memory) as say:
         fresh.start("tour")
         say("slower please")
         fresh.wait(lambda: bool(told.results))

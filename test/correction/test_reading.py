@@ -1,0 +1,34 @@
+"""Who reads what: stop words, rules, and whoever reads what the rules leave."""
+
+import pytest
+
+from llm_planner.correction.edits import Adjust, Cancel, Change, Edit
+from llm_planner.correction.reading import CorrectionReader, open_reader
+from llm_planner.errors import InputError, LanguageModelError
+
+SLOWER = Edit((Adjust("speed", Change.SCALE, 0.5),), "slower")
+
+
+def nobody(words, situation):
+    raise LanguageModelError(f"asked for “{words}”")
+
+
+def test_a_stop_word_and_what_the_rules_read_are_asked_of_nobody(at_table):
+    reader = CorrectionReader(other=nobody)
+    assert reader.read("stop", at_table(running=1)).operations == (Cancel(),)
+    assert reader.read("slower", at_table(running=1)).operations == SLOWER.operations
+
+
+def test_what_the_rules_leave_is_asked_of_the_other_reader(at_table):
+    reader = CorrectionReader(other=lambda words, situation: SLOWER)
+    assert reader.read("zzz qqq", at_table(running=1)) == SLOWER
+    assert CorrectionReader().read("zzz qqq", at_table(running=1)).operations == ()
+
+
+def test_the_reader_that_ships_takes_talk_for_no_correction(at_table):
+    assert open_reader("compact").read("the weather is nice today", at_table(running=1)).operations == ()
+
+
+def test_a_language_model_that_there_is_not_is_refused():
+    with pytest.raises(InputError, match="there is no language model 'large'; choose one of: compact, openai"):
+        open_reader("large")

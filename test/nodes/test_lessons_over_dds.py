@@ -1,0 +1,67 @@
+"""What is remembered from one command to the next: real nodes, real DDS, physics, a memory on the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from llm_planner_interfaces.msg import CorrectionResult
+
+from llm_planner.correction.dialogue import Outcome
+from llm_planner.nodes.client import Submission
+from llm_planner.nodes.shell import RELIABLE
+
+COMMAND = "put the red block in the green bowl"
+
+
+@pytest.fixture(scope="module")
+def learning(tmp_path_factory, start_system) -> Iterator:
+    """A system of its own, which nobody has taught anything."""
+    folder = tmp_path_factory.mktemp("learning")
+    script = folder / "programs.yaml"
+    script.write_text(f'{COMMAND}: |\n  pick("red block")\n  place_in("green bowl")\n', encoding="utf-8")
+    with start_system(folder, {"model": "scripted", "model_script": str(script)}) as running:
+        yield running
+
+
+@pytest.fixture
+def unasked(learning) -> Iterator[list[str]]:
+    """What the robot says that is no answer."""
+    lines: list[str] = []
+
+    def note(message: CorrectionResult) -> None:
+        if not message.words:
+            lines.append(message.message)
+
+    subscription = learning.client.node.create_subscription(CorrectionResult, "correction_result", note, RELIABLE)
+    yield lines
+    learning.client.node.destroy_subscription(subscription)
+
+
+def begun(system, *words: str) -> tuple[Submission, list[str]]:
+    """The command is begun on a fresh table; what is answered to the words that are said then."""
+    system.reset()
+    running = system.start(COMMAND)
+    answers = [system.client.correct(one) for one in words]
+    assert all(answer.outcome is Outcome.APPLIED for answer in answers), answers
+    return running, [answer.message for answer in answers]
+
+
+def test_what_is_always_to_be_so_is_announced_and_done_in_the_next_command_until_it_is_forgotten(learning, unasked):
+    running, said = begun(learning, "always a bit slower with blocks")
+    assert said == ["~ speed 1 -> 0.75 of the full speed"]
+    result = learning.finish(running)
+    assert result.succeeded, result.message
+    assert unasked == []
+
+    _, said = begun(learning, "half speed", "undo that")
+    assert said == ["~ speed 0.75 -> 0.5 of the full speed", "~ speed 0.5 -> 0.75 of the full speed"]
+    assert unasked == ["using what you told me today: slower with blocks"]
+    assert learning.client.correct("forget that").message == "forgotten: slower with blocks"
+    learning.client.stop("seen enough")
+
+    unasked.clear()
+    _, said = begun(learning, "half speed")
+    assert said == ["~ speed 1 -> 0.5 of the full speed"]
+    assert unasked == []
+    learning.client.stop("the test is over")
