@@ -1,0 +1,95 @@
+"""Reads corrections with a large language model on an OpenAI-compatible server."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from llm_planner.correction.edit_json import edit_from_json
+from llm_planner.correction.edit_prompt import edit_messages, with_refusal
+from llm_planner.correction.edit_schema import edit_schema
+from llm_planner.correction.edits import Edit
+from llm_planner.correction.situation import Situation
+from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
+from llm_planner.language.plain_text import plain_text, shortened
+from llm_planner.language.server.connection import Connection, Part
+from llm_planner.language.server.settings import ServerSettings
+
+ROUNDS = 2  # the second with what was wrong with the first
+_THOUGHT = "</think>"  # ends what a model thinks aloud
+
+Check = Callable[[Edit], object]  # raises LlmPlannerError where the edit does not fit the plan
+
+
+class LanguageReader:
+    """Asks a server for the edit in a person's words. `clock` [s] is monotonic; it and `sleep` bound how long it takes.
+
+    Stop words are not for it: they never wait for a model.
+    """
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._settings = settings
+        self._connection = Connection(settings, clock, sleep)
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        self._connection.close()
+
+    def read(self, words: str, situation: Situation, check: Check = lambda edit: None) -> Edit:
+        """The edit for the plan's version; one that is malformed, or that `check` refuses, is asked for once more.
+
+        Raises LanguageModelError saying what failed and what to do: no answer in time, or none that can be used.
+        """
+        chat = edit_messages(words, situation)
+        problem = text = ""
+        for _ in range(ROUNDS):
+            text = self._answer(chat)
+            try:
+                edit = replace(edit_from_json(_json_in(text)), words=words, version=situation.version)
+                check(edit)
+            except LlmPlannerError as error:
+                problem = str(error)
+                chat = with_refusal(chat, shortened(text, 4000), problem)
+            else:
+                return edit
+        raise LanguageModelError(
+            f"{self._settings} gave no edit that can be used, {ROUNDS} times: {_brief(problem)}; its last answer "
+            f"begins {_brief(text)!r}; say it in other words, or choose a larger model"
+        )
+
+    def _answer(self, chat: list[Any]) -> str:
+        """One text; structured where the server can, plain JSON where it cannot."""
+        schema = {"name": "edit", "schema": edit_schema()}
+        most = self._settings.max_tokens
+        parts = [
+            Part({"max_tokens": most}),
+            Part({"max_completion_tokens": most}, instead_of="max_tokens"),
+            Part({"temperature": 0.0}),
+            Part({"stream": True}),
+            Part({"response_format": {"type": "json_schema", "json_schema": schema}}),
+        ]
+        choice = self._connection.ask(chat, parts).completion.choices[0]
+        if choice.finish == "length":
+            raise LanguageModelError(f"{self._settings} did not finish an edit within {most} tokens")
+        return choice.text
+
+
+def _json_in(text: str) -> Any:
+    """The object in an answer, whatever stands around it; raises InputError."""
+    answer = text.rpartition(_THOUGHT)[2]
+    try:
+        return json.loads(answer[answer.find("{") : answer.rfind("}") + 1])
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the answer is no JSON object ({_brief(str(error))}); write one, and nothing else") from error
+
+
+def _brief(text: str) -> str:
+    return shortened(plain_text(text[:2000]), 200)

@@ -1,0 +1,102 @@
+"""A request in plain words that the rules read as the same: what a question offers to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from llm_planner.correction.edits import Frame, Scope
+from llm_planner.correction.requests import Intent, Request, Sense, Size, When
+
+_SIZES = {Size.BIT: "a bit ", Size.PLAIN: "", Size.MUCH: "much "}
+_SCOPES = {Scope.TASK: "for now ", Scope.SESSION: "today ", Scope.ALWAYS: "from now on "}
+_FIXED: Mapping[Intent, str] = {
+    Intent.HOLD: "wait", Intent.RESUME: "go on", Intent.CANCEL: "forget the whole plan",
+    Intent.SKIP_THIS: "skip this one", Intent.AGAIN: "do that again", Intent.UNDO: "undo that", Intent.YES: "yes",
+    Intent.NO: "no",
+}  # fmt: skip
+_MORE_LESS: Mapping[Intent, tuple[str, str]] = {
+    Intent.SPEED: ("go {}faster", "go {}slower"),
+    Intent.HEIGHT: ("carry it {}higher", "carry it {}lower"),
+    Intent.CLEARANCE: ("leave {}more room", "leave {}less room"),
+    Intent.DURATION: ("wait {}longer", "wait {}shorter"),
+}
+_DISTANCES: Mapping[str, tuple[str, str]] = {
+    "push": ("push it {}further", "push it {}less far"),
+    "place": ("leave a {}wider gap", "leave a {}smaller gap"),
+    "follow": ("follow {}further behind", "follow {}closer"),
+    "": ("push it {}further", "push it {}less far"),
+}
+_RELATIONS = {"beside": "next to", "left": "to the left of", "right": "to the right of", "top": "behind",
+              "bottom": "in front of", "at": "on", "opposite": "to the other side of"}  # fmt: skip
+_MEMORY = {Scope.ONCE: "just this once", Scope.TASK: "only for now", Scope.SESSION: "only for today",
+           Scope.ALWAYS: "remember that"}  # fmt: skip
+
+
+def in_words(request: Request) -> str:
+    """The request in words, "" for what is no correction. A scope is said as well, what it is about is not."""
+    said = _FIXED.get(request.intent) or _said(request)
+    return f"{_SCOPES.get(request.scope, '')}{said}" if said and request.intent is not Intent.REMEMBER else said
+
+
+def _said(request: Request) -> str:
+    thing, target = request.thing or "it", request.target
+    words: Mapping[Intent, str] = {
+        Intent.SHIFT: _shift(request),
+        Intent.TOO_FAR: " ".join(filter(None, ("too far", request.direction))),
+        Intent.OTHER_THING: f"take {request.thing} instead" if request.thing else f"not {request.instead_of}",
+        Intent.OTHER_TARGET: _target(request),
+        Intent.FIRST: f"do {thing} {request.relation} {target}" if request.relation else f"do {thing} first",
+        Intent.LAST: f"do {request.thing} last" if request.thing else "leave it for last",
+        Intent.SKIP: f"skip {request.thing}",
+        Intent.PUT_BACK: f"put {thing} back",
+        Intent.ADD: f"{'first' if request.when is When.NEXT else 'then'} {request.text}",
+        Intent.RULE: request.text,
+        Intent.LIFT: request.text,
+        Intent.REMEMBER: _MEMORY[request.scope],
+        Intent.FORGET: _forget(request.about),
+    }
+    if request.intent in _MORE_LESS or request.intent is Intent.DISTANCE:
+        return _quantity(request)
+    return words.get(request.intent, "")
+
+
+def _quantity(request: Request) -> str:
+    amount = f"{request.number:g} {request.unit}" if request.number is not None else ""
+    if request.sense is Sense.NORMAL:
+        return "normal speed"
+    if request.sense is Sense.EXACT:
+        return {Intent.SPEED: f"go at {amount}", Intent.DURATION: f"wait for {amount}"}.get(
+            request.intent, f"push it {amount}"
+        )
+    wordings = _MORE_LESS.get(request.intent) or _DISTANCES[request.text]
+    wording = wordings[request.sense is Sense.LESS]
+    return wording.format(f"{amount} " if amount else _SIZES[request.size])
+
+
+def _shift(request: Request) -> str:
+    amount = f"{request.number:g} {request.unit} " if request.number is not None else _SIZES[request.size]
+    if request.direction in ("towards", "away"):
+        return f"{amount}{request.direction}{' from' if request.direction == 'away' else ''} {request.target}"
+    side = request.direction in ("left", "right")
+    if request.frame is Frame.ROBOT:
+        ways = {"forward": "away from you", "backward": "towards you"}
+        return f"{amount}{f'to your {request.direction}' if side else ways.get(request.direction, request.direction)}"
+    ways = {"opposite": "the other way", "more": "further"}
+    return f"{amount}{f'to the {request.direction}' if side else ways.get(request.direction, request.direction)}"
+
+
+def _target(request: Request) -> str:
+    if request.relation == "direction":
+        return f"push it {request.direction} instead"
+    relation = _RELATIONS.get(request.relation, request.relation or "in")
+    return f"put {request.thing or 'it'} {relation} {request.target} instead"
+
+
+def _forget(about: str) -> str:
+    return (
+        "forget everything"
+        if about == "everything"
+        else f"forget what I told you about {about}"
+        if about
+        else "forget that"
+    )

@@ -1,0 +1,171 @@
+"""Corrections read by a large model: what it is told, what of its answers is taken, and what is asked again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+
+import pytest
+
+from llm_planner.correction.edit_json import OPERATIONS, edit_from_json, edit_json
+from llm_planner.correction.edit_schema import edit_schema
+from llm_planner.correction.edits import AddRule, Adjust, Change, Clarify, Edit, Rebind, Scope, Shift
+from llm_planner.correction.language_reader import LanguageReader
+from llm_planner.correction.situation import Situation
+from llm_planner.errors import InputError, LanguageModelError
+from llm_planner.language.server.settings import ServerSettings
+from llm_planner.plan.plan import Plan, PlanStep, StepStatus
+from llm_planner.program.signatures import Parameter, Signature
+from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.parser import parse
+from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+
+BLOCKS = tuple(
+    SceneObject(f"{color} block", "block", color, (0.4, y, 0.02), IDENTITY, (0.04, 0.04, 0.04))
+    for color, y in (("red", 0.0), ("blue", 0.1))
+)
+PICK = Signature("pick", (Parameter("object", "object"),), is_skill=True)
+STEPS = (PlanStep("1", "pick", {"object": "red block"}, 1, StepStatus.RUNNING),)
+RULE = Constraint(parse("G !near(robot, vase)"), "stay away from the vase")
+SITUATION = Situation(
+    Plan("take the red block", "", STEPS, constraints=(RULE,)), Scene(0.0, BLOCKS), {"pick": PICK}, version=3
+)
+SLOWER = {
+    "operations": [{"op": "adjust", "quantity": "speed", "change": "scale", "value": 0.5}],
+    "scope": "once",
+    "about": "",
+}
+SLOWER_EDIT = Edit((Adjust("speed", Change.SCALE, 0.5),), "slower", 3)
+
+
+@pytest.fixture
+def reader(loopback):
+    """A reader whose server gives these texts, one a request, or what a function answers."""
+    made = []
+
+    def run(*texts, answer=None, timeout=5.0):
+        reply = answer or (lambda n, body: loopback.completion(texts[n - 1]))
+        settings = ServerSettings("m", loopback.serve(reply), "key", timeout, max_retries=0, max_tokens=700)
+        made.append(LanguageReader(settings, sleep=lambda seconds: None))
+        return made[-1]
+
+    yield run
+    for one in made:
+        one.close()
+
+
+def said(loopback, role="user", request=0):
+    return [message["content"] for message in loopback.bodies[request]["messages"] if message["role"] == role][-1]
+
+
+def test_an_edit_comes_back_for_the_version_of_the_plan_with_the_words_that_were_said(reader):
+    assert reader(json.dumps(SLOWER)).read("slower", SITUATION) == SLOWER_EDIT
+
+
+def test_the_model_is_told_the_scene_the_plan_its_rules_the_edits_before_and_the_open_question(loopback, reader):
+    asked = Clarify("Which block?", ("the red block", "the blue block"))
+    before = Edit((Shift((0.0, 0.04, 0.0)),), "to the left", 2)
+    situation = Situation(SITUATION.plan, SITUATION.scene, SITUATION.skills, version=3, edits=(before,), asked=asked)
+    reader(json.dumps(SLOWER)).read('the "blue" one', situation)
+    told = said(loopback)
+    for part in ('"name": "blue block"', '"id": "1", "skill": "pick"', '"status": "running"', "G !near(robot, vase)",
+                 '"op": "shift"', "Which block?", json.dumps('the "blue" one')):  # fmt: skip
+        assert part in told
+    assert "pick(object)" in said(loopback, "system")
+
+
+def test_the_answer_is_bound_to_the_schema_of_edits_where_the_server_can(loopback, reader):
+    reader(json.dumps(SLOWER)).read("slower", SITUATION)
+    assert loopback.bodies[0]["response_format"]["json_schema"] == {"name": "edit", "schema": edit_schema()}
+
+
+def test_a_server_that_knows_no_schema_is_asked_for_plain_json(loopback, reader):
+    def answer(n, body):
+        if "response_format" in body:
+            return loopback.error(400, "response_format is not supported")
+        return loopback.completion(f"Sure:\n```json\n{json.dumps(SLOWER)}\n```")
+
+    assert reader(answer=answer).read("slower", SITUATION) == SLOWER_EDIT
+
+
+def test_what_a_model_thinks_aloud_is_passed_over(reader):
+    assert reader(f'<think>{{"operations"}}</think>{json.dumps(SLOWER)}').read("slower", SITUATION) == SLOWER_EDIT
+
+
+def test_talk_that_is_no_correction_is_an_edit_without_operations(reader):
+    nothing = json.dumps({"operations": [], "scope": "once", "about": ""})
+    assert reader(nothing).read("nice weather", SITUATION).operations == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (json.dumps({"operations": [{"op": "jump"}]}), "'jump' is no operation; there are: hold"),
+        (json.dumps({"operations": [{"op": "rebind", "step": "1"}]}), "rebind needs the field 'parameter'"),
+        ("I would slow down.", "the answer is no JSON object"),
+        ("{" * 5, "write one, and nothing else"),
+    ],
+)
+def test_an_answer_that_is_no_edit_is_asked_for_once_more_with_what_was_wrong(loopback, reader, wrong, why):
+    assert reader(wrong, json.dumps(SLOWER)).read("slower", SITUATION) == SLOWER_EDIT
+    assert why in said(loopback, request=1)
+    assert said(loopback, "assistant", request=1) == wrong
+
+
+def test_an_edit_that_does_not_fit_the_plan_is_asked_for_once_more(loopback, reader):
+    def check(edit):
+        for operation in edit.operations:
+            if isinstance(operation, Rebind) and operation.step != "1":
+                raise InputError(f"no step is called {operation.step!r}; the steps are: 1")
+
+    def rebind(step):
+        operation = {"op": "rebind", "step": step, "parameter": "object", "value": "blue block"}
+        return json.dumps({"operations": [operation], "scope": "once", "about": ""})
+
+    edit = reader(rebind("7"), rebind("1")).read("no, the blue one", SITUATION, check)
+    assert edit.operations == (Rebind("1", "object", "blue block"),)
+    assert "no step is called '7'; the steps are: 1" in said(loopback, request=1)
+
+
+def test_after_two_answers_that_cannot_be_used_there_is_an_error_that_says_why(loopback, reader):
+    with pytest.raises(
+        LanguageModelError,
+        match=r"gave no edit that can be used, 2 times: .*no JSON object.*begins 'nor this'; say it in other words, or",
+    ):
+        reader("not this", "nor this", "never asked").read("slower", SITUATION)
+    assert len(loopback.bodies) == 2
+
+
+def test_a_server_that_stalls_is_an_error_in_bounded_time(loopback, reader):
+    with pytest.raises(LanguageModelError, match=r"fell silent for 0\.2 s in the middle of its answer"):
+        reader(answer=lambda n, body: loopback.events(loopback.stall()), timeout=0.2).read("slower", SITUATION)
+
+
+def test_an_answer_that_is_cut_off_is_an_error(loopback, reader):
+    cut = loopback.completion('{"operations": [', finish="length")
+    with pytest.raises(LanguageModelError, match="did not finish an edit within 700 tokens"):
+        reader(answer=lambda n, body: cut).read("slower", SITUATION)
+
+
+def test_the_schema_has_every_operation_with_its_fields():
+    shapes = {
+        shape["properties"]["op"]["const"]: shape
+        for shape in edit_schema()["properties"]["operations"]["items"]["anyOf"]
+    }
+    assert {name: [*shape["properties"]] for name, shape in shapes.items()} == {
+        name: ["op", *(item.name for item in fields(kind))] for name, kind in OPERATIONS.items()
+    }
+    assert shapes["shift"]["properties"]["frame"] == {"enum": ["person", "robot", "object"]}
+    assert shapes["insert"]["required"] == ["op", "skill"]
+
+
+def test_what_an_edit_is_written_as_fits_the_schema():
+    edit = Edit(
+        (AddRule("G !near(robot, vase)", "keep away"), Clarify("Which?", ("a", "b"))), "", 0, Scope.ALWAYS, "mug"
+    )
+    written = edit_json(edit)
+    shapes = edit_schema()["properties"]["operations"]["items"]["anyOf"]
+    for operation in written["operations"]:
+        (shape,) = [one for one in shapes if one["properties"]["op"]["const"] == operation["op"]]
+        assert {*shape["required"]} <= {*operation} <= {*shape["properties"]}
+    assert edit_from_json(written) == edit
