@@ -42,8 +42,8 @@ class Readings:
 
     @property
     def is_sure(self) -> bool:
-        """Whether exactly one reading is left; otherwise the person is to be asked."""
-        return len(self.conformal) == 1
+        """Whether exactly one reading is left, and more probable than not; otherwise the person is to be asked."""
+        return len(self.conformal) == 1 and self.conformal[0].probability > 0.5
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def _edit(requests: tuple[Request, ...], words: str, situation: Situation, sourc
 
 
 def _question(words: str, found: Readings) -> Clarify:
-    offered = [_said(reading) for reading in (found.conformal or found.readings)]
+    offered = [_said(reading) for reading in (found.conformal if len(found.conformal) > 1 else found.readings)]
     options = tuple(dict.fromkeys(option for option in offered if option))[:MOST_OPTIONS]
     if len(options) > 1:
         return Clarify(f"What do you mean by “{words}”: {' or '.join(options)}?", options)

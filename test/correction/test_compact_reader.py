@@ -15,7 +15,7 @@ from llm_planner.correction.compact.doubts import DOUBT, doubt
 from llm_planner.correction.compact.generator.examples import draw_example
 from llm_planner.correction.compact.hearing import Heard, Names, heard, names_of
 from llm_planner.correction.compact.lesson import measured
-from llm_planner.correction.compact_reader import WEIGHTS, load_compact_reader
+from llm_planner.correction.compact_reader import WEIGHTS, Reading, Readings, load_compact_reader
 from llm_planner.correction.edits import Scope
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.errors import InputError, LanguageModelError
@@ -98,7 +98,12 @@ def test_a_prediction_set_holds_every_reading_that_is_probable_enough(reader):
         found = replace(reader, coverage=coverage).read("the green one, no, the mug", NAMES)
         least = reader.calibration.least_for(coverage)
         assert found.conformal == tuple(one for one in found.readings if one.probability >= least)
-        assert found.is_sure == (len(found.conformal) == 1)
+
+
+@pytest.mark.parametrize(("shares", "sure"), [((0.9,), True), ((0.4,), False), ((0.6, 0.3), False), ((), False)])
+def test_a_reading_is_sure_where_it_is_alone_in_the_set_and_more_probable_than_not(shares, sure):
+    readings = tuple(Reading((Request(Intent.UNDO),), share) for share in shares)
+    assert Readings(readings, readings).is_sure is sure
 
 
 @lru_cache(maxsize=1)
