@@ -137,6 +137,7 @@ def test_a_report_is_plain_json(scene):
         "position": [0.55, 0.25, 0.02],
         "orientation": [0.0, 0.0, 0.0, 1.0],
         "size": [0.04, 0.04, 0.04],
+        "state": 0.0,
     }
     assert (values["duration"], values["confidence"]) == (1.235, 0.9877)
 
