@@ -41,6 +41,9 @@ def test_a_payload_that_nobody_told_of_is_told_to_the_model_and_to_the_person(lo
     assert not any("The robot reports" in asked for asked in server.asked)
 
     first = system.say(COMMAND)
+    for _ in range(2):  # how soon it shows depends on how the arm happens to move
+        if not re.search(FOUND, reports[-1]):
+            system.say(COMMAND)
     system.wait(lambda: bool(re.search(FOUND, reports[-1])))
     told = subprocess.run(
         [sys.executable, "-m", "llm_planner.cli.main", "say", COMMAND],
