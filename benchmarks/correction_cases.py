@@ -15,13 +15,10 @@ from typing import Any
 from llm_planner.correction.edit_json import edit_from_json, operation_from_json
 from llm_planner.correction.edits import Clarify, Edit
 from llm_planner.correction.situation import Situation
-from llm_planner.plan.plan import Plan, PlanStep, StepStatus
+from llm_planner.plan.report_reading import plan_from_json, scene_from_json
 from llm_planner.skills.library import load_skills
-from llm_planner.temporal.constraint import Constraint
-from llm_planner.temporal.parser import parse
-from llm_planner.world.building import Building, Door, Room
-from llm_planner.world.places import Rectangle, viewpoint
-from llm_planner.world.scene import Pose, Quaternion, Scene, SceneObject, Vector3
+from llm_planner.world.places import viewpoint
+from llm_planner.world.scene import Vector3
 
 DATA = Path(__file__).parent / "data"
 SITUATIONS = DATA / "correction_situations.json"
@@ -55,9 +52,9 @@ def read_situations(path: Path = SITUATIONS) -> dict[str, Situation]:
     library = load_skills(learned=False)
     found = {}
     for name, row in json.loads(path.read_text(encoding="utf-8")).items():
-        scene = _scene(row["scene"])
+        scene = scene_from_json(row["scene"])
         found[name] = Situation(
-            plan=_plan(row["plan"]),
+            plan=plan_from_json(row["plan"]),
             scene=scene,
             skills={skill.name: skill for skill in library.for_scene(scene).signatures},
             viewpoint=viewpoint(row["viewpoint"]),
@@ -74,32 +71,6 @@ def _question(values: Mapping[str, Any] | None) -> Clarify | None:
     return question if isinstance(question, Clarify) else None
 
 
-def _plan(row: Mapping[str, Any]) -> Plan:
-    constraints = [Constraint(parse(c["formula"]), c["words"], c["goal"]) for c in row["constraints"]]
-    steps = [PlanStep(**{**step, "status": StepStatus(step["status"])}) for step in row["steps"]]
-    return Plan(row["command"], row["program"], tuple(steps), constraints=tuple(constraints))
-
-
-def _scene(row: Mapping[str, Any]) -> Scene:
-    """As `plan --json` prints it, with the floor plan of the building beside it."""
-    objects = [
-        SceneObject(item["name"], item["kind"], item["color"], *_pose(item), _point(item["size"]))
-        for item in row["objects"]
-    ]
-    building = _building(row["building"]) if "building" in row else None
-    return Scene(row["time"], tuple(objects), row["held"], Pose(*_pose(row["robot"])), building=building)
-
-
-def _pose(row: Mapping[str, Any]) -> tuple[Vector3, Quaternion]:
-    x, y, z, w = map(float, row["orientation"])
-    return _point(row["position"]), (x, y, z, w)
-
-
 def _point(values: Sequence[float]) -> Vector3:
     x, y, z = map(float, values)
     return x, y, z
-
-
-def _building(row: Mapping[str, Any]) -> Building:
-    rooms = tuple(Room(room["name"], Rectangle(*room["area"])) for room in row["rooms"])
-    return Building(rooms, tuple(Door(tuple(door["rooms"]), tuple(door["position"])) for door in row["doors"]))

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from llm_planner.correction.dialogue import SILENT, Answer, Outcome, Send, heard, is_reflex, made
-from llm_planner.correction.edits import Clarify, Edit, Forget, Remember, Undo
-from llm_planner.correction.learner import Learner, Told, standing
+from llm_planner.correction.edits import Clarify, Edit
+from llm_planner.correction.learner import Learner, Told, of_memory
 from llm_planner.correction.lent_manner import NOT_LENT, lent, taken_back
 from llm_planner.correction.lesson_application import Application, applied_to_plan, applied_to_step
 from llm_planner.correction.memory.lesson import Occasion
@@ -123,10 +123,9 @@ class Conversation:
             told = self._learner.answered(edit)
             if told:
                 return self._said(state, told, edit)
-        of_memory = tuple(one for one in edit.operations if isinstance(one, Remember | Forget))
-        rest = replace(edit, operations=tuple(one for one in edit.operations if one not in of_memory))
-        reply = self._carried_out(state, rest) if rest.operations or not of_memory else self._said(state, (), edit)
-        told = tuple(line for one in of_memory for line in self._learner.asked_for(one))
+        asked, rest = of_memory(edit)
+        reply = self._carried_out(state, rest) if rest.operations or not asked else self._said(state, (), edit)
+        told = tuple(line for one in asked for line in self._learner.asked_for(one))
         return replace(reply, told=reply.told + told, question=self.question)
 
     def _said(self, state: Execution, told: Told, edit: Edit) -> Reply:
@@ -155,10 +154,5 @@ class Conversation:
             return Reply(state), answer
         if is_reflex(send.edit):
             return Reply(result.state, result.commands), answer
-        return Reply(result.state, result.commands, self._learned(send.edit, situation)), answer
-
-    def _learned(self, edit: Edit, situation: Situation) -> Told:
-        before = standing(self._edits)
-        self._edits += (edit,)
-        undoes = any(isinstance(one, Undo) for one in edit.operations)
-        return self._learner.undone(before[-1]) if undoes else self._learner.taught(edit, situation)
+        self._edits += (send.edit,)
+        return Reply(result.state, result.commands, self._learner.taught(send.edit, situation)), answer

@@ -19,6 +19,7 @@ from llm_planner.correction.situation import Situation
 from llm_planner.world.scene import Scene
 
 Told = tuple[str, ...]  # sentences for the person
+OfMemory = tuple[Remember | Forget, ...]
 Applied = tuple[int, str]  # a lesson's id and the step for which it was used, "" for the plan
 
 
@@ -75,7 +76,7 @@ class Learner:
     def uses_in(self, step: str) -> tuple[Use, ...]:
         """What lessons are for the motion of a step that begins. One that begins anew has its offset still, but no
         quantities."""
-        again = (replace(use, operations=tuple(filter(_is_of_quantity, use.operations))) for use in self._used)
+        again = (replace(use, operations=tuple(filter(is_of_quantity, use.operations))) for use in self._used)
         here = (use for use in (*again, *self._found.uses) if use.in_motion and use.step == step and use.operations)
         return tuple({use.lesson.id: use for use in here}.values())
 
@@ -108,12 +109,15 @@ class Learner:
     # What is taught now
 
     def taught(self, edit: Edit, situation: Situation) -> Told:
-        """The edit was applied; `situation` is as it was when it was said."""
+        """The edit was applied, or took the last one back; `situation` is as it was when it was said."""
+        if any(isinstance(one, Undo) for one in edit.operations):
+            before = standing(situation.edits)
+            return self._undone(before[-1]) if before else ()
         steps = {*_steps_of(edit), *(step.id for step in situation.ahead[:1])}
         used = {use.lesson.id for use in self._used if use.step in ("", *steps)}
         return self._changed(self._memory.taught(edit, situation, self._occasion(), used))
 
-    def undone(self, edit: Edit) -> Told:
+    def _undone(self, edit: Edit) -> Told:
         """The edit was taken back: what it taught is dropped, and lessons that it was made of are left out."""
         for use in self._used:
             if all(one in edit.operations for one in use.operations):
@@ -161,7 +165,14 @@ class Learner:
         return changes.told
 
 
-def _is_of_quantity(operation: Operation) -> bool:
+def of_memory(edit: Edit) -> tuple[OfMemory, Edit]:
+    """What the edit asks of memory, and what is left of it for the plan."""
+    asked = tuple(one for one in edit.operations if isinstance(one, Remember | Forget))
+    return asked, replace(edit, operations=tuple(one for one in edit.operations if one not in asked))
+
+
+def is_of_quantity(operation: Operation) -> bool:
+    """Whether it changes a quantity, which may be at its limit already."""
     return isinstance(operation, Adjust)
 
 

@@ -58,5 +58,5 @@ def taken_back(state: Execution, what: Lent) -> Execution:
 def _as_usual(manner: Manner, what: Lent) -> Manner:
     for name, (was, made) in what.quantities.items():
         if getattr(manner, name) == made:
-            manner = replace(manner, **{name: was})  # type: ignore[arg-type]
+            manner = manner.with_quantity(name, was)
     return manner

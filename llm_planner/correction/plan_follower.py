@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from llm_planner.correction.edits import Adjust, Clarify, Edit, Forget, Remember, Undo
-from llm_planner.correction.learner import Learner, Told, standing
+from llm_planner.correction.edits import Clarify, Edit
+from llm_planner.correction.learner import Learner, OfMemory, Told, is_of_quantity
 from llm_planner.correction.memory.lesson import Occasion
 from llm_planner.correction.memory.memory import Memory
 from llm_planner.correction.memory.retrieval import Recollection, Use
@@ -14,7 +14,6 @@ from llm_planner.correction.situation import Situation
 from llm_planner.plan.plan import StepStatus
 from llm_planner.world.scene import Scene
 
-OfMemory = tuple[Remember | Forget, ...]
 _OVER = (StepStatus.DONE, StepStatus.FAILED)
 
 
@@ -127,7 +126,7 @@ class PlanFollower:
         if wish.edit.words and len(wish.uses) > 1:
             self._one_by_one = True
             return self._notes()
-        uses = tuple(use for use in wish.uses if wish.edit.words or not all(map(_is_of_quantity, use.operations)))
+        uses = tuple(use for use in wish.uses if wish.edit.words or not all(map(is_of_quantity, use.operations)))
         return self._notes(self._learner.refused((use, reason) for use in uses))
 
     # Something was said
@@ -146,16 +145,7 @@ class PlanFollower:
 
     def taught(self, edit: Edit, situation: Situation) -> Notes:
         """The person's edit was made; `situation` is as it was when it was said."""
-        before = standing(situation.edits)
-        if not any(isinstance(one, Undo) for one in edit.operations):
-            return self._notes(self._learner.taught(edit, situation))
-        return self._notes(self._learner.undone(before[-1]) if before else ())
-
-
-def of_memory(edit: Edit) -> tuple[OfMemory, Edit]:
-    """What the edit asks of memory, and what is left of it for the plan."""
-    asked = tuple(one for one in edit.operations if isinstance(one, Remember | Forget))
-    return asked, replace(edit, operations=tuple(one for one in edit.operations if one not in asked))
+        return self._notes(self._learner.taught(edit, situation))
 
 
 def _wish(found: Recollection, uses: tuple[Use, ...], version: int) -> Wish:
@@ -165,7 +155,3 @@ def _wish(found: Recollection, uses: tuple[Use, ...], version: int) -> Wish:
 def _is_made(use: Use, edits: tuple[Edit, ...]) -> bool:
     """Whether the plan was edited so already."""
     return not use.in_motion and any(all(one in edit.operations for one in use.operations) for edit in edits)
-
-
-def _is_of_quantity(operation: object) -> bool:
-    return isinstance(operation, Adjust)

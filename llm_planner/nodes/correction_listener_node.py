@@ -14,7 +14,7 @@ from std_msgs.msg import Header, String
 
 from llm_planner.correction.dialogue import NO_PLAN, SILENT, Answer, Outcome, Send, heard, is_reflex, made, with_told
 from llm_planner.correction.edits import Clarify, Edit, Hold
-from llm_planner.correction.plan_follower import of_memory
+from llm_planner.correction.learner import of_memory
 from llm_planner.correction.reading import open_reader
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import LlmPlannerError

@@ -14,11 +14,11 @@ from rclpy.node import Node
 
 from llm_planner.correction.dialogue import Answer, Outcome, told
 from llm_planner.correction.edits import Clarify, Edit
-from llm_planner.correction.learner import Told
+from llm_planner.correction.learner import OfMemory, Told
 from llm_planner.correction.memory.lesson import Occasion
 from llm_planner.correction.memory.lesson_store import LessonStore
 from llm_planner.correction.memory.memory import Memory
-from llm_planner.correction.plan_follower import Notes, OfMemory, PlanFollower, Seen, Wish
+from llm_planner.correction.plan_follower import Notes, PlanFollower, Seen, Wish
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.journal_file import memory_path

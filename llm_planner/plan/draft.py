@@ -33,10 +33,6 @@ class Draft:
     skills: Mapping[str, Signature]
     last_id: int
 
-    @property
-    def steps(self) -> tuple[PlanStep, ...]:
-        return (*self.done, *self.ahead)
-
     def changed(self, operation: StepOperation) -> Draft:
         """After one operation; raises EditError where it speaks of a step, skill or parameter that cannot be meant."""
         match operation:
@@ -107,7 +103,7 @@ class Draft:
         raise EditError(f"step {step.id}, {step}, has no parameter {name!r}; it has: {names}")
 
 
-def with_ids(steps: tuple[PlanStep, ...]) -> int:
+def highest_id(steps: tuple[PlanStep, ...]) -> int:
     """The highest number among the ids of these steps."""
     return max((int(step.id) for step in steps if step.id.isdigit()), default=0)
 

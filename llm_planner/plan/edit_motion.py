@@ -13,6 +13,7 @@ from llm_planner.plan.plan import Goal, PlanStep, StepStatus
 from llm_planner.plan.prediction import predict
 from llm_planner.skills.tuning import shifted_things
 from llm_planner.world.atoms import HELD
+from llm_planner.world.geometry import rotation_matrix
 from llm_planner.world.names import the
 from llm_planner.world.places import Viewpoint
 from llm_planner.world.scene import Scene, SceneObject, Vector3
@@ -43,13 +44,7 @@ def adjusted(state: Execution, adjust: Adjust) -> Execution:
     quantity = QUANTITIES[adjust.quantity]
     value = changed_value(getattr(state.manner, adjust.quantity), adjust)
     value = round(min(max(value, quantity.minimum), quantity.maximum), 4)
-    changes: dict[str, float] = {adjust.quantity: value}
-    return with_manner(state, _with_quantities(state.manner, changes))
-
-
-def _with_quantities(manner: Manner, changes: dict[str, float]) -> Manner:
-    now = {name: float(getattr(manner, name)) for name in QUANTITIES} | changes
-    return replace(manner, speed=now["speed"], clearance=now["clearance"], height=now["height"])
+    return with_manner(state, state.manner.with_quantity(adjust.quantity, value))
 
 
 def with_manner(state: Execution, manner: Manner) -> Execution:
@@ -86,8 +81,8 @@ def in_robot_frame(shift: Shift, viewpoint: Viewpoint, thing: SceneObject | None
 
 def _axes(thing: SceneObject) -> tuple[tuple[float, float], tuple[float, float]]:
     """The thing's first two axes, seen from above."""
-    x, y, z, w = thing.orientation
-    yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+    rows = rotation_matrix(thing.orientation)
+    yaw = math.atan2(rows[1][0], rows[0][0])
     return (math.cos(yaw), math.sin(yaw)), (-math.sin(yaw), math.cos(yaw))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.choices import Call
-from llm_planner.plan.draft import Draft, EditError, is_over, with_ids
+from llm_planner.plan.draft import Draft, EditError, highest_id, is_over
 from llm_planner.plan.edit_motion import with_manner
 from llm_planner.plan.execution_state import Execution, Phase
 from llm_planner.plan.plan import PlanStep, StepStatus, in_base_words, still_wanted
@@ -31,7 +31,7 @@ def draft_of(state: Execution) -> Draft:
         )
     steps, skills = state.plan.steps, state.interpreter.program.skills
     done, ahead = (tuple(step for step in steps if is_over(step) is over) for over in (True, False))
-    return Draft(done, ahead, skills, max(with_ids(steps), state.last_id))
+    return Draft(done, ahead, skills, max(highest_id(steps), state.last_id))
 
 
 def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:

@@ -45,6 +45,11 @@ class Manner:
         of_step = added(self.step_offsets.get(step_id, NOWHERE), offset)
         return replace(self, step_offsets={**self.step_offsets, step_id: of_step})
 
+    def with_quantity(self, name: str, value: float) -> Manner:
+        """With another speed, clearance or height."""
+        now = {"speed": self.speed, "clearance": self.clearance, "height": self.height} | {name: value}
+        return replace(self, speed=now["speed"], clearance=now["clearance"], height=now["height"])
+
     def patch(self, robot_kind: str, stamp: float, expires: float, epoch: int) -> Patch:
         """What the controller and the safety filter are to keep; it says nothing where nothing was asked for."""
         slower = self.speed < 1.0
