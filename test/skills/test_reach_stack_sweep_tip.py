@@ -91,6 +91,18 @@ def test_what_does_not_slide_is_given_up(library: SkillLibrary, thing: Any, scen
     assert told == SkillResult(SkillErrorCode.EFFECT_MISSING, "the red block was swept no farther than (0.50, 0.10)")
 
 
+def test_what_lay_there_and_was_shoved_away_is_swept_back(
+    library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
+) -> None:
+    hand = ghost(scene_of(thing("red block", 0.5, 0.1)))
+    run = library.find("sweep").implementation.start(
+        {"object": "red block", "place": (0.5, 0.1, 0.0)}, hand.observation()
+    )
+    hand.scene = scene_of(thing("red block", 0.5, -0.1))
+    hand.run(run)  # until it is given up: a ghost pushes nothing
+    assert hand.phases[:2] == ["close", "approach"]
+
+
 def test_what_is_walled_in_is_not_swept(library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any) -> None:
     around = [thing(f"{color} box", x, y) for color, x, y in (
         ("red", 0.5, 0.13), ("blue", 0.5, -0.13), ("green", 0.63, 0.0), ("yellow", 0.37, 0.0),

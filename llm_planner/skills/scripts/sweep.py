@@ -11,7 +11,7 @@ from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.contract import Argument, SkillErrorCode
 from llm_planner.skills.detours import nearest_in
 from llm_planner.skills.errors import SkillError
-from llm_planner.skills.scripts.slide import ENOUGH, GRAZING, is_behind, slide
+from llm_planner.skills.scripts.slide import CLOSE, ENOUGH, GRAZING, is_behind, slide
 from llm_planner.skills.sliding import stroke_to
 from llm_planner.world.names import the
 from llm_planner.world.places import WORKSPACE, Point2, Rectangle, region
@@ -88,6 +88,8 @@ def _spread(area: Rectangle, apart: float) -> list[Point2]:
 
 def _is_free(arm: Arm, scene: Scene, item: SceneObject, goal: Point2, margin: float) -> bool:
     """Whether one stroke may take the thing there, `margin` [m] beside others; a hand that is behind it has room."""
+    if math.dist(item.position[:2], goal) <= CLOSE:
+        return True
     stroke, zones = stroke_to(item, goal), arm.observation.zones
     try:
         if margin < 0.0 and is_behind(arm, stroke):
