@@ -21,6 +21,7 @@ FINGER, PALM = 0.00875, 0.030  # [m] half the breadth of closed fingers and palm
 UNDER_PALM = 0.034  # [m] from the grip point up to just below the palm
 RUN_UP = 0.02  # [m] between fingers and object before they touch
 LOW = 0.004  # [m] between the fingertips and the table
+NEARER = 0.003  # [m] that a thing may come nearer to what it nearly touches when it begins to slide
 WAY_STEP = 0.01  # [m] between the places at which the way of the thing is looked at
 
 
@@ -43,7 +44,7 @@ class Stroke:
     def check(self, scene: Scene, zones: tuple[Zone, ...], margin: float = 0.0) -> None:
         """Raises SkillError (UNREACHABLE, NO_FREE_SPACE) where the hand, the thing or rules have no room for it.
 
-        The thing is to pass `margin` [m] beside all others at least.
+        The thing is to pass `margin` [m] beside all others at least, if it is not nearer where it begins.
         """
         name = self.item.name
         check_reach(self.start.x, self.start.y, f"the place behind {the(name)}")
@@ -61,7 +62,9 @@ class Stroke:
         check_reach(self.end.x, self.end.y, f"the end of the way of {the(name)}")
         way = [shape.at(self.at(shape.center, share), shape.yaw) for share in self._shares()]
         for other in scene.objects:
-            if other.name != name and min(separation(body, footprint(other)) for body in way) < margin:
+            # What is nearer already may be left behind, as long as the thing does not come much nearer.
+            least = min(margin, separation(shape, footprint(other)) - NEARER)
+            if other.name != name and min(separation(body, footprint(other)) for body in way) < least:
                 raise SkillError(
                     SkillErrorCode.NO_FREE_SPACE,
                     f"{the(other.name)} stands in the way of {the(name)}; move it away or push another way",

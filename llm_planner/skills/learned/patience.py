@@ -9,6 +9,7 @@ from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.world.scene import Vector3
 
+LINGERS = 5.0  # [s] that a policy may go on once the scene shows its effect, to leave or to do it better
 UNDONE = 3.0  # [s] that a policy may take itself for done while the scene does not show it
 BEHIND, BEHIND_TIME = 0.03, 3.0  # [m] and [s] that a hand may lag behind its actions
 RESTS, RESTS_TIME = 0.005, 1.2  # [m] and [s]: a hand that moves less for so long, undone, needs a nudge
@@ -34,14 +35,16 @@ class Patience:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._undone = self._behind = 0.0
+        self._undone = self._behind = self._lingers = 0.0
         self._rest, self._crawl = _Stay(RESTS), _Stay(SLOW)
 
-    def see(self, place: Vector3, lag: float, undone: bool, passed: float) -> None:
-        """`passed` [s] later the hand is at `place`, `lag` [m] behind; `undone` while the policy says it is done.
+    def see(self, place: Vector3, lag: float, undone: bool, achieved: bool, passed: float) -> None:
+        """`passed` [s] later the hand is at `place`, `lag` [m] behind; `achieved` while the scene shows the effect,
+        `undone` while it does not though the policy says it is done.
 
         Raises SkillError (UNREACHABLE, EFFECT_MISSING).
         """
+        self._lingers = self._lingers + passed if achieved else 0.0
         self._behind = self._behind + passed if lag > BEHIND else 0.0
         self._undone += passed if undone else 0.0
         if self._behind > BEHIND_TIME:
@@ -57,6 +60,11 @@ class Patience:
     def needs_nudge(self) -> bool:
         """Whether the hand has come to rest where nothing is done: another sample may lead on."""
         return self._rest.time > RESTS_TIME
+
+    @property
+    def lingers(self) -> bool:
+        """Whether the hand dithers though all is done: it rises, goes back, and rises again."""
+        return self._lingers > LINGERS
 
     @property
     def is_slow(self) -> bool:

@@ -82,11 +82,12 @@ class LearnedRun:
 
     def _moved(self, observation: Observation, passed: float) -> MotionReference | SkillResult:
         chunk = self._followed(self._decision.aim(observation), observation)
-        done = chunk.is_done(observation.time)
+        done, achieved = chunk.is_done(observation.time), self._achieved(observation)
         # A hand that was thrown far from what is done already rests where no demonstration ever ended.
-        if (done or self._patience.needs_nudge) and self._achieved(observation):
+        if achieved and (done or self._patience.needs_nudge or self._patience.lingers):
             return SkillResult(SkillErrorCode.SUCCEEDED)
-        self._patience.see(observation.T_base_gripper.position, chunk.lag(observation), done, passed)
+        undone = done and not achieved
+        self._patience.see(observation.T_base_gripper.position, chunk.lag(observation), undone, achieved, passed)
         return chunk.reference(observation.time)
 
     def _followed(self, aim: Aim, observation: Observation) -> HandChunk:

@@ -48,7 +48,8 @@ def _next(arm: Arm, item: SceneObject, place: Place) -> Point2:
         return goals[0]
     with suppress(SkillError):
         first = _chosen(arm, arm.began.scene, began, goals)
-        if first in goals and _is_free(arm, arm.scene, item, first, GRAZING):
+        near = math.dist(item.position[:2], first) <= ENOUGH
+        if first in goals and (near or _is_free(arm, arm.scene, item, first, GRAZING)):
             return first
     return _chosen(arm, arm.scene, item, goals)
 

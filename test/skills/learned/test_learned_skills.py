@@ -217,9 +217,19 @@ def test_a_hand_that_does_not_follow_is_told(table, learned_pick):
 
 def test_a_hand_that_is_far_behind_for_long_ends_the_motion():
     patience = Patience("pick")
-    patience.see((0.4, 0.0, 0.2), lag=0.1, undone=False, passed=2.0)
+    patience.see((0.4, 0.0, 0.2), lag=0.1, undone=False, achieved=False, passed=2.0)
     with pytest.raises(SkillError, match="the hand does not follow during pick: something is in the way"):
-        patience.see((0.4, 0.0, 0.2), lag=0.1, undone=False, passed=2.0)
+        patience.see((0.4, 0.0, 0.2), lag=0.1, undone=False, achieved=False, passed=2.0)
+
+
+def test_a_hand_that_dithers_though_all_is_done_has_done_it():
+    patience = Patience("sweep")
+    for z in (0.1, 0.2, 0.1):
+        patience.see((0.4, 0.0, z), lag=0.0, undone=False, achieved=True, passed=2.0)
+    assert patience.lingers
+    assert not patience.needs_nudge
+    patience.see((0.4, 0.0, 0.2), lag=0.0, undone=False, achieved=False, passed=2.0)
+    assert not patience.lingers
 
 
 def test_fingers_that_hold_something_let_go_of_it_only_at_the_aim(table, thing, scene_of):
