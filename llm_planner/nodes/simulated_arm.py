@@ -37,7 +37,7 @@ class SimulatedArm:
     def advance(self, duration: float) -> None:
         """Step for `duration` [s]."""
         now = self._world.time
-        self._world.follow(self._limiter.advance(self._commands.at(now), now, duration), duration)
+        self._world.follow(self._limiter.advance(self._commands.at, now, duration), duration)
 
     def publish(self) -> None:
         """Where the joints are."""

@@ -6,6 +6,8 @@ controller) is caught up with like a critically damped spring would, within the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from llm_planner.control.fallback import sample
@@ -36,11 +38,14 @@ class RateLimiter:
         wanted = sample(trajectory, max(time, trajectory.start_time)).qpos
         return float(min(np.abs(wanted - self.qpos).max(), np.abs(wanted - measured).max()))
 
-    def advance(self, trajectory: JointTrajectory, time: float, duration: float) -> JointTrajectory:
-        """The motion from `time` on for `duration` [s], a whole number of stages, towards `trajectory`."""
+    def advance(
+        self, in_force: Callable[[float], JointTrajectory], time: float, duration: float
+    ) -> JointTrajectory:  # fmt: skip
+        """The motion from `time` on for `duration` [s], a whole number of stages, towards what is `in_force` then."""
         count = round(duration / STAGE)
         qpos, qvel, qacc = [self.qpos], [self.qvel], []
         for k in range(count):
+            trajectory = in_force(time + k * STAGE)
             acceleration = self._acceleration(trajectory, time + k * STAGE)
             qacc.append(acceleration)
             self.qpos = self.qpos + STAGE * self.qvel + 0.5 * STAGE * STAGE * acceleration

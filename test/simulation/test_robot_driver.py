@@ -58,7 +58,7 @@ def test_a_trajectory_of_another_run_is_not_followed(start_time):
 def test_a_command_that_continues_passes_through_unchanged():
     limiter, plan = RateLimiter(PANDA_LIMITS, HOME), moving()
     for k in range(100):
-        limiter.advance(plan, k * 0.01, 0.01)
+        limiter.advance(lambda _: plan, k * 0.01, 0.01)
     assert limiter.qpos == pytest.approx(plan.qpos[-1], abs=1e-9)
     assert limiter.qvel == pytest.approx(np.zeros(7), abs=1e-9)
 
@@ -66,7 +66,7 @@ def test_a_command_that_continues_passes_through_unchanged():
 def test_a_command_that_comes_late_is_caught_up_with():
     limiter, plan = RateLimiter(PANDA_LIMITS, HOME), moving()
     for k in range(10, 200):
-        limiter.advance(plan, k * 0.01, 0.01)
+        limiter.advance(lambda _: plan, k * 0.01, 0.01)
     assert limiter.qpos == pytest.approx(plan.qpos[-1], abs=1e-4)
 
 
@@ -87,7 +87,7 @@ def test_no_sequence_of_commands_breaks_a_limit(jumps):
         ones = np.ones((2, 7))
         target = JointTrajectory(time, 0.1, HOME + offset * ones, velocity * ones, acceleration * ones[:1], 0.04)
         for _ in range(5):
-            chunk = limiter.advance(target, time, 0.01)
+            chunk = limiter.advance(lambda _: target, time, 0.01)
             assert (np.abs(chunk.qacc) <= PANDA_LIMITS.qacc_max).all()
             assert (np.abs(np.diff(chunk.qvel, axis=0)) <= PANDA_LIMITS.qacc_max * STAGE + 1e-9).all()
             time += 0.01
@@ -95,7 +95,7 @@ def test_no_sequence_of_commands_breaks_a_limit(jumps):
 
 def test_what_is_handed_to_the_physics_is_what_the_limiter_remembers():
     limiter = RateLimiter(PANDA_LIMITS, HOME)
-    chunk = limiter.advance(moving(), 0.0, 0.01)
+    chunk = limiter.advance(lambda _: moving(), 0.0, 0.01)
     assert sample(chunk, 0.01).qpos == pytest.approx(limiter.qpos)
 
 
@@ -121,7 +121,7 @@ class LateDriver:
         for sent in arrived:
             self._queue.add(sent, self.time)
         for _ in range(round(duration / 0.01)):
-            self._world.follow(self._limiter.advance(self._queue.at(self.time), self.time, 0.01), 0.01)
+            self._world.follow(self._limiter.advance(self._queue.at, self.time, 0.01), 0.01)
 
 
 @pytest.mark.parametrize("seed", range(3))  # 111 % of a limit with seed 0 under a stiffer driver

@@ -36,6 +36,7 @@ class GuardSettings:
     joined_position: float = 0.1
     joined_velocity: float = 1.0  # [rad/s]
     joining: float = 0.25
+    late: float = 0.03  # heard twice as late, braking differs from what was under way by so much of their speeds
     resync: float = 0.1  # measured this far from where it should be, the robot is taken to be where it is measured
 
 
@@ -50,6 +51,7 @@ class Guard:
         self._wanted: JointTrajectory | None = None
         self._under: MotionConstraints | None = None  # that which the motion was passed on under, if it was
         self._motion: JointTrajectory | None = None
+        self._brake: JointTrajectory | None = None  # the last that took the place of a plan heard late
         self._is_doubted = False  # whether the motion was passed on by another filter than today's
 
     @property
@@ -100,12 +102,26 @@ class Guard:
             self.why = "it begins elsewhere"
             return None
         if away > settings.same_position or faster > settings.same_velocity:
-            plan = joined(present, plan, now, settings.joining)
+            plan = self._braked(present, plan, now) or joined(present, plan, now, settings.joining)
         self.why = self._safety.prove(plan, now, constraints).why
         if self.why:
             return None
         self._motion, self._under = plan, constraints
         return plan
+
+    def _braked(self, present: StartState, plan: JointTrajectory, now: float) -> JointTrajectory | None:
+        """The hardest braking, where `plan` is to rest as soon and was only heard late; None for any other plan.
+
+        Whoever stops need not come back to where he was to have stopped.
+        """
+        settings, wanted = self.settings, fallback.sample(plan, now)
+        away, faster = np.abs(wanted.qpos - present.qpos).max(), np.abs(wanted.qvel - present.qvel).max()
+        brake = fallback.brake(present, self._safety.stopping, now, settings.hold, plan.gripper_width)
+        rests = fallback.end_time(plan) <= fallback.end_time(brake) + settings.joining
+        if not (rests and (away <= settings.late * faster or self._motion is self._brake)):
+            return None
+        self._brake = brake
+        return brake
 
     def step(self, now: float, constraints: MotionConstraints) -> JointTrajectory | None:
         """The command at `now`; None where the motion under way stays as it is."""

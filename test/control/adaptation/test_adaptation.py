@@ -148,7 +148,7 @@ def late(disturbance: Disturbance, seconds: float) -> tuple[Adaptation, list[str
         for _, command in [post for post in on_the_way if post[0] <= now]:
             queue.add(command, now)
         on_the_way = [post for post in on_the_way if post[0] > now]
-        world.follow(limiter.advance(queue.at(now), now, PERIOD), PERIOD)
+        world.follow(limiter.advance(queue.at, now, PERIOD), PERIOD)
         said += [diagnosis.words(0.0) for diagnosis in adaptation.diagnoses]
     return adaptation, said
 

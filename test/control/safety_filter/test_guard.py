@@ -23,6 +23,7 @@ from llm_planner.world.scene import Pose
 TICK, PLANS = 0.004, 0.012  # [s] between steps, and between plans
 LIMITS = RobotLimits(*(np.full(3, value) for value in (-5.0, 5.0, 2.0, 5.0, np.inf)))
 WALL = MotionConstraints(zones=(Zone("wall", Shape.BOX, (0.1, 2.0, 2.0), Pose((0.8, 0.0, 0.0))),))
+STOPPING = JointLimits(*(np.full(3, value) for value in (-5.0, 5.0, 2.0, 3.75)))
 NEAREST = 0.6  # where a ball of 10 cm touches the wall
 
 
@@ -176,6 +177,18 @@ def test_a_plan_that_begins_far_off_is_stepped_towards(robot):
     assert robot.state.qpos == pytest.approx([0.3, 0.0, 0.0], abs=0.01)
     assert not robot.guard.is_stepping
     assert max(np.abs(command.qacc).max() for command in robot.sent) <= 5.0 + 1e-9
+
+
+def test_braking_that_is_heard_late_brakes_at_once_and_never_comes_back(robot):
+    robot.follow(0.3, FREE, towards(9.0))
+    here = StartState(robot.state.qpos, robot.state.qvel, np.zeros(3))
+    brake = fallback.brake(here, STOPPING, robot.now, 0.05, 0.08)
+    robot.follow(0.04, FREE)
+    states = robot.follow(0.8, FREE, lambda robot: brake)
+    assert min(state.qvel[0] for state in states) > -1e-6
+    assert states[-1].qpos[0] > brake.qpos[-1][0] + 0.003, "it was under way still"
+    rest = next(state.time for state in states if state.qvel[0] < 1e-6)
+    assert rest <= fallback.end_time(brake) + 0.1
 
 
 def test_a_joined_plan_ends_where_the_plan_does(robot):
