@@ -52,7 +52,7 @@ def _reader(args: argparse.Namespace) -> Callable[[str], EditAnswer]:
     read = read_plan(args.plan)
     skills = load_skills(learned=False).for_scene(read.scene).signatures
     state = midway(read.plan, read.scene, skills, requested_viewpoint(args), args.running_step, args.holding)
-    situation, reader = situation_of(state), open_reader()
+    situation, reader = situation_of(state).past_the_grasp(), open_reader()
     return lambda words: answer_words(words, state, situation, reader.read)
 
 

@@ -114,7 +114,7 @@ class Conversation:
 
     def heard(self, words: str, state: Execution) -> Reply:
         """What the words do: to the plan, to what is remembered, or to the question that is open."""
-        situation = self._situation(state)
+        situation = self._situation(state).past_the_grasp()
         by_memory = self._dialogue.asked is None and self._learner.question is not None
         if by_memory and (told := self._learner.chosen(words, situation.scene)):
             return self._said(state, told, Edit((), words))
@@ -139,7 +139,7 @@ class Conversation:
             try:
                 reply, step = self._made(state, step)
             except StaleEditError:  # it was asked before the plan changed
-                self._dialogue, step = heard(SILENT, self._reader.read(edit.words, self._situation(state)))
+                self._dialogue, step = heard(SILENT, self._reader.read(edit.words, self._situation(state).past_the_grasp()))
             except LlmPlannerError as error:
                 step = Answer(Outcome.REFUSED, str(error), edit)
         told = (step.message, *reply.told) if step.outcome is not Outcome.QUESTION else reply.told
@@ -148,7 +148,7 @@ class Conversation:
     def _made(self, state: Execution, send: Send) -> tuple[Reply, Answer]:
         """The edit made, and what it teaches; only looked at where it has to be confirmed first."""
         result = edited(state, send.edit, send.confirmed)
-        situation = self._situation(state)
+        situation = self._situation(state).past_the_grasp()
         self._dialogue, answer = made(send, result.difference)
         if send.only_check:
             return Reply(state), answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from llm_planner.correction.edits import Clarify, Edit
@@ -36,6 +36,18 @@ class Situation:
     def running(self) -> PlanStep | None:
         """The step under way."""
         return next((step for step in self.plan.steps if step.status is StepStatus.RUNNING), None)
+
+    def past_the_grasp(self) -> Situation:
+        """As words are to be read: a step that takes what is held already has nothing left that they could change, and
+        who speaks means what comes after it."""
+        now = self.running
+        if now is None or not self.skills[now.skill].has_taken(self.scene.held):
+            return self
+        place = self.plan.steps.index(now)
+        done, ahead = (*self.plan.steps[:place], replace(now, status=StepStatus.DONE)), self.plan.steps[place + 1 :]
+        if ahead:
+            ahead = (replace(ahead[0], status=StepStatus.RUNNING), *ahead[1:])
+        return replace(self, plan=replace(self.plan, steps=(*done, *ahead)))
 
     @property
     def ahead(self) -> tuple[PlanStep, ...]:

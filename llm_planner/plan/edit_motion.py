@@ -20,8 +20,11 @@ from llm_planner.world.scene import Scene, SceneObject, Vector3
 
 
 def shifted(state: Execution, shift: Shift, scene: Scene) -> Execution:
-    """With the step under way, or else the next, done so far to the side; raises EditError where that is too far."""
-    step = step_under_way(state)
+    """With the step under way, or else the next, done so far to the side; raises EditError where that is too far.
+
+    A step that has taken what it takes moves to no place any more: the offset is for the next one.
+    """
+    step = _step_that_moves(state, scene)
     if step is None:
         raise EditError("nothing is left to do that could be moved to the side")
     offset = in_robot_frame(shift, state.viewpoint, _thing(step, scene))
@@ -64,6 +67,13 @@ def step_under_way(state: Execution) -> PlanStep | None:
     return state.run.step if state.run else next(ahead, None)
 
 
+def _step_that_moves(state: Execution, scene: Scene) -> PlanStep | None:
+    step = step_under_way(state)
+    if state.run is None or not state.interpreter.program.skills[state.run.step.skill].has_taken(scene.held):
+        return step
+    return next((later for later in state.plan.steps if later.status is StepStatus.PENDING), step)
+
+
 def in_robot_frame(shift: Shift, viewpoint: Viewpoint, thing: SceneObject | None) -> Vector3:
     """The offset [m]; raises EditError for the frame of an object where the step is about none."""
     x, y, z = shift.offset
@@ -93,7 +103,9 @@ def _thing(step: PlanStep, scene: Scene) -> SceneObject | None:
 
 def _check_effects(state: Execution, step: PlanStep, scene: Scene) -> None:
     """Raises EditError where what is put down would no longer be in or on what it is put into or onto."""
-    goals = state.run.goals if state.run else next((task.goals for task in state.queue if task.step.id == step.id), ())
+    runs = state.run is not None and state.run.step.id == step.id
+    queued = next((task.goals for task in state.queue if task.step.id == step.id), ())
+    goals = state.run.goals if state.run and runs else queued
     carried = {goal.held_at_start for goal in goals if goal.atom.arguments[:1] == (HELD,)} | moved_along(goals)
     ends = shifted_things(predict(scene, goals), frozenset(carried), state.manner.offset_of(step.id))
     lost = [goal for goal in goals if goal.atom.predicate in ("in", "on") and not goal.holds(ends)]

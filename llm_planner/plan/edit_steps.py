@@ -36,8 +36,9 @@ def draft_of(state: Execution) -> Draft:
 
 def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
     """Going on with the steps of `draft`. Raises EditError where they cannot be carried out from `scene` on."""
-    task = _interrupted(state, draft.ahead)
-    ahead = draft.ahead[1:] if task else draft.ahead
+    ended = _just_ended(state, draft.ahead)
+    task = ended or _interrupted(state, draft.ahead)
+    ahead = tuple(step for step in draft.ahead if task is None or step.id != task.step.id)
     start = predict(scene, task.goals) if task else scene
     interpreter = _interpreter(state, ahead, start) if ahead else state.interpreter
     forecast = _foreseen(state, interpreter, start) if ahead else Forecast((), start, (), True)
@@ -51,7 +52,7 @@ def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
     whole = (*draft.done, *((task.step,) if task else ()), *steps)
     text = interpreter.program.text if ahead else ""
     plan = replace(state.plan, program=text, steps=whole, complete=True, goals=wanted)
-    queue = (task,) if task else ()
+    queue = (task,) if task and not ended else ()  # what has ended is still to be judged, not done again
     after = replace(
         state, plan=plan, interpreter=interpreter, queue=queue, program_ended=not ahead, wanted=wanted,
         last_id=draft.last_id,
@@ -64,6 +65,16 @@ def _interrupted(state: Execution, ahead: tuple[PlanStep, ...]) -> Task | None:
     task = state.queue[0] if state.queue else None
     same = task is not None and ahead and (task.step.id, str(task.step)) == (ahead[0].id, str(ahead[0]))
     return task if same else None
+
+
+def _just_ended(state: Execution, ahead: tuple[PlanStep, ...]) -> Task | None:
+    """The step whose skill has ended, while things come to rest; raises EditError where it is to be another."""
+    if state.run is None:
+        return None
+    step = state.run.step
+    if str(step) not in [str(other) for other in ahead if other.id == step.id]:
+        raise EditError(f"step {step.id}, {step}, cannot be changed any more: it has just been done")
+    return replace(state.run.task, step=step, goals=state.run.goals)
 
 
 def _interpreter(state: Execution, ahead: Sequence[PlanStep], scene: Scene) -> Interpreter:

@@ -74,6 +74,10 @@ class Signature:
         """Whether something is in the gripper after the skill has succeeded."""
         return any(atom.predicate in ("held", "holding") and not atom.negated for atom in self.effects)
 
+    def has_taken(self, held: str) -> bool:
+        """Whether the skill, while it runs, has what it takes in the gripper already and has only to end."""
+        return self.fills_gripper and held != ""
+
     @property
     def empties_gripper(self) -> bool:
         """Whether nothing is: it says so, or it promises that what was held lies somewhere."""

@@ -26,7 +26,14 @@ from llm_planner.correction.edits import (
 )  # fmt: skip
 from llm_planner.plan.draft import EditError
 from llm_planner.plan.editing import StaleEditError, edited
-from llm_planner.plan.events import CancelSkill, StartSkill
+from llm_planner.plan.events import (
+    CancelSkill,
+    PauseRequested,
+    ResumeRequested,
+    SceneObserved,
+    SkillFinished,
+    StartSkill,
+)
 from llm_planner.plan.execution_state import Phase
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning_settings import PlanningSettings
@@ -251,6 +258,40 @@ def test_an_offset_is_of_the_step_under_way_or_of_the_whole_plan(started):
     edit(told, Shift((0.0, 0.0, 0.02), lifetime=Lifetime.PLAN))
     assert told.state.manner.offset_of("1") == pytest.approx((0.01, 0.0, 0.02))
     assert told.state.manner.offset_of("2") == pytest.approx((0.0, 0.0, 0.02))
+
+
+def test_an_offset_that_is_said_once_the_thing_is_taken_is_for_where_it_is_put(started):
+    told = started('pick("red block")\nplace_at(point(0.5, -0.2))\n')
+    told.robot.scene = replace(told.robot.scene, held="red block")
+    told.observe()
+    edit(told, Shift((0.0, 0.02, 0.0)))
+    assert told.state.manner.offset_of("1") == (0.0, 0.0, 0.0)
+    assert told.state.manner.offset_of("2") == pytest.approx((0.0, 0.02, 0.0))
+
+
+@pytest.fixture
+def settling(started):
+    """A plan whose first skill has just ended: things come to rest, and nobody has judged it yet."""
+    told = started()
+    result = told.robot.obey(told.commands[-1])
+    told.tell(SceneObserved(replace(told.robot.scene, time=0.0)))
+    told.tell(SkillFinished("1", result))
+    assert told.state.phase is Phase.SETTLING
+    told.tell(PauseRequested())
+    return told
+
+
+def test_a_step_that_has_just_ended_is_judged_and_not_done_again(settling):
+    back = Insert("place_at", {"place": (0.55, 0.25, 0.0)}, "2")
+    edit(settling, back, Insert("pick", {"object": "green block"}, "2"))
+    settling.tell(ResumeRequested())
+    assert finished(settling).reason.outcome is Outcome.DONE
+    assert [skill for skill, _ in settling.robot.started][:4] == ["pick", "place_at", "pick", "place_in"]
+
+
+def test_a_step_that_has_just_ended_becomes_no_other(settling):
+    with pytest.raises(EditError, match=r'step 1, pick\("red block"\), cannot be changed any more: it has just been'):
+        edit(settling, Remove("1"), Remove("2"))
 
 
 def test_what_is_put_into_something_is_not_shifted_out_of_it(started):

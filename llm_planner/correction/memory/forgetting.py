@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from llm_planner.correction.edits import Scope
 from llm_planner.correction.memory.lesson import Lesson, State
 from llm_planner.correction.memory.wording import gist
 from llm_planner.language.compact.words import similarity
@@ -16,13 +17,15 @@ _FILLERS = FUNCTION_WORDS | {"about", "what", "told", "said", "lesson", "lessons
 def meant(lessons: Sequence[Lesson], about: str) -> tuple[Lesson, ...]:
     """The lessons that `about` names: each of its words is of their case, or else of what was said when they were told.
 
-    "" is the one used or learned last. Lessons that were retired are meant by "everything" only.
+    "" is the one used or learned last, not what was said for once. Lessons that were retired are meant by "everything"
+    only.
     """
     if about == EVERYTHING:
         return tuple(lessons)
     alive = [lesson for lesson in lessons if lesson.state is not State.RETIRED]
     if not about:
-        return tuple(sorted(alive, key=lambda lesson: (max(lesson.used, lesson.provenance.time), lesson.id))[-1:])
+        lasting = [lesson for lesson in alive if lesson.scope is not Scope.ONCE]
+        return tuple(sorted(lasting, key=lambda lesson: (max(lesson.used, lesson.provenance.time), lesson.id))[-1:])
     asked = [word for word in words_of(about) if word not in _FILLERS]
     of_it = tuple(lesson for lesson in alive if asked and _has(_case(lesson), asked))
     return of_it or tuple(lesson for lesson in alive if asked and _has(f"{_case(lesson)} {lesson.words}", asked))

@@ -275,6 +275,12 @@ def test_forget_that_is_about_what_was_used_last(three, tidy):
     assert [lesson.id for lesson in three.learned] == [2, 3]
 
 
+def test_forget_that_is_not_about_what_was_said_for_once(person, tidy):
+    person.says("slower", tidy("red mug"), SLOWER)
+    person.sees("s1")
+    assert person.memory.forget("").told == ("I remember nothing of that",)
+
+
 def test_inserted_steps_are_learned_with_the_step_before_which_they_came(person, planned):
     situation = planned("tidy", ("push", "red block", "left", 0.1), running=1)
     person.says("always tip it first", situation, Insert("tip", {"object": "red block"}, "s1"), scope=Scope.ALWAYS)

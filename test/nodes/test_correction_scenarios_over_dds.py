@@ -1,0 +1,238 @@
+"""What people say to an arm at work, and what it then does: real nodes, real DDS, physics, the readers that ship."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from llm_planner_interfaces.msg import PlanStatus, PlanStep
+from llm_planner_interfaces.srv import ResetWorld
+
+from llm_planner.correction.dialogue import Outcome
+from llm_planner.nodes.shell import LATCHED
+from llm_planner.world.predicates import at, in_, on_table
+from llm_planner.world.propositions import NEAR_ARM, distance_to
+
+THINGS = ("red block", "blue block", "green block", "green bowl", "mug")
+PROGRAMS = """
+put the red block in the green bowl: |
+  pick("red block")
+  place_in("green bowl")
+lay the red block down: |
+  pick("red block")
+  place_at(point(0.5, -0.2))
+tidy up: |
+  pick("mug")
+  place_at("right side")
+  pick("red block")
+  place_at("left side")
+  pick("blue block")
+  place_in("green bowl")
+move the vase, then put the block in the bowl: |
+  pick("vase")
+  place_at(point(0.4, -0.25))
+  pick("red block")
+  place_in("green bowl")
+"""
+COMMAND = "put the red block in the green bowl"
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory, start_system) -> Iterator:
+    """A system of its own; nobody can transcribe speech for it."""
+    folder = tmp_path_factory.mktemp("scenarios")
+    script = folder / "programs.yaml"
+    script.write_text(PROGRAMS, encoding="utf-8")
+    with start_system(folder, {"model": "scripted", "model_script": str(script)}) as running:
+        yield running
+
+
+@pytest.fixture
+def plan(arm) -> Iterator[PlanStatus]:
+    """What is told of the plan under way: `plan()`."""
+    heard: list[PlanStatus] = [PlanStatus()]
+
+    def note(message: PlanStatus) -> None:
+        heard[0] = message
+
+    subscription = arm.client.node.create_subscription(PlanStatus, "plan_status", note, LATCHED)
+    yield lambda: heard[0]
+    arm.client.node.destroy_subscription(subscription)
+    arm.client.stop("the test is over")
+    arm.wait(lambda: arm.speed < 0.01)
+
+
+def laid_out(arm, *things: str, seed: int = 1) -> None:
+    """A fresh table with these things."""
+    before = arm.restarts
+    client = arm.client.node.create_client(ResetWorld, "reset_world")
+    arm.wait(client.service_is_ready)
+    done = client.call_async(ResetWorld.Request(seed=seed, objects=list(things or THINGS)))
+    arm.wait(done.done)
+    assert done.result().error_code == 0, done.result().error_msg
+    arm.client.node.destroy_client(client)
+    arm.wait(lambda: arm.restarts > before)
+    arm.wait(lambda: arm.age > 0.3 and arm.speed < 0.01 and len(arm.scene.objects) == len(things or THINGS))
+
+
+def steps(plan) -> list[str]:
+    return [f"{step.skill} {' '.join(argument.word for argument in step.arguments)}".strip() for step in plan().steps]
+
+
+def holds(arm, name: str):
+    return lambda: arm.scene.held == name
+
+
+def said(arm, words: str, outcome: Outcome = Outcome.APPLIED) -> str:
+    answer = arm.client.correct(words)
+    assert answer.outcome is outcome, answer.message
+    return answer.message
+
+
+def finished(arm, running) -> None:
+    result = arm.finish(running)
+    assert result.succeeded, result.message
+
+
+def test_left_too_far_back_a_bit(arm, plan):
+    laid_out(arm)
+    running = arm.start("lay the red block down")
+    arm.wait(holds(arm, "red block"))
+    said(arm, "to the left")
+    said(arm, "too far, back a bit")
+    finished(arm, running)
+    x, y, _ = arm.scene.find("red block").position
+    assert (x, y) == pytest.approx((0.5, -0.2 + 0.02), abs=0.015)
+
+
+def test_no_the_blue_one_after_the_grasp_puts_the_red_one_back(arm, plan):
+    laid_out(arm)
+    x, y, _ = arm.scene.find("red block").position
+    running = arm.start(COMMAND)
+    arm.wait(holds(arm, "red block"))
+    said(arm, "no, the blue one")
+    finished(arm, running)
+    assert in_(arm.scene, "blue block", "green bowl")
+    assert arm.scene.find("red block").position[:2] == pytest.approx((x, y), abs=0.02)
+    assert on_table(arm.scene, "red block")
+
+
+def test_do_the_bowl_first_while_it_carries_the_mug(arm, plan):
+    laid_out(arm)
+    running = arm.start("tidy up")
+    arm.wait(holds(arm, "mug"))
+    said(arm, "do the bowl first")
+    order = []
+
+    def look() -> bool:
+        if arm.scene.held and arm.scene.held not in order[-1:]:
+            order.append(arm.scene.held)
+        return running.is_done
+
+    arm.wait(look)
+    finished(arm, running)
+    assert order == ["mug", "blue block", "red block"]
+    assert in_(arm.scene, "blue block", "green bowl")
+    assert at(arm.scene, "mug", "right side")
+    assert at(arm.scene, "red block", "left side")
+
+
+def test_away_from_what_it_is_near_already_holds_from_when_it_has_left(arm, plan):
+    laid_out(arm, "red block", "green bowl", "vase", seed=34)
+    running = arm.start("move the vase, then put the block in the bowl")
+    arm.wait(lambda: len(plan().steps) > 2 and plan().steps[2].status == PlanStep.RUNNING)
+    assert distance_to(arm.scene, "vase") < NEAR_ARM
+    assert "vase" in said(arm, "keep away from the vase")
+    arm.wait(lambda: distance_to(arm.scene, "vase") > NEAR_ARM)
+    nearest = []
+    arm.wait(lambda: nearest.append(distance_to(arm.scene, "vase")) or running.is_done)
+    finished(arm, running)
+    assert in_(arm.scene, "red block", "green bowl")
+    assert min(nearest) > NEAR_ARM
+
+
+def test_a_way_that_goes_by_the_vase_is_refused_and_what_stands_in_the_way_is_said(arm, plan):
+    laid_out(arm, "red block", "green bowl", "vase")
+    running = arm.start(COMMAND)
+    assert "vase" in said(arm, "keep away from the vase", Outcome.REFUSED)
+    finished(arm, running)
+
+
+def test_a_rule_that_makes_the_plan_impossible_is_refused_and_the_plan_goes_on(arm, plan):
+    laid_out(arm)
+    running = arm.start(COMMAND)
+    message = said(arm, "never touch the red block", Outcome.REFUSED)
+    assert "red block" in message
+    finished(arm, running)
+    assert in_(arm.scene, "red block", "green bowl")
+    assert plan().version == 0
+
+
+def test_chatter_with_a_stop_in_it_stops_nothing(arm, plan):
+    laid_out(arm)
+    arm.start(COMMAND)
+    said(arm, "don't stop", Outcome.NOTHING)
+    said(arm, "the bus stop is just round the corner", Outcome.NOTHING)
+    assert (plan().state, plan().version) == (PlanStatus.RUNNING, 0)
+
+
+def test_a_thing_that_is_not_there_is_asked_about(arm, plan):
+    laid_out(arm)
+    arm.start(COMMAND)
+    answer = arm.client.correct("no, the purple one")
+    assert answer.outcome is not Outcome.APPLIED
+    assert "purple" in answer.message
+    assert "blue block" in answer.message
+    assert plan().version == 0
+
+
+def test_two_corrections_in_one_breath_are_one_edit(arm, plan):
+    laid_out(arm)
+    arm.start(COMMAND)
+    message = said(arm, "slower, and the blue one")
+    assert "speed 1 -> 0.5" in message
+    assert "blue block" in message
+    assert plan().version == 1
+    said(arm, "undo that")
+    assert "red block" in " ".join(steps(plan))
+
+
+def test_the_colour_said_last_counts(arm, plan):
+    laid_out(arm)
+    running = arm.start(COMMAND)
+    said(arm, "the blue, no, the green one")
+    arm.wait(lambda: bool(arm.scene.held) or running.is_done)
+    assert arm.scene.held == "green block"
+
+
+def test_what_was_told_of_a_step_that_did_not_end_well_is_not_kept(arm, plan):
+    laid_out(arm)
+    running = arm.start("lay the red block down")
+    arm.wait(holds(arm, "red block"))
+    said(arm, "always a bit to the left")
+    arm.client.stop("that was enough")
+    arm.finish(running)
+    assert said(arm, "forget that") == "I remember nothing of that"
+
+
+def test_two_people_have_preferences_of_their_own(tmp_path, start_system):
+    script, memory = tmp_path / "programs.yaml", str(tmp_path / "memory.sqlite")
+    script.write_text(PROGRAMS, encoding="utf-8")
+    speeds = {}
+    for turn, user in enumerate(("anna", "ben", "anna")):
+        folder = tmp_path / f"turn {turn}"
+        folder.mkdir()
+        model = {"model": "scripted", "model_script": str(script)}
+        with start_system(folder, model, listener={"user": user, "memory": memory}) as system:
+            laid_out(system)
+            running = system.start(COMMAND)
+            if turn == 0:
+                said(system, "always a bit slower with blocks")
+                finished(system, running)
+            else:
+                speeds[user] = said(system, "half speed")
+                system.client.stop("seen enough")
+    assert speeds == {
+        "ben": "~ speed 1 -> 0.5 of the full speed",
+        "anna": "~ speed 0.75 -> 0.5 of the full speed",
+    }
