@@ -88,6 +88,11 @@ def _least(report: dict[str, Any], what: str) -> float:
     return float(min(row[what] for row in report["skills"]))
 
 
+def _kills(report: dict[str, Any], what: str) -> float:
+    """In how many runs, whichever node was killed."""
+    return float(sum(row[what] for row in report["nodes"].values()))
+
+
 _FLOW = "flow matching, noise kept"
 TINY = ["--episodes", "1", "--demonstrations", "2", "--training-steps", "20"]
 LIMITS = "≤ 1 (share of the limit)"
@@ -585,6 +590,20 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
         [
             Figure("words to slower motion, 95 % [s]", lambda r: r["slowed_p95_s"], at_most(0.2), "≤ 0.2"),
             Figure("stop to rest, most [s]", lambda r: r["held_max_s"], at_most(0.25), "≤ 0.25"),
+        ],
+    ),
+    "bench_spoken_latency": (
+        [],
+        ["--clips", "2"],
+        [Figure("end of speech to new commands, median [s]", lambda r: r["commanded_median_s"], at_most(0.7), "≤ 0.7")],
+    ),
+    "bench_kills": (
+        [],
+        ["--runs", "1"],
+        [
+            Figure("kill -9: robot not held", lambda r: _kills(r, "not_held"), at_most(0.0), "0"),
+            Figure("kill -9: command, edit or lesson lost", lambda r: _kills(r, "lost"), at_most(0.0), "0"),
+            Figure("kill -9: not back within 30 s", lambda r: _kills(r, "not_back"), at_most(0.0), "0"),
         ],
     ),
 }

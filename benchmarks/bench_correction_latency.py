@@ -77,6 +77,11 @@ class Arm:
 
 def run(words: int, stops: int, seed: int) -> dict[str, object]:
     """Seconds from what was said to what the arm does."""
+    return with_system(seed, lambda client, arm: _measured(client, arm, words, stops, seed))
+
+
+def with_system(seed: int, measured: Callable[[SystemClient, Arm], dict[str, object]]) -> dict[str, object]:
+    """What is `measured` on a system of its own, at the wall's pace, once all its nodes have met."""
     join_own_network()
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "programs.yaml"
@@ -86,13 +91,14 @@ def run(words: int, stops: int, seed: int) -> dict[str, object]:
             "simulator": {"objects": OBJECTS, "seed": str(seed)},
             "plan_executor": journal,
             "language_planner": {**journal, "model": "scripted", "model_script": str(script)},
+            "correction_listener": {"memory": str(Path(folder) / "memory.sqlite")},
         }
         nodes = [entry for entry in NODES if entry.name != "camera"]
         with NodeProcesses(nodes, NodeOptions(parameters), Path(folder) / "nodes.log"):
-            return _measured(words, stops, seed)
+            return _watched(measured)
 
 
-def _measured(words: int, stops: int, seed: int) -> dict[str, object]:
+def _watched(measured: Callable[[SystemClient, Arm], dict[str, object]]) -> dict[str, object]:
     client = SystemClient()
     arm = Arm(PANDA_LIMITS.qvel_max)
 
@@ -105,15 +111,19 @@ def _measured(words: int, stops: int, seed: int) -> dict[str, object]:
     client.watch_joints(arm.on_joints)
     client.node.create_subscription(JointTrajectory, "joint_command", on_command, NEWEST_ONLY)
     client.node.create_subscription(MotionConstraints, "motion_constraints", on_constraints, LATCHED)
-    said = client.node.create_publisher(String, "correction", RELIABLE)
     try:
         client.wait_for_system(TIMEOUT)
-        client.wait_until(lambda: said.get_subscription_count() > 0, TIMEOUT)
         client.correct("slower")  # everybody has met
-        slowed = _slowed(client, arm, said, words, seed)
-        stopped = _stopped(client, arm, said, stops, seed)
+        return measured(client, arm)
     finally:
         client.close()
+
+
+def _measured(client: SystemClient, arm: Arm, words: int, stops: int, seed: int) -> dict[str, object]:
+    said = client.node.create_publisher(String, "correction", RELIABLE)
+    client.wait_until(lambda: said.get_subscription_count() > 0, TIMEOUT)
+    slowed = _slowed(client, arm, said, words, seed)
+    stopped = _stopped(client, arm, said, stops, seed)
     return {**_slowed_report(slowed), **_stopped_report(stopped)}
 
 
@@ -121,8 +131,8 @@ def _slowed(client: SystemClient, arm: Arm, said: Publisher, count: int, seed: i
     """For each "much slower" the seconds until the first command under it, and until the arm has slowed by a tenth."""
     delays: list[tuple[float, float]] = []
     while len(delays) < count:
-        command = _begun(client, seed + len(delays))
-        while len(delays) < count and _waited(client, lambda: arm.is_fast):
+        command = begun(client, seed + len(delays))
+        while len(delays) < count and waited(client, lambda: arm.is_fast):
             arm.commands.clear()
             began, share = time.monotonic(), arm.share
             said.publish(String(data="much slower"))
@@ -141,8 +151,8 @@ def _stopped(client: SystemClient, arm: Arm, said: Publisher, count: int, seed: 
     """For each "stop" the speed at the message, and the seconds until the arm is held."""
     stops: list[tuple[float, float]] = []
     while len(stops) < count:
-        command = _begun(client, seed + len(stops))
-        if _waited(client, lambda: arm.is_fast):
+        command = begun(client, seed + len(stops))
+        if waited(client, lambda: arm.is_fast):
             began, share = time.monotonic(), arm.share
             said.publish(String(data="stop"))
             stops.append((share, _clock(client, lambda: arm.share < REST, began)))
@@ -150,7 +160,7 @@ def _stopped(client: SystemClient, arm: Arm, said: Publisher, count: int, seed: 
     return stops
 
 
-def _begun(client: SystemClient, seed: int) -> Submission:
+def begun(client: SystemClient, seed: int) -> Submission:
     """A motion that lasts, from a fresh table on."""
     reset = client.node.create_client(ResetWorld, "reset_world")
     client.wait_until(reset.service_is_ready, TIMEOUT)
@@ -162,17 +172,18 @@ def _begun(client: SystemClient, seed: int) -> Submission:
 
 
 def _ended(client: SystemClient, command: Submission) -> None:
-    _waited(client, lambda: command.is_done)
+    waited(client, lambda: command.is_done)
 
 
 def _clock(client: SystemClient, condition: Callable[[], bool], began: float) -> float:
     """Seconds from `began` until it holds; infinite where it never does."""
-    return time.monotonic() - began if _waited(client, condition) else np.inf
+    return time.monotonic() - began if waited(client, condition) else np.inf
 
 
-def _waited(client: SystemClient, condition: Callable[[], bool]) -> bool:
+def waited(client: SystemClient, condition: Callable[[], bool], timeout: float = GIVEN_UP) -> bool:
+    """Whether it holds within so many seconds."""
     try:
-        client.wait_until(condition, GIVEN_UP)
+        client.wait_until(condition, timeout)
     except SystemUnreachableError:
         return False
     return True

@@ -18,6 +18,7 @@ from llm_planner.correction.learner import of_memory
 from llm_planner.correction.reading import open_reader
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import LlmPlannerError
+from llm_planner.language.go_on_words import is_go_on
 from llm_planner.language.stop_words import is_stop
 from llm_planner.nodes.audio_feed import SETTINGS as AUDIO
 from llm_planner.nodes.audio_feed import AudioFeed
@@ -69,6 +70,7 @@ class CorrectionListenerNode(ShellNode):
         self._deadlines = Deadlines(self)
         self._result = self.create_lifecycle_publisher(CorrectionResult, "correction_result", RELIABLE)
         self._transcript = self.create_lifecycle_publisher(String, "transcript", RELIABLE)
+        self._commands = self.create_lifecycle_publisher(String, "language_command", RELIABLE)
         self._edit_plan = self.create_client(EditPlan, "edit_plan")
         self._stop = self.create_client(StopRobot, "stop")
         self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
@@ -178,7 +180,7 @@ class CorrectionListenerNode(ShellNode):
         while self._status.executor == 0:  # just started, we have not heard yet what is under way
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
         status = self._status if self._status.state in _UNDER_WAY else PlanStatus()
-        utterance.situation = situation = self._situation(status, asked)
+        utterance.situation = situation = self._situation(status, asked).past_the_grasp()
         patience, reading = self.setting("patience"), self._reader.asked(lambda read: read(words, situation))
         late = f"I have not made out in {patience:g} s what that means; say it in other words"
         edit = replace(await self._deadlines.within(patience, reading, late), words=words)
@@ -193,6 +195,8 @@ class CorrectionListenerNode(ShellNode):
     async def _carried_out(self, utterance: Utterance) -> Answer:
         """Have made what was read; words that are read for a plan that has changed since are read again."""
         if self._status.state not in _UNDER_WAY:
+            if is_go_on(utterance.words):
+                return self._handed_over(utterance)
             left = self._status.message if self._status.state == PlanStatus.IDLE else ""
             return Answer(Outcome.NOTHING, f"{NO_PLAN} ({left})" if left else NO_PLAN, utterance.edit)
         self._dialogue, step = heard(self._dialogue, utterance.edit)
@@ -208,6 +212,13 @@ class CorrectionListenerNode(ShellNode):
             else:
                 return Answer(Outcome.REFUSED, response.error_msg, step.edit)
         return step
+
+    def _handed_over(self, utterance: Utterance) -> Answer:
+        """Nothing is under way to go on with: the rest of the last command is a command."""
+        if self._commands.get_subscription_count() == 0:
+            return Answer(Outcome.REFUSED, "the language planner does not answer; say it again", utterance.edit)
+        self._commands.publish(String(data=utterance.words))
+        return Answer(Outcome.APPLIED, "the language planner is asked to go on with what was left", utterance.edit)
 
     async def _sent(self, edit: Edit, plan_id: str, **options: bool) -> EditPlan.Response:
         request = EditPlan.Request(plan_id=plan_id, edit=edit_to_text(edit), **options)

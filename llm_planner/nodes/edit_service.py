@@ -9,11 +9,10 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.task import Future
 
-from llm_planner.correction.edit_json import edit_json
 from llm_planner.correction.edits import Cancel, Edit, Hold, Resume
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.nodes.correction_messages import edit_from_text
-from llm_planner.nodes.journal_file import note
+from llm_planner.nodes.plan_notes import note_edit
 from llm_planner.nodes.running_plan import Running
 from llm_planner.nodes.worker import Worker
 from llm_planner.plan.difference import difference
@@ -22,7 +21,7 @@ from llm_planner.plan.editing import Edited, StaleEditError, acts_in_motion, edi
 from llm_planner.plan.events import PauseRequested, ResumeRequested
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Phase
-from llm_planner.plan.journal import Journal, RecordKind
+from llm_planner.plan.journal import Journal
 
 Response = EditPlan.Response
 
@@ -117,10 +116,7 @@ class EditService:
         """It is in the journal before it is in force."""
         if running.has_ended:
             raise NoPlanError("the plan ended before that could be changed; say it as a command")
-        note(
-            self._journal, RecordKind.EDIT, running.id, words=edit.words, edit=edit_json(edit),
-            version=result.state.version, difference=list(result.difference),
-        )  # fmt: skip
+        note_edit(self._journal, running, edit, result)
         if result.difference:
             running.edits = (*running.edits, edit)
         self._go(running, result.state, result.commands)

@@ -16,6 +16,7 @@ from std_msgs.msg import String
 
 from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
 from llm_planner.language.factory import open_model
+from llm_planner.language.go_on_words import is_go_on
 from llm_planner.language.model import LanguageModel, ProgramRequest
 from llm_planner.language.stop_words import is_stop
 from llm_planner.nodes.commands import Command
@@ -29,9 +30,11 @@ from llm_planner.nodes.settings import CAMERA, PRIVILEGES, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, WARN, ShellNode, run_node
 from llm_planner.nodes.skill_folder import library_of
 from llm_planner.plan.events import EndReason
+from llm_planner.plan.going_on import Rest, plan_rest
 from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
+from llm_planner.plan.leftover import left_over
 from llm_planner.plan.plan import Outcome
-from llm_planner.plan.planning import outcome_of, plan_command
+from llm_planner.plan.planning import Planned, outcome_of, plan_command
 from llm_planner.plan.planning_settings import planning_settings
 from llm_planner.plan.repair import MOST_REPAIRS, plan_remainder, remainder_ahead, unrepaired
 from llm_planner.privileges.decision import PrivilegeError
@@ -78,6 +81,7 @@ class LanguagePlannerNode(ShellNode):
             if not left.planned:  # of the others the executor tells
                 self.get_logger().warning(f"never begun: “{left.command}”; say it again")
                 note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
+        self._accepted: list[Command] = []  # goals that have not arrived yet
         self._waiting: deque[Command] = deque()
         self._current: Command | None = None
         self._patience = Patience(self.setting("patience"))
@@ -103,24 +107,44 @@ class LanguagePlannerNode(ShellNode):
     # Arrival
 
     def _on_goal(self, goal: ExecuteCommand.Goal) -> GoalResponse:
-        return GoalResponse.ACCEPT if self.is_active else GoalResponse.REJECT
+        """A command is in the journal before anybody hears that it was taken."""
+        if not self.is_active:
+            return GoalResponse.REJECT
+        command = Command(goal.command, None)
+        try:
+            self._accepted.append(self._noted(command))
+        except LlmPlannerError as error:
+            self.get_logger().error(f"“{command.shown}” is not taken: {error}")
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
 
     def _on_text(self, message: String) -> None:
         if self.is_active:
-            self._arrive(Command(message.data, None))
+            self._arrive(self._noted(Command(message.data, None)))
 
     async def _on_execute(self, goal: ServerGoalHandle) -> Result:
-        command = Command(goal.request.command, goal)
+        command = next(one for one in self._accepted if one.text == goal.request.command)
+        self._accepted.remove(command)
+        command.goal = goal
         self._arrive(command)
         await command.done
         return command.end_goal()
 
+    def _noted(self, command: Command) -> Command:
+        """The command, in the journal; a stop comes before anything that may fail, such as the journal."""
+        if not is_stop(command.text):
+            note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
+        return command
+
     def _arrive(self, command: Command) -> None:
-        if is_stop(command.text):  # before anything that may fail, such as the journal
+        if is_stop(command.text):
             self._stop_robot(command)
             note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
             return
-        note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
+        if self._current is not None and is_go_on(command.text):
+            held = "if it is held, say “go on” as a correction"
+            self._end(command, Result.REFUSED, f"“{self._current.shown}” is still under way; {held}.")
+            return
         if self._current is None:
             self._begin(command)
         elif len(self._waiting) >= QUEUE_LENGTH:
@@ -179,15 +203,20 @@ class LanguagePlannerNode(ShellNode):
 
     def _ask_model(self, command: Command) -> None:
         scene, status = self._scenes.scene, self._plans.status
-        settings = replace(self._settings, source=command.source)
         self._model.ask(
-            lambda model: plan_command(
-                command.text, scene, self._library.for_scene(scene).signatures, model, self._viewpoint, settings
-            ),
+            lambda model: self._planned(command, scene, model),
             lambda answer: self._on_answer(command, answer, scene, status),
         )
 
-    def _on_answer(self, command: Command, answer: Answer, scene: Scene, status: PlanStatus) -> None:
+    def _planned(self, command: Command, scene: Scene, model: LanguageModel) -> Planned | Rest:
+        """In a thread of its own."""
+        skills, settings = self._library.for_scene(scene).signatures, replace(self._settings, source=command.source)
+        if is_go_on(command.text):
+            left = left_over(read_journal(self._journal.path), command.id)
+            return plan_rest(left, scene, skills, self._viewpoint, settings)
+        return plan_command(command.text, scene, skills, model, self._viewpoint, settings)
+
+    def _on_answer(self, command: Command, answer: Answer | Rest, scene: Scene, status: PlanStatus) -> None:
         if command is not self._current:
             return  # stopped or canceled while the model was thinking
         if isinstance(answer, LanguageModelError):
@@ -198,8 +227,12 @@ class LanguagePlannerNode(ShellNode):
                 self._stop.call_async(StopRobot.Request(reason=message))  # which drops what waits, too
             self._end(command, _OUTCOMES[outcome], message)
         else:
-            command.left = remainder_ahead(answer, scene)
-            self._send(command, plan_to_msg(answer.plan, command.id, self.now()), status)
+            planned, continues = answer, ""
+            if isinstance(answer, Rest):
+                planned, continues = answer.planned, answer.continues
+                self._tell(command, answer.told)
+            command.left = remainder_ahead(planned, scene)
+            self._send(command, plan_to_msg(planned.plan, command.id, self.now(), continues), status)
 
     # Execution
 

@@ -20,7 +20,9 @@ from llm_planner.nodes.edit_service import EditService
 from llm_planner.nodes.journal_file import journal_path, note
 from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.motion_messages import patch_to_msg
+from llm_planner.nodes.movers import Movers
 from llm_planner.nodes.plan_messages import plan_from_msg, plan_to_msg, step_to_msg, trace_to_msg, watch_to_msg
+from llm_planner.nodes.plan_notes import note_plan, note_steps
 from llm_planner.nodes.running_plan import Running
 from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
 from llm_planner.nodes.settings import CAMERA, PRIVILEGES, SKILLS, Setting
@@ -45,12 +47,13 @@ from llm_planner.plan.events import (
 )
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Execution
+from llm_planner.plan.going_on import as_before
 from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
+from llm_planner.plan.leftover import is_left, left_over, offer
 from llm_planner.plan.manner import moved_along
-from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.plan.planning import outcome_of
 from llm_planner.plan.planning_settings import planning_settings
-from llm_planner.plan.report import constraint_json, kept_json
+from llm_planner.plan.report import kept_json
 from llm_planner.skills.contract import SkillResult
 from llm_planner.world.places import viewpoint
 
@@ -66,6 +69,8 @@ _CODES = {
     EndReason.SKILLS_LOST: Result.SKILLS_LOST,
 }
 SCENE_PATIENCE = 2.0  # [s] that a plan waits for a scene
+MOVERS = {"mpc_controller": "the controller", "safety_filter": "the safety filter"}
+OFFER = "say “go on” to have the rest done"
 
 
 class PlanExecutorNode(ShellNode):
@@ -90,9 +95,10 @@ class PlanExecutorNode(ShellNode):
         self._settings = planning_settings("off", policy, "", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal")))
         self._last = PlanStatus()
-        for left in unfinished(read_journal(self._journal.path)):
+        records = read_journal(self._journal.path)
+        for left in unfinished(records):
             if left.planned:  # others may still be waiting for us
-                self._last.message = f"left unfinished earlier: {left}; say it again"
+                self._last.message = offer(left, records)
                 self.get_logger().warning(self._last.message)
                 note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
         self._running: Running | None = None
@@ -112,6 +118,8 @@ class PlanExecutorNode(ShellNode):
         self.create_subscription(CommandStatus, "command_status", self._on_command, RELIABLE)
         self.create_service(StopRobot, "stop", self._on_stop)
         EditService(self, self._journal, lambda: self._running, self._go, self._stop)
+        self._movers = Movers(self, MOVERS)
+        self.every(0.05, self._on_look)
         self.every(0.25, self._on_watch)
         self.every(0.5, self._publish_status)
         self.every(1.0, self._on_diagnose)
@@ -160,25 +168,26 @@ class PlanExecutorNode(ShellNode):
             return Result(error_code=Result.QUESTION, error_msg=str(error))
         except LlmPlannerError as error:
             return Result(error_code=Result.REFUSED, error_msg=outcome_of(error)[1])
-        constraints = list(map(constraint_json, state.plan.constraints))
-        note(
-            self._journal, RecordKind.PLAN, plan.id, command=plan.command, program=plan.program, constraints=constraints
-        )
-        self._running, self._unfinished = Running(goal, state), None
+        running = Running(goal, state)
+        note_plan(self._journal, running)
+        self._running, self._unfinished = running, None
         self._publish_watch(self._running)
         self._handle(SceneObserved(self._scenes.scene))
         return None
 
     def _accepted(self, plan: Plan) -> Execution:
         """The state in which the plan begins; raises LlmPlannerError where it may not."""
-        shown = plan_from_msg(plan)
-        unfinished = None
-        if plan.continues:
-            if self._unfinished is None or self._unfinished.id != plan.continues:
-                raise InputError("there is no plan to go on with: the robot has been used since; say the command again")
-            unfinished = self._unfinished.state
+        unfinished = self._unfinished if self._unfinished and self._unfinished.id == plan.continues else None
+        left = None
+        if plan.continues and not unfinished:  # a command of its own, which has the rest of another done
+            records = read_journal(self._journal.path)
+            left = left_over(records, plan.id) if is_left(plan.continues, records, plan.id) else None
+        if plan.continues and not (unfinished or left):
+            raise InputError("there is no plan to go on with: the robot has been used since; say the command again")
         scene, settings = self._scenes.scene, replace(self._settings, source=plan.source)
-        return accept(shown, scene, self._library.for_scene(scene).signatures, self._viewpoint, settings, unfinished)
+        skills = self._library.for_scene(scene).signatures
+        state = accept(plan_from_msg(plan), scene, skills, self._viewpoint, settings, unfinished and unfinished.state)
+        return as_before(state, left) if left else state
 
     def _result(self, running: Running) -> Result:
         end = running.state.end
@@ -213,7 +222,13 @@ class PlanExecutorNode(ShellNode):
         """A plan that nobody waits for any more ends, whatever became of whoever sent it."""
         given_up = self._commander.why_stop(self._running.id, self._listening.seconds) if self._running else ""
         if given_up:
-            self._handle(StopRequested(given_up))
+            self._handle(StopRequested(f"{given_up}; {OFFER}"))
+
+    def _on_look(self) -> None:
+        """What moves the robot has died under the plan: once it is back, the robot would go on by itself."""
+        lost = self._movers.lost()
+        if lost and self._running is not None:
+            self._stop(f"{MOVERS[lost]} has died; {OFFER} once it is back")
 
     def _on_watch(self) -> None:
         self._skills.watch()
@@ -255,8 +270,7 @@ class PlanExecutorNode(ShellNode):
         if any(isinstance(command, CancelSkill) for command in commands):
             self._skills.cancel()  # before anything that takes time, such as the journal
         self._bind(running)
-        for step in _changed(before.plan.steps, state.plan.steps):
-            note(self._journal, RecordKind.STEP, running.id, step_id=step.id, step=str(step), status=step.status.value)
+        note_steps(self._journal, running, before)
         for command in commands:
             self._obey(running, command, by_person)
         self._tune(running, before)
@@ -325,13 +339,6 @@ class PlanExecutorNode(ShellNode):
 
 def _verdicts(state: Execution) -> tuple[tuple[object, ...], ...]:
     return tuple((one.constraint.formula, one.verdict, one.monitor.accepts) for one in state.watch.watched)
-
-
-def _changed(before: tuple[PlanStep, ...], after: tuple[PlanStep, ...]) -> list[PlanStep]:
-    """The steps whose status is new, unless they are merely foreseen, or never begun."""
-    known = {step.id: step.status for step in before}
-    begun = (step for step in after if step.status is not StepStatus.SKIPPED)
-    return [step for step in begun if known.get(step.id, StepStatus.PENDING) is not step.status]
 
 
 def main() -> None:

@@ -115,6 +115,8 @@ def unfinished(records: Iterable[Record]) -> tuple[Unfinished, ...]:
             commands[name] = str(data.get("command", ""))
         elif record.kind is RecordKind.PLAN:
             planned.add(name)
+            if name in commands:  # the words of the plan: those of the command that it goes on with
+                commands[name] = str(data.get("command", commands[name]))
         elif record.kind is RecordKind.STEP:
             step_id = str(data.get("step_id", ""))
             steps.setdefault(name, {})[step_id] = str(data.get("status", ""))

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 MAIN = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "__main__.py"))
-WITH_NODES = {"bench_first_motion", "bench_correction_latency"}  # they need all the nodes: see test/nodes
+WITH_NODES = {
+    "bench_first_motion",
+    "bench_correction_latency",
+    "bench_spoken_latency",
+    "bench_kills",
+}  # need all nodes: see test/nodes
 WITH_VOICES = {"bench_speech"}  # Debian's: see test_speech_bench
 IN_PROCESS = sorted(set(MAIN["BENCHMARKS"]) - WITH_NODES - WITH_VOICES)
 

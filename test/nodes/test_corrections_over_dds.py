@@ -286,6 +286,6 @@ def test_after_the_executor_dies_it_tells_what_was_done_and_what_was_corrected(f
     assert fresh.finish(running).code == ExecuteCommand.Result.EXECUTOR_LOST
     fresh.wait(lambda: fresh.speed < 0.01)
     fresh.wait(lambda: told.status.executor != killed)
-    left = f"left unfinished earlier: “{COMMAND}”, before any step was done, corrected by “slower”; say it again"
-    assert told.status.message == left
-    fresh.wait(lambda: left in fresh.client.correct("go on").message)  # once the listener knows the new one
+    left = f"left unfinished earlier: “{COMMAND}”, before any step was done, corrected by “slower”"
+    assert told.status.message == f"{left}; say “go on” to have the rest done"
+    fresh.wait(lambda: left in fresh.client.correct("slower").message)  # once the listener knows the new one

@@ -36,7 +36,8 @@ class GuardSettings:
     joined_position: float = 0.1
     joined_velocity: float = 1.0  # [rad/s]
     joining: float = 0.25
-    late: float = 0.03  # heard twice as late, braking differs from what was under way by so much of their speeds
+    apart: float = 0.03  # from where it was to have stopped, a robot that has braked by itself stays there
+    late: float = 0.03  # [s] heard twice as late, braking differs from what was under way by so much of their speeds
     resync: float = 0.1  # measured this far from where it should be, the robot is taken to be where it is measured
 
 
@@ -51,7 +52,7 @@ class Guard:
         self._wanted: JointTrajectory | None = None
         self._under: MotionConstraints | None = None  # that which the motion was passed on under, if it was
         self._motion: JointTrajectory | None = None
-        self._brake: JointTrajectory | None = None  # the last that took the place of a plan heard late
+        self._brake: JointTrajectory | None = None  # the last that no plan had said so
         self._is_doubted = False  # whether the motion was passed on by another filter than today's
 
     @property
@@ -80,7 +81,8 @@ class Guard:
         velocity = np.minimum(np.maximum(state.qvel, -limits.velocity), limits.velocity)
         start = StartState(state.qpos, velocity, np.zeros_like(velocity))
         self._under = None
-        self._motion = fallback.brake(start, self._safety.stopping, state.time, self.settings.hold, width)
+        brake = fallback.brake(start, self._safety.stopping, state.time, self.settings.hold, width)
+        self._motion = self._brake = brake
 
     def judged_by(self, safety: SafetyFilter) -> None:
         """Another filter from now on, as when the robot has taken hold of something; it proves anew what goes on."""
@@ -118,7 +120,8 @@ class Guard:
         away, faster = np.abs(wanted.qpos - present.qpos).max(), np.abs(wanted.qvel - present.qvel).max()
         brake = fallback.brake(present, self._safety.stopping, now, settings.hold, plan.gripper_width)
         rests = fallback.end_time(plan) <= fallback.end_time(brake) + settings.joining
-        if not (rests and (away <= settings.late * faster or self._motion is self._brake)):
+        stays = self._motion is self._brake and away <= settings.apart
+        if not (rests and (stays or away <= settings.late * faster)):
             return None
         self._brake = brake
         return brake

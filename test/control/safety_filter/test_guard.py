@@ -191,6 +191,11 @@ def test_braking_that_is_heard_late_brakes_at_once_and_never_comes_back(robot):
     assert rest <= fallback.end_time(brake) + 0.1
 
 
+def test_a_robot_found_at_rest_stays_where_it_is_though_it_was_to_stand_a_little_elsewhere(robot):
+    robot.follow(0.6, FREE, standing(0.02))
+    assert robot.state.qpos == pytest.approx(np.zeros(3), abs=1e-9)
+
+
 def test_a_joined_plan_ends_where_the_plan_does(robot):
     plan = towards(0.4)(robot)
     start = StartState(np.array([0.02, -0.01, 0.0]), np.array([0.0, 0.3, 0.0]), np.zeros(3))

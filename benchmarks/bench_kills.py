@@ -1,0 +1,185 @@
+"""kill -9 of each process at random moments: is the robot held, is nothing lost, does the system work again?
+
+The real node processes over DDS, started again as by `llm-planner up`, twice as fast as life; commands come from a
+table. Each run: a fresh table, a command, corrections of several kinds, and one node killed within five seconds of the
+command, in every third run within 30 ms of a correction. Then nobody says a word. Asked:
+
+(a) Held. Five seconds after the kill the arm is at rest (every joint under 1 % of its speed limit) and stays so until
+    somebody speaks. The skill_server, mpc_controller, safety_filter, plan_executor and language_planner all have a part
+    in the motion; a new simulator's arm is to stay still from its first state on. The correction_listener has none:
+    there the plan may go on, and has to come to its own end, whatever the corrections have made of it.
+(b) Nothing lost. A command that was taken is in the journal, a correction that was said to be in force too, and what
+    was said to be remembered is in the memory.
+(c) Back. A command that is said within 30 s of the kill succeeds. “Gone on”: how often “go on” had the rest done.
+
+Usage: bench_kills.py [--runs 100] [--seed 0] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
+
+import numpy as np
+from kills_judge import AT_REST_WITHIN, lost_commands, lost_edits, lost_lessons, moving_after, rested_after
+from kills_run import OBJECTS, TIMEOUT, Bench, Observed, Scenario, drawn
+
+from llm_planner.cli.network import join_own_network
+from llm_planner.cli.processes import NodeOptions, NodeProcesses
+from llm_planner.correction.memory.lesson_store import LessonStore
+from llm_planner.nodes.client import SystemClient
+from llm_planner.nodes.node_table import NODES
+from llm_planner.plan.journal import read_journal
+
+SPEED = 2.0  # simulated seconds a wall second
+PROGRAMS = """
+put the red block in the green bowl: |
+  pick("red block")
+  place_in("green bowl")
+lay the red block down: |
+  pick("red block")
+  place_at("right side")
+tidy up: |
+  pick("red block")
+  place_in("green bowl")
+  pick("blue block")
+  place_at("left side")
+wave: go_home()
+"""
+KILLED = tuple(entry for entry in NODES if entry.name != "camera")
+
+
+def run(runs: int, seed: int) -> dict[str, object]:
+    """Counts by node, and every violation in words."""
+    join_own_network()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        script = folder / "programs.yaml"
+        script.write_text(PROGRAMS, encoding="utf-8")
+        journal = {"journal": str(folder / "journal.sqlite")}
+        parameters = {
+            "simulator": {"objects": OBJECTS, "seed": str(seed), "real_time_factor": str(SPEED)},
+            "plan_executor": journal,
+            "language_planner": {**journal, "model": "scripted", "model_script": str(script)},
+            "correction_listener": {"memory": str(folder / "memory.sqlite")},
+        }
+        with NodeProcesses(KILLED, NodeOptions(parameters), folder / "nodes.log") as processes:
+            threading.Thread(target=processes.supervise, args=(lambda line: None,), daemon=True).start()
+            return _all(processes, folder, runs, seed)
+
+
+def _all(processes: NodeProcesses, folder: Path, runs: int, seed: int) -> dict[str, object]:
+    client, rng = SystemClient(), random.Random(seed)
+    rows = {entry.name: _Row() for entry in KILLED}
+    try:
+        client.wait_for_system(TIMEOUT)
+        bench = Bench(client, processes)
+        bench.forget()  # everybody has met
+        for number in range(runs):
+            node = KILLED[number % len(KILLED)].name
+            scenario, begun = drawn(node, rng), len(read_journal(folder / "journal.sqlite"))
+            observed = bench.run(scenario, seed + number)
+            violations = judged(scenario, observed, folder, begun)
+            rows[node].add(number, scenario, observed, violations)
+            bench.forget()
+    finally:
+        client.close()
+    return {"runs": runs, "nodes": {name: row.report() for name, row in rows.items() if row.runs}}
+
+
+def judged(scenario: Scenario, seen: Observed, folder: Path, begun: int) -> dict[str, list[str]]:
+    """What went wrong, by promise; the journal had `begun` records before the run."""
+    records = read_journal(folder / "journal.sqlite")[begun:]
+    store = LessonStore(folder / "memory.sqlite")
+    lessons = store.lessons()
+    store.close()
+    lost = [*lost_commands(seen.accepted, records), *lost_edits(seen.answers, records)]
+    return {
+        "held": _held(scenario, seen),
+        "lost": [*lost, *lost_lessons(seen.answers, lessons)],
+        "back": [] if np.isfinite(seen.back_after) else ["no command succeeded within 30 s"],
+    }
+
+
+def _held(scenario: Scenario, seen: Observed) -> list[str]:
+    if scenario.node == "correction_listener":
+        return [] if seen.message else [f"“{scenario.command}” did not end"]
+    since = seen.restarted if scenario.node == "simulator" else seen.killed + AT_REST_WITHIN
+    told = moving_after([one for one in seen.motions if one.wall < seen.spoken_again], since)
+    return [told] if told else []
+
+
+class _Row:
+    """The runs in which one node was killed."""
+
+    def __init__(self) -> None:
+        self.runs = self.gone_on = self.unfinished = 0
+        self._counts = {"held": 0, "lost": 0, "back": 0}
+        self._rested: list[float] = []
+        self._back: list[float] = []
+        self._told: list[str] = []
+
+    def add(self, number: int, scenario: Scenario, seen: Observed, violations: dict[str, list[str]]) -> None:
+        self.runs += 1
+        self.unfinished += not seen.succeeded
+        self.gone_on += seen.gone_on
+        self._rested.append(rested_after([one for one in seen.motions if one.wall < seen.spoken_again], seen.killed))
+        self._back.append(seen.back_after)
+        said = ", ".join(f"“{words}” at {at:.2f} s" for at, words in scenario.spoken)
+        for promise, lines in violations.items():
+            self._counts[promise] += bool(lines)
+            where = f"run {number}, {scenario.node} killed {scenario.kill:.2f} s after “{scenario.command}” ({said})"
+            self._told += [f"{where}: {line}" for line in lines]
+
+    def report(self) -> dict[str, object]:
+        back = [value for value in self._back if np.isfinite(value)]
+        return {
+            "runs": self.runs,
+            "not_held": self._counts["held"],
+            "lost": self._counts["lost"],
+            "not_back": self._counts["back"],
+            "rest_after_max_s": round(max(self._rested), 2),
+            "back_after_max_s": round(max(back), 1) if back else None,
+            "unfinished": self.unfinished,
+            "gone_on": self.gone_on,
+            "violations": self._told,
+        }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints a table or JSON; returns 1 where something was violated."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(argv)
+    report = run(options.runs, options.seed)
+    if options.json:
+        print(json.dumps(report))
+        return 0
+    print(
+        f"{'killed':20} {'runs':>4} {'not held':>8} {'lost':>5} {'not back':>8} {'rest, most [s]':>14} {'gone on':>9}"
+    )
+    rows = report["nodes"]
+    for name, row in rows.items():
+        gone_on = f"{row['gone_on']} of {row['unfinished']}"
+        print(
+            f"{name:20} {row['runs']:4} {row['not_held']:8} {row['lost']:5} {row['not_back']:8} "
+            f"{row['rest_after_max_s']:14} {gone_on:>9}"
+        )
+    violations = [line for row in rows.values() for line in row["violations"]]
+    print("\n".join(violations) or "no violation")
+    return int(bool(violations))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

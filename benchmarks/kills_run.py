@@ -1,0 +1,199 @@
+"""One run of the kill benchmark: what is to be said and killed when, done with the running system, and watched."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from kills_judge import Motion
+from llm_planner_interfaces.msg import CorrectionResult
+from llm_planner_interfaces.srv import ResetWorld
+from std_msgs.msg import String
+
+from llm_planner.cli.processes import NodeProcesses
+from llm_planner.correction.dialogue import Answer
+from llm_planner.nodes.client import Submission, SystemClient, SystemUnreachableError
+from llm_planner.nodes.correction_messages import result_from_msg
+from llm_planner.nodes.shell import RELIABLE
+from llm_planner.simulation.panda import PANDA_LIMITS
+
+OBJECTS = "red block, blue block, green bowl, mug"
+COMMANDS = ("put the red block in the green bowl", "lay the red block down", "tidy up")
+SPOKEN = {  # by kind
+    "motion": ("slower", "a bit to the left", "a bit higher", "faster"),
+    "step": ("no, the blue one", "skip this one", "put it back"),
+    "rule": ("keep away from the mug", "always keep away from the mug"),
+    "lesson": ("always a bit slower with blocks", "always a bit to the left with blocks"),
+    "dialogue": ("undo that", "hold on"),
+}
+LONGEST = 5.0  # [s, wall time] from the command to the kill
+BESIDE = 0.03  # [s] between the kill and a correction that is said right beside it
+WATCHED = 8.0  # [s, wall time] after the kill; the arm has to rest from the fifth on
+PLAN_ENDS = 90.0  # [s, wall time] at most, where it may go on
+WORKS_WITHIN = 30.0  # [s, wall time] from the kill
+TIMEOUT = 60.0
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """When [s after the command] which node is killed, and what is said when."""
+
+    node: str
+    command: str
+    kill: float
+    spoken: tuple[tuple[float, str], ...]
+
+
+def drawn(node: str, rng: random.Random) -> Scenario:
+    """A command, one to three corrections before the kill, one of them right beside it in every third run."""
+    kill = rng.uniform(0.0, LONGEST)
+    spoken: list[tuple[float, str]] = []
+    for _ in range(rng.randint(1, 3)):
+        kind, at = rng.choice(list(SPOKEN)), rng.uniform(0.0, kill)
+        spoken.append((at, rng.choice(SPOKEN[kind])))
+        if kind == "lesson":
+            spoken.append((at + 0.3, "remember that"))
+    if rng.random() < 1 / 3:
+        spoken.append((kill + rng.uniform(-BESIDE, BESIDE), rng.choice(SPOKEN[rng.choice(list(SPOKEN))])))
+    said = tuple(sorted(one for one in spoken if one[0] <= kill + BESIDE))
+    return Scenario(node, rng.choice(COMMANDS), kill, said)
+
+
+@dataclass
+class Observed:
+    """What was heard: commands that were taken, what was answered to what was said, and how the arm moved.
+
+    Wall times [s]; `restarted` is the first state of a new simulator, `spoken_again` the end of the silence after the
+    kill. `gone_on`: “go on” had the rest done. `back_after`
+    [s] is how long after the kill a command was said that succeeded, less the time of a “go on” that came to nothing;
+    infinite where none was.
+    """
+
+    accepted: list[str] = field(default_factory=list)
+    answers: list[tuple[str, Answer]] = field(default_factory=list)
+    motions: list[Motion] = field(default_factory=list)
+    killed: float = 0.0
+    restarted: float = float("inf")
+    spoken_again: float = float("inf")
+    succeeded: bool = False
+    message: str = ""
+    gone_on: bool = False
+    back_after: float = float("inf")
+
+
+class Bench:
+    """The running system as a person has it before them: says things, kills processes, and looks."""
+
+    def __init__(self, client: SystemClient, processes: NodeProcesses) -> None:
+        self._client, self._processes = client, processes
+        self._said = client.node.create_publisher(String, "correction", RELIABLE)
+        client.node.create_subscription(CorrectionResult, "correction_result", self._on_result, RELIABLE)
+        client.watch_joints(self._on_joints)
+        self._seen = Observed()
+        self._time, self._leaps = 0.0, 0
+
+    def _on_result(self, message: CorrectionResult) -> None:
+        self._seen.answers.append((message.words, result_from_msg(message)))
+
+    def _on_joints(self, stamp: float, _qpos: list[float], qvel: list[float], _width: float) -> None:
+        now = time.monotonic()
+        if not self._time <= stamp < self._time + 0.5:  # the robot's clock has leapt
+            self._leaps += 1
+            self._seen.restarted = min(self._seen.restarted, now) if self._seen.killed else float("inf")
+        self._time = stamp
+        self._seen.motions.append(Motion(now, float(np.abs(np.array(qvel) / PANDA_LIMITS.qvel_max).max())))
+
+    def run(self, scenario: Scenario, seed: int) -> Observed:
+        """The scenario from a fresh table on, and whether the system works again afterwards."""
+        self._reset(seed)
+        self._seen = seen = Observed()
+        submission = self._played(scenario)
+        if scenario.node == "correction_listener":
+            self._until(lambda: submission.is_done, PLAN_ENDS)
+            self._answered("go on")  # where it was told to hold
+            self._until(lambda: submission.is_done, PLAN_ENDS)
+        else:
+            self._until(lambda: False, seen.killed + WATCHED - time.monotonic())
+        if submission.is_answered:
+            seen.accepted.append(scenario.command)
+        if submission.is_answered and submission.is_done:
+            seen.succeeded, seen.message = submission.result.succeeded, submission.result.message
+        self._after(seen)
+        return seen
+
+    def _played(self, scenario: Scenario) -> Submission:
+        events: list[tuple[float, Callable[[], None]]] = [
+            (at, partial(self._said.publish, String(data=words))) for at, words in scenario.spoken
+        ]
+        events.append((scenario.kill, partial(self._kill, scenario.node)))
+        began, submission = time.monotonic(), self._client.submit(scenario.command)
+        for at, happen in sorted(events, key=lambda event: event[0]):
+            self._until(lambda: False, began + at - time.monotonic(), submission)
+            happen()
+        return submission
+
+    def _kill(self, node: str) -> None:
+        os.kill(self._processes.pid(node), signal.SIGKILL)
+        self._seen.killed = time.monotonic()
+
+    def _after(self, seen: Observed) -> None:
+        """Somebody speaks again: the rest is to be done; where there is none, something else."""
+        said = seen.spoken_again = time.monotonic()
+        seen.gone_on = not seen.succeeded and self._tried("go on")
+        in_vain = 0.0 if seen.gone_on else time.monotonic() - said
+        self._stop()
+        while not seen.gone_on and time.monotonic() - seen.killed - in_vain < WORKS_WITHIN:
+            said = time.monotonic() - in_vain
+            if self._tried("wave"):
+                break
+            self._client.spin_for(0.5)
+        else:
+            said = said if seen.gone_on else float("inf")
+        seen.back_after = said - seen.killed
+
+    def _stop(self) -> None:
+        with suppress(SystemUnreachableError):  # whether it works again is seen next
+            self._client.stop("the run is over")
+
+    def _tried(self, words: str) -> bool:
+        """Whether the command succeeds."""
+        try:
+            result = self._client.execute(words, lambda progress: None)
+        except SystemUnreachableError:
+            return False
+        self._seen.accepted.append(words)
+        return result.succeeded
+
+    def forget(self) -> None:
+        """The next run begins with an empty memory."""
+        self._answered("forget everything")
+
+    def _answered(self, words: str) -> None:
+        before = len(self._seen.answers)
+        self._until(lambda: self._said.get_subscription_count() > 0, TIMEOUT)
+        self._said.publish(String(data=words))
+        self._until(lambda: any(said == words for said, _ in self._seen.answers[before:]), 10.0)
+
+    def _reset(self, seed: int) -> None:
+        leaps, reset = self._leaps, self._client.node.create_client(ResetWorld, "reset_world")
+        self._client.wait_until(reset.service_is_ready, TIMEOUT)
+        done = reset.call_async(ResetWorld.Request(seed=seed, objects=OBJECTS.split(", ")))
+        self._client.wait_until(done.done, TIMEOUT)
+        self._client.node.destroy_client(reset)
+        self._client.wait_until(lambda: self._leaps > leaps, TIMEOUT)
+        self._client.spin_for(1.0)  # everybody has seen it
+
+    def _until(self, condition: Callable[[], bool], timeout: float, submission: Submission | None = None) -> bool:
+        insist = (lambda: submission.insist(time.monotonic())) if submission else (lambda: None)
+        try:
+            self._client.wait_until(condition, timeout, insist)
+        except SystemUnreachableError:
+            return False
+        return True
