@@ -1,10 +1,10 @@
-"""`llm-planner listen`: hears corrections from the microphone or a WAV file, and shows what it made of them."""
+"""`llm-planner listen`: corrections from the microphone or a WAV file, for a robot at work or only to be shown."""
 
 from __future__ import annotations
 
 import argparse
 import queue
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,23 +22,43 @@ CHUNK = 0.032  # [s] of sound at a time from the microphone
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wav", type=Path, metavar="FILE", help="hear this file instead of the microphone")
-    parser.add_argument("--recogniser", default="pocketsphinx", help="pocketsphinx (default), server or faster-whisper")
-    parser.add_argument("--weights", type=Path, metavar="FOLDER", help="of a model of faster-whisper")
-    parser.add_argument("--world", default="tabletop", help="where the things are: tabletop (default) or rooms")
-    parser.add_argument("--objects", default="", help='what may be spoken of, e.g. "red block, green bowl, mug"')
     parser.add_argument("--device", help="of the microphone: its number or a part of its name")
+    parser.add_argument("--namespace", default="", help="of the robot, where there are several")
+    parser.add_argument(
+        "--only-show", action="store_true", help="understand it here and show what was heard; no robot is told"
+    )
+    here = parser.add_argument_group("with --only-show")
+    here.add_argument("--recogniser", default="pocketsphinx", help="pocketsphinx (default), server or faster-whisper")
+    here.add_argument("--weights", type=Path, metavar="FOLDER", help="of a model of faster-whisper")
+    here.add_argument("--world", default="tabletop", help="where the things are: tabletop (default) or rooms")
+    here.add_argument("--objects", default="", help='what may be spoken of, e.g. "red block, green bowl, mug"')
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit status 0 once the sound has ended."""
-    return hear(args)
+    return _show(args) if args.only_show else _send(args)
 
 
-def hear(args: argparse.Namespace, publish: Callable[[str], None] | None = None) -> int:
-    """Print everything that is heard, and `publish` the words that are accepted."""
+def _send(args: argparse.Namespace) -> int:
+    """The robot's own listener understands it: it knows which things are there now."""
+    from llm_planner.correction.speech.audio import AudioReader
+    from llm_planner.nodes.client import SystemClient
+    from llm_planner.nodes.sound_sender import send_sound
+
+    format, chunks = _sound(args)
+    reader, client = AudioReader(format), SystemClient(args.namespace)
+    try:
+        send_sound(client, map(reader.read, chunks), lambda line: print(line, flush=True), in_step=args.wav is not None)
+    finally:
+        client.close()
+    return 0
+
+
+def _show(args: argparse.Namespace) -> int:
+    """Print everything that is heard."""
     from llm_planner.correction.speech.endpointing import Endpointer
     from llm_planner.correction.speech.factory import open_recogniser
-    from llm_planner.correction.speech.listening import Listener, StopHeard, listen
+    from llm_planner.correction.speech.listening import Listener, listen
     from llm_planner.correction.speech.stop_spotter import SphinxStopSpotter
     from llm_planner.correction.speech.voice_detector import SileroDetector
 
@@ -48,9 +68,6 @@ def hear(args: argparse.Namespace, publish: Callable[[str], None] | None = None)
     listener = Listener(format, Endpointer(SileroDetector()), SphinxStopSpotter())
     for event in listen(chunks, listener, recogniser, vocabulary):
         print(line(event), flush=True)
-        words = event.words if isinstance(event, StopHeard) else _accepted(event)
-        if publish is not None and words:
-            publish(words)
     return 0
 
 
@@ -64,10 +81,6 @@ def line(event: StopHeard | Heard) -> str:
     said = f'"{heard.words}"' if heard.words else "(nothing)"
     reason = f": {heard.reason}" if heard.reason else ""
     return f"{when:7.2f} s  {'heard' if heard.accepted else 'no correction'} {said}{reason}"
-
-
-def _accepted(event: Heard) -> str:
-    return event.transcript.words if event.transcript.accepted else ""
 
 
 def _vocabulary(world: str, objects: str) -> Vocabulary:

@@ -26,7 +26,7 @@ COMMANDS = {
     "run": "plan and carry a command out in this process, faster than real time",
     "constraint": "show what a sentence means as a rule that the robot keeps: formula, words, examples, picture",
     "edit": "show what a correction would change of a plan, and whether it may; nothing moves",
-    "listen": "hear corrections from the microphone or a WAV file, and show what was understood",
+    "listen": "tell a robot at work by the microphone or a WAV file what to do otherwise; or only show what was heard",
     "memory": "list what was learned from corrections; explain, export or forget it",
     "skills": "list the skills: how each moves, and how well those do that were learned",
     "demonstrate": "have a skill's script demonstrate it, as data to learn from",

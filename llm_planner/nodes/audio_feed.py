@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,8 @@ SETTINGS = (
     Setting("recogniser_weights", "", "folder of the weights of faster-whisper"),
 )
 
+MOST_MISSED = 500  # messages of sound that are kept until the ears are open
+
 
 class Hearing(Protocol):
     """Cuts a stream of sound, as `speech.listening.Listener` does."""
@@ -45,7 +48,8 @@ class Ears:
 
 
 class AudioFeed:
-    """Opens the ears in the background at the first sound; without any there is nothing to install.
+    """Opens the ears in the background at the first sound; without any there is nothing to install. What is said until
+    they are open is heard then.
 
     `on_stop(words)` is called for a stop word, `on_words(words)` for an utterance that was understood, both from the
     node's executor; `vocabulary()` is asked what may be spoken of.
@@ -63,6 +67,7 @@ class AudioFeed:
         self._worker, self._one_at_a_time = Worker(node), threading.Lock()
         self._open, self._opening = open_ears or _opened, None
         self._ears: Ears | None = None
+        self._missed: deque[bytes] = deque(maxlen=MOST_MISSED)
         node.create_subscription(UInt8MultiArray, "audio", self._on_sound, SENSOR_DATA)
         try:
             from audio_common_msgs.msg import AudioData
@@ -75,8 +80,12 @@ class AudioFeed:
             self._opening = self._worker.do(lambda: self._open(self._node))
             self._opening.add_done_callback(self._on_open)
         if self._ears is None:
-            return
-        for event in self._ears.hearing.hear(bytes(message.data)):
+            self._missed.append(bytes(message.data))
+        else:
+            self._hear(self._ears, bytes(message.data))
+
+    def _hear(self, ears: Ears, chunk: bytes) -> None:
+        for event in ears.hearing.hear(chunk):
             if hasattr(event, "words"):
                 self._on_stop(event.words)
             else:
@@ -89,7 +98,10 @@ class AudioFeed:
     def _on_open(self, opened: Future) -> None:
         if opened.exception() is None:
             self._ears = opened.result()
+            while self._missed:
+                self._hear(self._ears, self._missed.popleft())
         else:
+            self._missed.clear()
             self._node.get_logger().error(f"speech is not heard: {opened.exception()}")
 
     def _on_transcript(self, understood: Future) -> None:

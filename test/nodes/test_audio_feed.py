@@ -85,6 +85,13 @@ def test_a_stop_word_is_told_while_it_is_spoken():
     assert (heard.stops[0], heard.words) == ("stop", [])
 
 
+def test_what_is_said_before_the_ears_are_open_is_heard_then():
+    heard = Heard(Transcript("a bit slower", 0.9, accepted=True))
+    heard.node.hear(UInt8MultiArray(data=array("B", b"\2")))
+    heard.until(lambda: bool(heard.words))
+    assert heard.words == ["a bit slower"]
+
+
 def test_an_utterance_that_is_understood_is_told():
     heard = Heard(Transcript("a bit slower", 0.9, accepted=True))
     heard.until(lambda: bool(heard.words), b"\2")

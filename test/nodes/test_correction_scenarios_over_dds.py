@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
 from llm_planner_interfaces.msg import PlanStatus, PlanStep
 from llm_planner_interfaces.srv import ResetWorld
 
 from llm_planner.correction.dialogue import Outcome
+from llm_planner.correction.speech.audio import AudioFormat, AudioReader
+from llm_planner.correction.speech.recogniser import RATE
+from llm_planner.correction.speech.wave_file import read_wave
 from llm_planner.nodes.shell import LATCHED
+from llm_planner.nodes.sound_sender import send_sound
 from llm_planner.world.predicates import at, in_, on_table
 from llm_planner.world.propositions import NEAR_ARM, distance_to
 
@@ -34,6 +40,7 @@ move the vase, then put the block in the bowl: |
   pick("red block")
   place_in("green bowl")
 """
+CLIP = Path(__file__).parents[1] / "correction" / "speech" / "clips" / "a_bit_to_the_left.wav"
 COMMAND = "put the red block in the green bowl"
 
 
@@ -43,7 +50,9 @@ def arm(tmp_path_factory, start_system) -> Iterator:
     folder = tmp_path_factory.mktemp("scenarios")
     script = folder / "programs.yaml"
     script.write_text(PROGRAMS, encoding="utf-8")
-    with start_system(folder, {"model": "scripted", "model_script": str(script)}) as running:
+    nobody = {"LLM_PLANNER_TRANSCRIPTION_URL": "http://127.0.0.1:9/v1", "LLM_PLANNER_TRANSCRIPTION_MODEL": "none"}
+    model = {"model": "scripted", "model_script": str(script)}
+    with start_system(folder, model, nobody, listener={"recogniser": "server"}) as running:
         yield running
 
 
@@ -213,6 +222,20 @@ def test_what_was_told_of_a_step_that_did_not_end_well_is_not_kept(arm, plan):
     arm.client.stop("that was enough")
     arm.finish(running)
     assert said(arm, "forget that") == "I remember nothing of that"
+
+
+def test_what_is_spoken_is_understood_though_the_transcription_server_is_down(arm, plan):
+    laid_out(arm)
+    _, chunks = read_wave(CLIP)
+    reader, silence, lines = AudioReader(AudioFormat()), np.zeros(RATE // 2, np.float32), []
+    sound = [silence, *map(reader.read, chunks)]
+    send_sound(arm.client, sound, lines.append, in_step=True)
+    arm.wait(lambda: len(lines) == 2)  # the ears take a while to open
+    assert lines == ["heard: a bit to the left", "  no plan is running: say it as a command"]
+    running = arm.start("tidy up")
+    send_sound(arm.client, sound, lambda line: None, in_step=True)
+    arm.wait(lambda: plan().version == 1 or running.is_done)
+    assert plan().version == 1
 
 
 def test_two_people_have_preferences_of_their_own(tmp_path, start_system):

@@ -94,13 +94,13 @@ def test_the_things_of_a_scene_are_known_by_name_kind_and_color():
 def test_the_command_shows_what_it_heard_in_a_file(tmp_path, clips, capsys):
     path = tmp_path / "talk.wav"
     path.write_bytes(wave_bytes(np.concatenate((clips("stop"), clips("a_bit_to_the_left")))))
-    assert main(["listen", "--wav", str(path)]) == 0
+    assert main(["listen", "--only-show", "--wav", str(path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(" s  ")[1] for line in lines] == ["stop!", 'heard "stop"', 'heard "a bit to the left"']
 
 
 def test_the_command_refuses_a_world_that_there_is_not(capsys):
-    assert main(["listen", "--world", "moon", "--wav", "talk.wav"]) == 1
+    assert main(["listen", "--only-show", "--world", "moon", "--wav", "talk.wav"]) == 1
     assert "no world 'moon'; the worlds are: tabletop, rooms" in capsys.readouterr().err
 
 
