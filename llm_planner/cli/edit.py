@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.cli.batch import add_batch_argument, answer_batch, check_alone, told
-from llm_planner.cli.planning_options import command_text, requested_viewpoint
+from llm_planner.cli.planning_options import requested_viewpoint
+from llm_planner.errors import InputError
 
 if TYPE_CHECKING:
     from llm_planner.correction.verdict import EditAnswer
@@ -29,15 +30,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the edit, the difference and the verdict as JSON; the exit status is 0 when it may be made."""
-    answered = _reader(args)
     if args.batch is None:
         from llm_planner.cli.answer import json_line
 
-        answer = answered(command_text(args))
+        words = _words(args)
+        answer = _reader(args)(words)
         print(json_line(answer.to_json()))
         return 0 if answer.outcome.value == "done" else 1
     check_alone(args)
-    return answer_batch(args.batch, answered, _failed)
+    return answer_batch(args.batch, _reader(args), _failed)
+
+
+def _words(args: argparse.Namespace) -> str:
+    """What is said; raises InputError where that is nothing."""
+    words = " ".join(args.text).strip()
+    if not words:
+        raise InputError('nothing is said: write the words, as in llm-planner edit "no, the blue one" --plan FILE')
+    return words
 
 
 def _reader(args: argparse.Namespace) -> Callable[[str], EditAnswer]:

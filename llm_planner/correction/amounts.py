@@ -28,13 +28,15 @@ UNITS: Mapping[str, float] = {  # in metres, seconds, or as a factor
     **METRES, **SECONDS, **dict.fromkeys(_PERCENT, 0.01), **dict.fromkeys(_TIMES, 1.0),
 }  # fmt: skip
 _WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
-_NUMBER = r"\d+(?:\.\d+)?"
-_COUNT = rf"(?:(?:{_WORDS})(?: (?:{_WORDS}))*)"
+_NUMBER = r"\d+(?:[.,]\d+)?"
+_COUNT = rf"(?:(?:{_WORDS})(?: (?:{_WORDS}))*(?: and a (?:half|quarter))?)"
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _MORE = "(?:more|extra|additional|further)"
 _BETWEEN = f"(?:of an|of a|of|whole|full|{_MORE})"
 _MOMENT = r"(?!(?:an?|one) (?:s|secs?|seconds?|mins?|minutes?)\b)"  # "a second" is no second
-AMOUNT = re.compile(rf"(?<![\w.]){_MOMENT}(?P<count>{_NUMBER} ?|{_COUNT} )(?:{_BETWEEN} )?(?P<unit>{_UNIT})(?!\w)")
+AMOUNT = re.compile(
+    rf"(?<![\w.,])(?<![-−])(?<![-−] ){_MOMENT}(?P<count>{_NUMBER} ?|{_COUNT} )(?:{_BETWEEN} )?(?P<unit>{_UNIT})(?!\w)"
+)
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,13 @@ def is_added(words: str) -> bool:
 def _count(said: str) -> float:
     """ "twenty five" adds up, "half a" and "a hundred" multiply."""
     if said[0].isdigit():
-        return float(said)
+        return float(said.replace(",", "."))
+    said, _, part = said.partition(" and a ")
     value = 0.0
     for word in said.removeprefix("another ").split():
         number = NUMBER_WORDS[word]
         value = value * number if value and (word in ("a", "an", "hundred", "couple") or number < 1) else value + number
-    return value
+    return value + (NUMBER_WORDS[part] if part else 0.0)
 
 
 def thing_size(item: SceneObject | None, scene: Scene) -> float:

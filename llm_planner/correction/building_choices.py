@@ -90,7 +90,8 @@ def _is_taken(words: str, situation: Situation) -> bool:
 
 def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
     """What no errand takes can only be left alone: that is a rule."""
-    forbidden = request.text.startswith(_FORBIDDEN) and not is_room(request.thing, situation.scene)
+    left_out = "out" in request.text.split()  # that is the plan's affair
+    forbidden = request.text.startswith(_FORBIDDEN) and not left_out and not is_room(request.thing, situation.scene)
     if forbidden and not _is_taken(request.thing, situation):
         return add_rule(request, situation, sources)
     return skip(request, situation)

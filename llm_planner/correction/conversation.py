@@ -139,7 +139,8 @@ class Conversation:
             try:
                 reply, step = self._made(state, step)
             except StaleEditError:  # it was asked before the plan changed
-                self._dialogue, step = heard(SILENT, self._reader.read(edit.words, self._situation(state).past_the_grasp()))
+                anew = self._reader.read(edit.words, self._situation(state).past_the_grasp())
+                self._dialogue, step = heard(SILENT, anew)
             except LlmPlannerError as error:
                 step = Answer(Outcome.REFUSED, str(error), edit)
         told = (step.message, *reply.told) if step.outcome is not Outcome.QUESTION else reply.told

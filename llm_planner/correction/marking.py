@@ -31,7 +31,9 @@ MORE_NOUNS = ("button", "drawer", "stain", "sponge", "dock", "parcel", "laptop",
               "person", "man", "woman", "jug")  # fmt: skip
 ONES = ("one", "ones", "thing", "things", "object", "objects", "item", "items")
 _DETERMINERS = "the|that|this|those|these|a|an|my|your|our|any|all the|all|both the|both|every|each|another"
-_POINTING = re.compile(r"(?:that|this|the|those|these|any|all|both|every|each|a|an|another) (?:one|ones|thing|things)")
+_POINTING = re.compile(
+    r"(?:that|this) can|(?:that|this|the|those|these|any|all|both|every|each|a|an|another) (?:one|ones|thing|things)"
+)
 _WORD_FOR_SIDE = frozenset(("left", "right", "top", "bottom", "back"))  # alone these are directions
 
 
@@ -114,7 +116,8 @@ def _things(named: list[str]) -> re.Pattern[str]:
     parts = (
         rf"{lead}?(?:{adjective} )*{here}(?: {ones})?", rf"{lead}(?:{adjective} )*{anything}",
         rf"(?:{adjective} )+{ones}", rf"(?:{colors}) {anything}", rf"{lead}{shade}(?! (?:sides?|way|direction)\b)",
-        rf"(?:(?<=said )|(?<=meant )|(?<=not )|(?<=no )|(?<=no , ))(?:{colors})(?=$| ,)",
+        rf"(?:(?<=said )|(?<=meant )|(?<=asked for )|(?<=wanted )|(?<=want )|(?<=need )|(?<=not )|(?<=no )|(?<=no , ))"
+        rf"(?:{colors})(?=$| ,)",
         rf"(?:{colors})(?= not\b| instead\b)",
     )  # fmt: skip
     return re.compile(rf"(?<![\w#@%$])(?:{'|'.join(parts)})(?![\w'-])")

@@ -68,7 +68,8 @@ COMMANDS = ("put", "place", "set", "move", "bring", "take", "pick", "pick up", "
             "push", "open", "close", "shut", "wipe", "clean", "sweep", "drive", "go", "follow", "charge", "dock",
             "wait", "look", "tip", "turn", "stack", "drop", "lay", "stick", "carry", "deliver", "collect", "lift",
             "slide", "shove", "return", "knock", "pop", "stow", "hand", "come", "visit", "transfer", "pull", "tidy",
-            "throw", "hit", "click", "switch", "roll", "rotate", "park", "recharge")  # fmt: skip
+            "throw", "bung", "chuck", "plonk", "hit", "click", "switch", "roll", "rotate", "park",
+            "recharge")  # fmt: skip
 ORDINALS = {"1": "1", "one": "1", "first": "1", "former": "1", "a": "1", "1st": "1", "2": "2",
             "two": "2", "second": "2", "2nd": "2", "3": "3", "three": "3", "third": "3", "3rd": "3", "last": "last",
             "latter": "last"}  # fmt: skip

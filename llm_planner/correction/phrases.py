@@ -67,7 +67,7 @@ def read_phrases(text: str) -> Iterator[Phrase]:
         if not line.strip() or line.startswith("#"):
             continue
         if macro := _MACRO.fullmatch(line):
-            macros[macro[1]] = macro[2]
+            macros[macro[1]] = _filled(macro[2], macros, number)
         elif head := _HEAD.fullmatch(line):
             intent, slots = _intent(head[1], number), _slots(head[2], number)
         elif line.startswith("  ") and intent is not None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from llm_planner.correction.edits import Cancel, Edit
+from llm_planner.correction.believable import believable
+from llm_planner.correction.edits import Adjust, Cancel, Change, Clarify, Edit, Hold, Operation
 from llm_planner.correction.rule_reader import read_by_rules
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources, sources_with
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
-from llm_planner.language.stop_words import is_stop
+from llm_planner.language.stop_words import before_the_stop, is_stop
 
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")  # "1,5 cm": elsewhere a comma is a pause
 OtherReader = Callable[[str, Situation], Edit]  # of what the rules have no reading of
 
 
@@ -33,15 +36,35 @@ class CorrectionReader:
         no correction, a single `Clarify` where only the person can say what is meant."""
         if is_stop(words):
             return Edit((Cancel(),), words, situation.version)
-        edit = read_by_rules(words, situation, self._sources(situation))
+        begun = before_the_stop(words)
+        if begun and self._rest(begun, situation).operations:  # "slower, and stop": no talk that only ends so
+            return Edit((Cancel(),), words, situation.version)
+        return self._rest(words, situation)
+
+    def _rest(self, words: str, situation: Situation) -> Edit:
+        """What is no stop by its words alone; a speed of nothing is to hold."""
+        plain = _DECIMAL_COMMA.sub(".", words)
+        edit = read_by_rules(plain, situation, self._sources(situation))
         if edit is None and self.other is not None:
-            edit = self.other(words, situation)
-        return edit or Edit((), words, situation.version)
+            edit = self.other(plain, situation)
+        if edit is None:
+            return Edit((), words, situation.version)
+        stops = any(isinstance(one, Cancel) for one in edit.operations)
+        operations = (Cancel(),) if stops else tuple(map(_held_at_nothing, edit.operations))
+        return replace(edit, operations=operations, words=words)
 
     def _sources(self, situation: Situation) -> Sources | None:
         if self.sources is not None or self.model is None:
             return self.sources
         return sources_with(self.model, tuple(situation.skills.values()), situation.viewpoint)
+
+
+def _held_at_nothing(operation: Operation) -> Operation:
+    match operation:
+        case Adjust("speed", Change.SET, value) if value <= 0.0:
+            return Hold()
+        case _:
+            return operation
 
 
 def open_reader(model: str = "compact") -> CorrectionReader:
@@ -63,6 +86,9 @@ def _by_network(words: str, situation: Situation) -> Edit:
     from llm_planner.correction.network_reader import read_by_network
 
     try:
-        return read_by_network(words, situation)
+        edit = read_by_network(words, situation)
     except LanguageModelError:
         return Edit((), words, situation.version)
+    if believable(words, edit):
+        return edit
+    return replace(edit, operations=(Clarify(f"what do you mean by “{words}”? Say it in other words"),))

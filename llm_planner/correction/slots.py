@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from llm_planner.correction.amounts import is_added, read_amount
+from llm_planner.correction.amounts import AMOUNT, is_added, read_amount
 from llm_planner.correction.clauses import take_scope
 from llm_planner.correction.marking import PLACE, Marked
 from llm_planner.correction.patterns import COMMANDS, DIRECTION_WORDS, ORDINALS, RELATION_WORDS
@@ -78,7 +78,13 @@ def _texts(intent: Intent, said: str, words: Mapping[str, str], slots: Mapping[s
 
 def command_said(command: str, thing: str) -> str:
     """The command for a planner: with what "it" stands for, and "that button" as the one that it is."""
-    command = _GOING.sub("", _FURTHER.sub("", command))
+    command = AMOUNT.sub(_in_seconds, _GOING.sub("", _FURTHER.sub("", command)))
     if thing:
         return re.sub(r"\b(?:it|that|this)\b", thing, command, count=1)
     return re.sub(r"\b(?:that|this) (?=\w)", "the ", command)
+
+
+def _in_seconds(found: re.Match[str]) -> str:
+    """ "Half a minute" as planners read it; lengths as they were said."""
+    amount = read_amount(found[0])
+    return f"{amount.value:g} seconds" if amount.is_time else found[0]

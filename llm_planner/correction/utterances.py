@@ -12,15 +12,23 @@ from llm_planner.correction.clauses import bare, normal, tidy, without_hesitatio
 from llm_planner.correction.manners import ways
 from llm_planner.correction.marking import Marked, mark
 from llm_planner.correction.patterns import COMMANDS, DIRECTION_WORDS
+from llm_planner.correction.plain_speech import plainly, plainly_of_things
 from llm_planner.correction.references import candidates
 from llm_planner.correction.requests import Intent, Request
 from llm_planner.correction.slips import corrected
+from llm_planner.correction.stories import is_story
 from llm_planner.world.scene import Scene
 
 LONGEST = 60  # words that are read as a correction
-_JOINT = re.compile(r" ,(?: and| but| so)?(?= )| (?:and|but|so)(?= )| (?=then )| (?=because )")
+_JOINT = re.compile(
+    r" ,(?: and| but| so)?(?= )| (?:and|but)(?= )| so(?= )(?! (?:much|fast|quick|slow|far|high|low|close|near|long|"
+    r"many|very))| (?=then )| "
+    r"(?=(?:because|cos|otherwise|or else|or (?:you|it|we)|in case|just in case|so that|since|seeing|before (?:you|it|"
+    r"something|someone|somebody)|as (?:i|we|he|she|they|there)) )"
+)
 _MOST_PARTS = 8
 _ASIDE = 20  # what an aside costs: less readily taken than any request
+_REASON = re.compile(rf"(?:{ways('reason')})")
 _REPAIR = re.compile(rf" ,? ?(?:(?:{ways('repair')})(?: ,)+|(?:{ways('sure repair')}))(?: ,)? ")
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 _ORDERING = (Intent.FIRST, Intent.LAST)
@@ -31,6 +39,7 @@ _SUBJECTS = frozenset(
         "everything everyone these those what who if her his their",
     )
 )
+_GIVING_UP = tuple(f"do not {verb} " for verb in ("take", "pick", "grab", "get", "fetch", "bring", "use"))
 _AGREED = re.compile(r"right , (?!and |then )(.+)")  # "right, off you go" speaks of no side
 _PHRASAL = re.compile(r"\b(?:keep|catch|wake|grow|sit|fall|end) (?:up|down|over)\b")  # say nothing of a direction
 _HARMLESS = frozenset(re.findall(r"\w+", "open close clean look hand turn come go shut get"))  # in what only explains
@@ -46,11 +55,15 @@ _TELLING = (frozenset(COMMANDS) - _HARMLESS) | frozenset(
 
 def read_requests(words: str, scene: Scene, asked: bool = False) -> tuple[Request, ...] | None:
     """What is asked for, in the order in which it was said; None where a word belongs to no phrase."""
-    text = without_hesitation(corrected(normal(words), scene))
+    text = plainly(without_hesitation(corrected(normal(words), scene)))
     if not text or len(text.split()) > LONGEST:
         return () if not text else None
     marked = _denied(mark(text, scene))
-    found = _Reader(marked, asked, scene).read(marked.text)
+    marked = replace(marked, text=plainly_of_things(marked.text))
+    reader = _Reader(marked, asked, scene)
+    found = reader.read(marked.text)
+    if found is None and reader.is_told(marked.text):
+        return (Request(Intent.NOTHING),)
     if found is None:
         return (Request(Intent.NOTHING),) if not bare(tidy(marked.text))[-1] else None
     return together(found)
@@ -77,6 +90,12 @@ def together(found: Sequence[Request]) -> tuple[Request, ...]:
             request = replace(request, instead_of=request.instead_of or before.instead_of)
         elif before is not None and (_is_complaint(request) or _is_contrast(request, before)):
             continue
+        elif before is not None and _is_given_up(before, request):
+            asking.pop()
+            request = replace(request, instead_of=before.thing)
+        elif before is not None and before.direction == "away" and request.direction == "forward":
+            asking.pop()  # "it is too close to the vase, move it away"
+            request = replace(before, size=request.size, number=request.number, unit=request.unit)
         elif before is not None and request.intent in _ORDERING and not request.thing and before.thing:
             request = replace(request, thing=before.thing, text=before.text)
         if request.intent is not Intent.NOTHING and not any(_says_the_same(request, other) for other in asking):
@@ -89,6 +108,12 @@ def _is_complaint(request: Request) -> bool:
     return request.intent is Intent.OTHER_THING and request.negated and bool(request.text)
 
 
+def _is_given_up(before: Request, request: Request) -> bool:
+    """ "Don't take the red one, take the blue one" is about one errand."""
+    given_up = before.intent is Intent.SKIP and before.text.startswith(_GIVING_UP)
+    return given_up and request.intent is Intent.OTHER_THING and not request.instead_of and not request.negated
+
+
 def _is_contrast(request: Request, before: Request) -> bool:
     """ "Left, not right" is one shift."""
     sided = before.direction or before.relation
@@ -97,6 +122,8 @@ def _is_contrast(request: Request, before: Request) -> bool:
 
 def _says_the_same(request: Request, other: Request) -> bool:
     """Of what is free in its words, by those as well: two commands are two things to do."""
+    if request.intent is other.intent is Intent.PUT_BACK and not request.thing:
+        return True  # "it" is what was named before
     return replace(request, text="") == replace(other, text="") and (
         request.intent not in FREE or request.text == other.text
     )
@@ -120,6 +147,15 @@ class _Reader:
         if request is not None and request.intent not in FREE:
             return [request]
         return self.read(agreed[1]) if (agreed := _AGREED.match(text)) else self._parted(text)
+
+    def is_told(self, text: str) -> bool:
+        """Whether the text is a story, or talk to somebody else."""
+        told = re.sub(r"#\d+", lambda found: "somebody" if self._is_person(found[0]) else found[0], text)
+        return is_story(told, self._names_what_is_here(told), lambda clause: self.clause(clause) is not None)
+
+    def _is_person(self, mark: str) -> bool:
+        found = candidates(self._marked.words_of(mark), self._scene)
+        return bool(found) and all(item.kind == "person" for item in found)
 
     def _repaired(self, text: str) -> list[Request] | None:
         found = _REPAIR.search(text)
@@ -157,7 +193,8 @@ class _Reader:
             return _cost(request, text), [request]
         if not bare(text)[-1]:
             return 1, []
-        return (_ASIDE, []) if is_aside(text) and not self._names_what_is_here(text) else None
+        aside = is_reason(text) or (is_aside(text) and not self._names_what_is_here(text))
+        return (_ASIDE, []) if aside else None
 
     def _names_what_is_here(self, text: str) -> bool:
         said = [self._marked.words_of(found[0]) for found in re.finditer(r"#\d+", text)]
@@ -193,6 +230,11 @@ def _sort(word: str) -> str:
     if word[0] in "#@%$":
         return word[0]
     return "direction" if word in DIRECTION_WORDS else word
+
+
+def is_reason(text: str) -> bool:
+    """Whether it says why something is to be done, whatever is named in it: "you'll knock the vase over"."""
+    return _JOINT.search(text) is None and any(_REASON.fullmatch(shorter) for shorter in bare(text))
 
 
 def is_aside(text: str) -> bool:

@@ -30,6 +30,18 @@ _THINGS = frozenset(re.findall(r"\w+", "the my your our his her their those thes
 _CANCELLED = frozenset(re.findall(r"\w+", "that it this everything all now please immediately stop"))
 _UNDONE = frozenset(re.findall(r"\w+", "change changes correction corrections edit lesson rule"))
 _WORK = frozenset(re.findall(r"\w+", "plan task job program whole operation mission current"))
+_AT_THE_END = re.compile(
+    r"(?P<begun>.*?\w)[\s,.;:!?…—–-]+(?:(?:and|then|but|now|just|please)\s+)*"
+    r"(?:stop|halt|freeze|hold still|stand still)(?:\s+(?:now|please|it|here|there|right))*[\s.!…]*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_SPOKEN_OF = frozenset(
+    re.findall(
+        r"[\w']+",
+        "don't dont not never no the a an this that to did do does you we they i bus tram without cannot can't why how "
+        "when if please",
+    )
+)
 _ELSE = (("stop", "by"), ("stop", "off"), ("stop", "over"), ("stop", "sign"), ("stop", "light"), ("stop", "watch"))
 
 
@@ -43,6 +55,13 @@ def is_stop(text: str) -> bool:
     first, *others = [re.findall(r"[a-z]+", clause) for clause in re.split(r"[.,;:!?…—–]+|\s-\s", plain)] or [[]]
     whole = re.findall(r"[a-z]+", plain)
     return _begins(whole) or _begins(first) or any(_is_alone(clause) for clause in others)
+
+
+def before_the_stop(text: str) -> str:
+    """What was said before a stop at the very end: "slower" of "slower and stop"; "" where it does not end so, or where
+    the stop is spoken of rather than said ("don't stop", "the bus stop")."""
+    found = _AT_THE_END.match(plain_text(text[:200]))
+    return found["begun"] if found and found["begun"].split()[-1].lower().strip(",;") not in _SPOKEN_OF else ""
 
 
 def _begins(words: list[str]) -> bool:

@@ -28,7 +28,7 @@ from llm_planner.nodes.lesson_feed import MEMORY, LessonFeed
 from llm_planner.nodes.model_thread import ModelThread
 from llm_planner.nodes.scene_feed import SceneFeed
 from llm_planner.nodes.settings import CAMERA, SKILLS, Setting
-from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, WARN, ShellNode, run_node
+from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, SPOKEN, WARN, ShellNode, run_node
 from llm_planner.nodes.skill_folder import library_of
 from llm_planner.nodes.utterance import Utterance
 from llm_planner.world.places import viewpoint
@@ -68,7 +68,7 @@ class CorrectionListenerNode(ShellNode):
         self._dialogue, self._waiting = SILENT, list[Utterance]()
         self._status, self._next_status = PlanStatus(), Future()
         self._deadlines = Deadlines(self)
-        self._result = self.create_lifecycle_publisher(CorrectionResult, "correction_result", RELIABLE)
+        self._result = self.create_lifecycle_publisher(CorrectionResult, "correction_result", SPOKEN)
         self._transcript = self.create_lifecycle_publisher(String, "transcript", RELIABLE)
         self._commands = self.create_lifecycle_publisher(String, "language_command", RELIABLE)
         self._edit_plan = self.create_client(EditPlan, "edit_plan")
@@ -76,7 +76,7 @@ class CorrectionListenerNode(ShellNode):
         self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
         self._lessons = LessonFeed(self, self._situation, self._sent, lambda answer: self._tell("", answer))
         self.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
-        self.create_subscription(String, "correction", self._on_text, RELIABLE)
+        self.create_subscription(String, "correction", self._on_text, SPOKEN)
         AudioFeed(self, self._vocabulary, self._hold, lambda words: self._on_text(String(data=words)))
         self.every(0.25, self._deadlines.watch)
         self.every(1.0, self._on_second)

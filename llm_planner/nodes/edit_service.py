@@ -105,7 +105,10 @@ class EditService:
         try:
             state = running.state
             result = await self._worker.do(lambda: edited(state, edit, confirmed))
-            return self._taken(running, edit, result)
+            difference = self._taken(running, edit, result)
+            if any(isinstance(one, (Hold, Resume)) for one in edit.operations):
+                running.goes_on = not any(isinstance(one, Hold) for one in edit.operations)
+            return difference
         finally:
             checked, running.checked = running.checked, None
             if running.goes_on:

@@ -33,7 +33,7 @@ from llm_planner.plan.draft import EditError
 from llm_planner.plan.edit_motion import adjusted, shifted
 from llm_planner.plan.edit_rules import with_rule, without_rule
 from llm_planner.plan.edit_steps import check_not_taken, draft_of, with_steps
-from llm_planner.plan.events import Command, EndReason, PauseRequested, ResumeRequested, StopRequested
+from llm_planner.plan.events import Command, EndReason, Event, PauseRequested, ResumeRequested, StopRequested
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Execution, Phase
 from llm_planner.plan.rehearsal import Advice, rehearse
@@ -78,10 +78,19 @@ def edited(state: Execution, edit: Edit, confirmed: bool = False) -> Edited:
     changes = difference(held, after)
     if not changes:
         raise EditError("that changes nothing: it is so already, or at its limit")
-    if held is not state and state.phase is not Phase.PAUSED:
-        after, more = advance(after, ResumeRequested())
+    waits = state.phase is Phase.PAUSED if held is not state else True
+    for event in _then(edit, waits):
+        after, more = advance(after, event)
         commands = (*commands, *more)
     return Edited(after, commands, changes)
+
+
+def _then(edit: Edit, waits: bool) -> tuple[Event, ...]:
+    """What is to be done besides, and after it: "slower, and wait", "go on, but slower"; else as before."""
+    if any(isinstance(one, Hold) for one in edit.operations):
+        return (PauseRequested(),)
+    resumes = any(isinstance(one, Resume) for one in edit.operations)
+    return (ResumeRequested(),) if resumes or not waits else ()
 
 
 def _reflex(state: Execution, edit: Edit) -> Edited | None:
@@ -163,6 +172,8 @@ def _with(state: Execution, operation: Operation, scene: Scene, confirmed: bool)
             if not confirmed:
                 raise EditError("a rule is lifted only when you confirm it: say yes to that")
             return after
+        case Hold() | Resume():
+            return state
         case _ if _is_of_steps(operation):
             return state
         case _:

@@ -59,6 +59,7 @@ def test_a_sentence_instead_of_a_command_is_sent_to_say(capsys):
         (["demo", "--robot", "ur5"], "--robot: there is no robot"),
         (["demo", "--seed", "-1"], "--seed must be 0 or more, not -1"),
         (["demo", "--world", "moon"], "there is no world 'moon'"),
+        (["edit", "--plan", "none.json"], "nothing is said: write the words"),
     ],
 )
 def test_wrong_options_are_told_before_anything_starts(arguments, words, capsys, tmp_path):

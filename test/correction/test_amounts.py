@@ -15,6 +15,7 @@ from llm_planner.errors import InputError
         ("2 cm", 0.02), ("2cm", 0.02), ("ten centimetres", 0.1), ("an inch", 0.0254), ("half an inch", 0.0127),
         ("twenty five mm", 0.025), ("half a metre", 0.5), ("a couple of cm", 0.02), ("1.5 m", 1.5),
         ("30 percent", 0.3), ("a hundred percent", 1.0), ("10 seconds", 10.0), ("two minutes", 120.0), ("3 times", 3.0),
+        ("1,5 cm", 0.015), ("three and a half centimetres", 0.035),
     ],
 )  # fmt: skip
 def test_numbers_are_taken_as_they_are_said(words: str, value: float) -> None:

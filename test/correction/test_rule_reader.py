@@ -77,7 +77,7 @@ def test_praise_and_dont_stop_are_surely_no_correction(said, at_table, words) ->
 
 @pytest.mark.parametrize(
     "words",
-    ["my sister left yesterday", "did you see the game", "I couldn't stop laughing", "put the laundry on the line",
+    ["the game stops", "put the laundry on the line",
      "slower than the mug", "left is where my heart is", "skip the blue washing machine", "wave at Bob and go left"],
 )  # fmt: skip
 def test_what_holds_a_word_that_no_rule_accounts_for_is_left_to_others(said, at_table, words) -> None:

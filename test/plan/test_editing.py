@@ -378,6 +378,16 @@ def test_hold_resume_and_cancel_act_at_once_whatever_the_version(started):
     assert told.state.end.message == "Stopped: you said stop."
 
 
+def test_to_wait_or_to_go_on_may_be_said_with_something_else(started):
+    told = started()
+    assert edit(told, Adjust("speed", Change.SCALE, 0.5), Hold()).difference == ("~ speed 1 -> 0.5 of the full speed",)
+    assert told.state.phase is Phase.PAUSED
+    edit(told, Resume(), Adjust("speed", Change.SCALE, 0.5))
+    assert told.state.phase is Phase.READY
+    assert told.state.manner.speed == pytest.approx(0.25)
+    assert finished(told).reason.outcome is Outcome.DONE
+
+
 def test_an_edit_is_taken_back_exactly_before_anything_came_of_it(started):
     told = started()
     held = edited(told.state, Edit((Hold(),))).state

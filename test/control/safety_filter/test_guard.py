@@ -163,8 +163,8 @@ def standing(place: float):
 
 
 def test_a_plan_that_begins_a_little_elsewhere_is_joined(robot):
-    robot.follow(1.5, WALL, standing(0.05))
-    assert robot.state.qpos == pytest.approx([0.05, 0.0, 0.0], abs=1e-3)
+    robot.follow(1.5, WALL, standing(0.08))
+    assert robot.state.qpos == pytest.approx([0.08, 0.0, 0.0], abs=3e-3)
     assert not robot.guard.is_stepping
     assert max(np.abs(command.qacc).max() for command in robot.sent) <= 5.0 + 1e-9
 
@@ -192,7 +192,7 @@ def test_braking_that_is_heard_late_brakes_at_once_and_never_comes_back(robot):
 
 
 def test_a_robot_found_at_rest_stays_where_it_is_though_it_was_to_stand_a_little_elsewhere(robot):
-    robot.follow(0.6, FREE, standing(0.02))
+    robot.follow(0.6, FREE, standing(0.05))
     assert robot.state.qpos == pytest.approx(np.zeros(3), abs=1e-9)
 
 

@@ -1,0 +1,76 @@
+"""What a network has read, against the plain words."""
+
+import pytest
+
+from llm_planner.correction.believable import believable
+from llm_planner.correction.edits import Adjust, Cancel, Change, Clarify, Edit, Hold, Move, Remove, Resume, Shift
+from llm_planner.correction.reading import CorrectionReader
+
+LEFT = Shift((0.0, 0.05, 0.0))
+FULL, HALF = Adjust("speed", Change.SET, 1.0), Adjust("speed", Change.SCALE, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("words", "operation"),
+    [
+        ("don't skip the mug", Remove("3")),
+        ("please don’t forget the mug", Remove("3")),
+        ("don't do the mug first", Move(("3",), "1")),
+        ("let go of it", Resume()),
+        ("speed 50", FULL),
+        ("-5% speed", FULL),
+        ("-3 cm to the left", LEFT),
+    ],
+)
+def test_words_that_say_the_opposite_are_not_believed(words, operation):
+    assert not believable(words, Edit((operation,), words))
+
+
+@pytest.mark.parametrize(
+    ("words", "operation"),
+    [
+        ("don't bother with the mug", Remove("3")),
+        ("not the mug", Remove("3")),
+        ("do the mug first", Move(("3",), "1")),
+        ("off you go again", Resume()),
+        ("speed 50 %", FULL),
+        ("not so fast", HALF),
+        ("3 cm to the left", LEFT),
+    ],
+)
+def test_others_are(words, operation):
+    assert believable(words, Edit((operation,), words))
+
+
+@pytest.fixture
+def reads(at_table):
+    """What is read of words that no rule reads, where a network says so."""
+
+    def read(words, *operations):
+        reader = CorrectionReader(other=lambda text, situation: Edit(operations, text, situation.version))
+        return reader.read(words, at_table(1)).operations
+
+    return read
+
+
+def test_a_stop_at_the_end_of_a_correction_stops(reads):
+    assert reads("slower, and stop") == (Cancel(),)
+    assert reads("slower stop") == (Cancel(),)
+    assert reads("a bit to the left and stop now!") == (Cancel(),)
+
+
+def test_talk_that_ends_with_the_word_stops_nothing(reads):
+    assert reads("the bus stop") == ()
+    assert reads("slower, no need to stop") != (Cancel(),)
+    assert reads("that is where the train will stop") == ()
+
+
+def test_no_speed_at_all_is_to_hold(reads):
+    assert reads("zero speed, would you", Adjust("speed", Change.SET, 0.0)) == (Hold(),)
+
+
+def test_what_the_network_says_against_the_words_is_asked_about(at_table):
+    from llm_planner.correction.reading import open_reader
+
+    (question,) = open_reader().read("let go of it", at_table(1)).operations
+    assert isinstance(question, Clarify)
