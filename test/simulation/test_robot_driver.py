@@ -87,7 +87,7 @@ def test_no_sequence_of_commands_breaks_a_limit(jumps):
         ones = np.ones((2, 7))
         target = JointTrajectory(time, 0.1, HOME + offset * ones, velocity * ones, acceleration * ones[:1], 0.04)
         for _ in range(5):
-            chunk = limiter.advance(lambda _: target, time, 0.01)
+            chunk = limiter.advance(lambda _, target=target: target, time, 0.01)
             assert (np.abs(chunk.qacc) <= PANDA_LIMITS.qacc_max).all()
             assert (np.abs(np.diff(chunk.qvel, axis=0)) <= PANDA_LIMITS.qacc_max * STAGE + 1e-9).all()
             time += 0.01
