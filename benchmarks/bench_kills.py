@@ -12,7 +12,7 @@ command, in every third run within 30 ms of a correction. Then nobody says a wor
     was said to be remembered is in the memory.
 (c) Back. A command that is said within 30 s of the kill succeeds. “Gone on”: how often “go on” had the rest done.
 
-Usage: bench_kills.py [--runs 100] [--seed 0] [--json]
+Usage: bench_kills.py [--runs 100] [--seed 0] [--nodes safety_filter ...] [--json]
 """
 
 from __future__ import annotations
@@ -56,10 +56,11 @@ tidy up: |
 wave: go_home()
 """
 KILLED = tuple(entry for entry in NODES if entry.name != "camera")
+NAMES = tuple(entry.name for entry in KILLED)
 
 
-def run(runs: int, seed: int) -> dict[str, object]:
-    """Counts by node, and every violation in words."""
+def run(runs: int, seed: int, nodes: Sequence[str]) -> dict[str, object]:
+    """Counts by node, and every violation in words; `nodes` are killed in turn."""
     join_own_network()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -74,10 +75,12 @@ def run(runs: int, seed: int) -> dict[str, object]:
         }
         with NodeProcesses(KILLED, NodeOptions(parameters), folder / "nodes.log") as processes:
             threading.Thread(target=processes.supervise, args=(lambda line: None,), daemon=True).start()
-            return _all(processes, folder, runs, seed)
+            return _all(processes, folder, runs, seed, nodes)
 
 
-def _all(processes: NodeProcesses, folder: Path, runs: int, seed: int) -> dict[str, object]:
+def _all(
+    processes: NodeProcesses, folder: Path, runs: int, seed: int, nodes: Sequence[str]
+) -> dict[str, object]:  # fmt: skip
     client, rng = SystemClient(), random.Random(seed)
     rows = {entry.name: _Row() for entry in KILLED}
     try:
@@ -85,7 +88,7 @@ def _all(processes: NodeProcesses, folder: Path, runs: int, seed: int) -> dict[s
         bench = Bench(client, processes)
         bench.forget()  # everybody has met
         for number in range(runs):
-            node = KILLED[number % len(KILLED)].name
+            node = nodes[number % len(nodes)]
             scenario, begun = drawn(node, rng), len(read_journal(folder / "journal.sqlite"))
             observed = bench.run(scenario, seed + number)
             violations = judged(scenario, observed, folder, begun)
@@ -160,9 +163,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--nodes", nargs="+", choices=NAMES, default=NAMES, help="that are killed in turn")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
-    report = run(options.runs, options.seed)
+    report = run(options.runs, options.seed, options.nodes)
     if options.json:
         print(json.dumps(report))
         return 0

@@ -181,7 +181,7 @@ class GuardedArm:
             self._filter()
             self._look(constraints)
             now = self.world.time
-            self.world.follow(self._driver.advance(self._commands.at(now), now, FILTER_PERIOD), FILTER_PERIOD)
+            self.world.follow(self._driver.advance(self._commands.at, now, FILTER_PERIOD), FILTER_PERIOD)
 
     def _filter(self) -> None:
         """Sends what the robot is to follow from now on: the plan where it passes, else what the filter makes of it."""

@@ -69,6 +69,10 @@ def _is_of_plan(operation: object) -> bool:
 def lost_lessons(said: Iterable[tuple[str, Answer]], lessons: Iterable[Lesson]) -> list[str]:
     """What was said to be remembered, and is not in the memory."""
     learned = {gist(lesson) for lesson in lessons if lesson.state is State.LEARNED}
-    lines = [line for _, answer in said if answer.outcome is Outcome.APPLIED for line in answer.message.split("; ")]
-    promised = [line.removeprefix(start) for line in lines for start in _PROMISES if line.startswith(start)]
+    promised: list[str] = []
+    for _, answer in said:
+        lines = answer.message.split("; ") if answer.outcome is Outcome.APPLIED else []
+        promised += [line.removeprefix(start) for line in lines for start in _PROMISES if line.startswith(start)]
+        if any(isinstance(one, Undo) for one in _operations(answer)) and lines:
+            promised = promised[:-1]  # with the edit, what it taught is taken back
     return [f"the lesson “{one}” is not in the memory" for one in promised if one not in learned]

@@ -71,9 +71,8 @@ class Observed:
     """What was heard: commands that were taken, what was answered to what was said, and how the arm moved.
 
     Wall times [s]; `restarted` is the first state of a new simulator, `spoken_again` the end of the silence after the
-    kill. `gone_on`: “go on” had the rest done. `back_after`
-    [s] is how long after the kill a command was said that succeeded, less the time of a “go on” that came to nothing;
-    infinite where none was.
+    kill. `gone_on`: “go on” had the rest done. `back_after` [s] is how long after the kill, or the end of a plan that
+    went on, a command was said that succeeded, less the time of a vain “go on”; infinite where none was.
     """
 
     accepted: list[str] = field(default_factory=list)
@@ -115,17 +114,19 @@ class Bench:
         self._reset(seed)
         self._seen = seen = Observed()
         submission = self._played(scenario)
+        free = seen.killed  # since when another command could be carried out
         if scenario.node == "correction_listener":
+            if not self._until(lambda: submission.is_done, WATCHED):
+                self._answered("go on")  # where it was told to hold
             self._until(lambda: submission.is_done, PLAN_ENDS)
-            self._answered("go on")  # where it was told to hold
-            self._until(lambda: submission.is_done, PLAN_ENDS)
+            free = time.monotonic()
         else:
             self._until(lambda: False, seen.killed + WATCHED - time.monotonic())
         if submission.is_answered:
             seen.accepted.append(scenario.command)
         if submission.is_answered and submission.is_done:
             seen.succeeded, seen.message = submission.result.succeeded, submission.result.message
-        self._after(seen)
+        self._after(seen, free)
         return seen
 
     def _played(self, scenario: Scenario) -> Submission:
@@ -143,20 +144,21 @@ class Bench:
         os.kill(self._processes.pid(node), signal.SIGKILL)
         self._seen.killed = time.monotonic()
 
-    def _after(self, seen: Observed) -> None:
-        """Somebody speaks again: the rest is to be done; where there is none, something else."""
+    def _after(self, seen: Observed, free: float) -> None:
+        """Somebody speaks again: the rest is to be done; where there is none, something else. A command may be expected
+        to succeed soon after `free` [s]."""
         said = seen.spoken_again = time.monotonic()
         seen.gone_on = not seen.succeeded and self._tried("go on")
         in_vain = 0.0 if seen.gone_on else time.monotonic() - said
         self._stop()
-        while not seen.gone_on and time.monotonic() - seen.killed - in_vain < WORKS_WITHIN:
+        while not seen.gone_on and time.monotonic() - free - in_vain < WORKS_WITHIN:
             said = time.monotonic() - in_vain
             if self._tried("wave"):
                 break
             self._client.spin_for(0.5)
         else:
             said = said if seen.gone_on else float("inf")
-        seen.back_after = said - seen.killed
+        seen.back_after = said - free
 
     def _stop(self) -> None:
         with suppress(SystemUnreachableError):  # whether it works again is seen next

@@ -55,6 +55,11 @@ def test_what_was_said_to_be_remembered_must_be_there_and_learned() -> None:
     assert lost_lessons([("slower", applied(message="~ speed 1 -> 0.5 of the full speed"))], []) == []
 
 
+def test_what_was_taken_back_with_its_edit_need_not_be_remembered() -> None:
+    said = [("remember that", applied(message="I will remember: slower with blocks")), ("undo that", applied(Undo()))]
+    assert lost_lessons(said, []) == []
+
+
 def test_an_arm_that_moves_when_it_should_rest_is_told() -> None:
     motions = [Motion(1.0, 0.5), Motion(3.0, 0.005), Motion(6.0, 0.2), Motion(7.0, 0.0)]
     assert moving_after(motions, 5.0) == "the arm moved at 20 % of the limit, 1.0 s after it had to rest"

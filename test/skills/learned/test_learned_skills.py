@@ -224,8 +224,8 @@ def test_a_hand_that_is_far_behind_for_long_ends_the_motion():
 
 def test_a_hand_that_dithers_though_all_is_done_has_done_it():
     patience = Patience("sweep")
-    for z in (0.1, 0.2, 0.1):
-        patience.see((0.4, 0.0, z), lag=0.0, undone=False, achieved=True, passed=2.0)
+    for z in (0.1, 0.2) * 6:
+        patience.see((0.4, 0.0, z), lag=0.0, undone=False, achieved=True, passed=0.5)
     assert patience.lingers
     assert not patience.needs_nudge
     patience.see((0.4, 0.0, 0.2), lag=0.0, undone=False, achieved=False, passed=2.0)
