@@ -17,8 +17,10 @@ from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.publisher import Publisher
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
 from rclpy.task import Future
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import String
@@ -155,6 +157,7 @@ class SystemClient:
         self._executor.add_node(self.node)
         self._commands = ActionClient(self.node, ExecuteCommand, "execute_command")
         self._stop = self.node.create_client(StopRobot, "stop")
+        self._talking: tuple[Publisher, Subscription, list[CorrectionResult]] | None = None
 
     def close(self) -> None:
         """Leave the network."""
@@ -209,21 +212,24 @@ class SystemClient:
 
     def correct(self, words: str) -> Answer:
         """Say something to a robot at work; what became of it. Raises SystemUnreachableError where nobody answers."""
-        results: list[CorrectionResult] = []
-        listening = self.node.create_subscription(CorrectionResult, "correction_result", results.append, RELIABLE)
-        said = self.node.create_publisher(String, "correction", RELIABLE)
+        said, listening, results = self._talk()
 
         def is_heard() -> bool:
             return said.get_subscription_count() > 0 and listening.get_publisher_count() > 0
 
-        try:
-            self.wait_until(is_heard, 5.0, otherwise=NO_SYSTEM)
-            said.publish(String(data=words))
-            self.wait_until(lambda: any(result.words == words for result in results), CORRECTION_MAX)
-        finally:
-            self.node.destroy_subscription(listening)
-            self.node.destroy_publisher(said)
+        self.wait_until(is_heard, 5.0, otherwise=NO_SYSTEM)
+        results.clear()
+        said.publish(String(data=words))
+        self.wait_until(lambda: any(result.words == words for result in results), CORRECTION_MAX)
         return result_from_msg(next(result for result in results if result.words == words))
+
+    def _talk(self) -> tuple[Publisher, Subscription, list[CorrectionResult]]:
+        """What corrections go out on and come back to: made once, for it takes a while until everybody has met."""
+        if self._talking is None:
+            results: list[CorrectionResult] = []
+            listening = self.node.create_subscription(CorrectionResult, "correction_result", results.append, RELIABLE)
+            self._talking = self.node.create_publisher(String, "correction", RELIABLE), listening, results
+        return self._talking
 
     def watch_scene(self, on_scene: Callable[[Scene], None]) -> None:
         """Call back with every scene from now on, while another method spins."""
