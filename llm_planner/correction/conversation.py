@@ -63,6 +63,10 @@ class Conversation:
     def _situation(self, state: Execution) -> Situation:
         return situation_of(state, self._edits, self.question)
 
+    def _spoken_of(self, state: Execution) -> Situation:
+        """What words are about."""
+        return self._situation(state).past_the_grasp()
+
     # The plan goes on
 
     def planned(self, state: Execution) -> Reply:
@@ -114,7 +118,7 @@ class Conversation:
 
     def heard(self, words: str, state: Execution) -> Reply:
         """What the words do: to the plan, to what is remembered, or to the question that is open."""
-        situation = self._situation(state).past_the_grasp()
+        situation = self._spoken_of(state)
         by_memory = self._dialogue.asked is None and self._learner.question is not None
         if by_memory and (told := self._learner.chosen(words, situation.scene)):
             return self._said(state, told, Edit((), words))
@@ -139,7 +143,7 @@ class Conversation:
             try:
                 reply, step = self._made(state, step)
             except StaleEditError:  # it was asked before the plan changed
-                anew = self._reader.read(edit.words, self._situation(state).past_the_grasp())
+                anew = self._reader.read(edit.words, self._spoken_of(state))
                 self._dialogue, step = heard(SILENT, anew)
             except LlmPlannerError as error:
                 step = Answer(Outcome.REFUSED, str(error), edit)
@@ -149,7 +153,7 @@ class Conversation:
     def _made(self, state: Execution, send: Send) -> tuple[Reply, Answer]:
         """The edit made, and what it teaches; only looked at where it has to be confirmed first."""
         result = edited(state, send.edit, send.confirmed)
-        situation = self._situation(state).past_the_grasp()
+        situation = self._spoken_of(state)
         self._dialogue, answer = made(send, result.difference)
         if send.only_check:
             return Reply(state), answer

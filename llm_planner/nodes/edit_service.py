@@ -106,8 +106,8 @@ class EditService:
             state = running.state
             result = await self._worker.do(lambda: edited(state, edit, confirmed))
             difference = self._taken(running, edit, result)
-            if any(isinstance(one, (Hold, Resume)) for one in edit.operations):
-                running.goes_on = not any(isinstance(one, Hold) for one in edit.operations)
+            if any(isinstance(one, Hold) for one in edit.operations):
+                running.goes_on = False
             return difference
         finally:
             checked, running.checked = running.checked, None

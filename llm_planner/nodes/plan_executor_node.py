@@ -49,7 +49,7 @@ from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.going_on import as_before
 from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
-from llm_planner.plan.leftover import is_left, left_over, offer
+from llm_planner.plan.leftover import GO_ON, is_left, left_over, offer
 from llm_planner.plan.manner import moved_along
 from llm_planner.plan.planning import outcome_of
 from llm_planner.plan.planning_settings import planning_settings
@@ -70,7 +70,6 @@ _CODES = {
 }
 SCENE_PATIENCE = 2.0  # [s] that a plan waits for a scene
 MOVERS = {"mpc_controller": "the controller", "safety_filter": "the safety filter"}
-OFFER = "say “go on” to have the rest done"
 
 
 class PlanExecutorNode(ShellNode):
@@ -222,13 +221,13 @@ class PlanExecutorNode(ShellNode):
         """A plan that nobody waits for any more ends, whatever became of whoever sent it."""
         given_up = self._commander.why_stop(self._running.id, self._listening.seconds) if self._running else ""
         if given_up:
-            self._handle(StopRequested(f"{given_up}; {OFFER}"))
+            self._handle(StopRequested(f"{given_up}; {GO_ON}"))
 
     def _on_look(self) -> None:
         """What moves the robot has died under the plan: once it is back, the robot would go on by itself."""
         lost = self._movers.lost()
         if lost and self._running is not None:
-            self._stop(f"{MOVERS[lost]} has died; {OFFER} once it is back")
+            self._stop(f"{MOVERS[lost]} has died; {GO_ON} once it is back")
 
     def _on_watch(self) -> None:
         self._skills.watch()

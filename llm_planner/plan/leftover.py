@@ -14,6 +14,7 @@ from llm_planner.plan.manner import Manner
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.plan.plan_record import plan_from_record
 
+GO_ON = "say “go on” to have the rest done"
 _OVER = (StepStatus.FAILED, StepStatus.SKIPPED)  # when the plan was noted: another goes on in their place
 
 
@@ -116,5 +117,5 @@ def is_left(command_id: str, records: Iterable[Record], before: str = "") -> boo
 
 def offer(left: Unfinished, records: Iterable[Record]) -> str:
     """What a person is told of a command that nobody is doing any more, and what they can say."""
-    what = "say “go on” to have the rest done" if is_left(left.command_id, records) else "say it again"
+    what = GO_ON if is_left(left.command_id, records) else "say it again"
     return f"left unfinished earlier: {left}; {what}"

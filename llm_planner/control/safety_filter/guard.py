@@ -104,20 +104,22 @@ class Guard:
             self.why = "it begins elsewhere"
             return None
         if away > settings.same_position or faster > settings.same_velocity:
-            plan = self._braked(present, plan, now) or joined(present, plan, now, settings.joining)
+            plan = self._braked(present, plan, now, away, faster) or joined(present, plan, now, settings.joining)
         self.why = self._safety.prove(plan, now, constraints).why
         if self.why:
             return None
         self._motion, self._under = plan, constraints
         return plan
 
-    def _braked(self, present: StartState, plan: JointTrajectory, now: float) -> JointTrajectory | None:
+    def _braked(
+        self, present: StartState, plan: JointTrajectory, now: float, away: float, faster: float
+    ) -> JointTrajectory | None:
         """The hardest braking, where `plan` is to rest as soon and was only heard late; None for any other plan.
 
-        Whoever stops need not come back to where he was to have stopped.
+        It is `away` [rad] from `present` at `now` and so much `faster` [rad/s]. Whoever stops need not come back to
+        where he was to have stopped.
         """
-        settings, wanted = self.settings, fallback.sample(plan, now)
-        away, faster = np.abs(wanted.qpos - present.qpos).max(), np.abs(wanted.qvel - present.qvel).max()
+        settings = self.settings
         brake = fallback.brake(present, self._safety.stopping, now, settings.hold, plan.gripper_width)
         rests = fallback.end_time(plan) <= fallback.end_time(brake) + settings.joining
         stays = self._motion is self._brake and away <= settings.apart
