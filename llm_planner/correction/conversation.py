@@ -20,8 +20,9 @@ from llm_planner.correction.memory.retrieval import Use
 from llm_planner.correction.reading import CorrectionReader
 from llm_planner.correction.situation import Situation, situation_of
 from llm_planner.errors import LlmPlannerError
+from llm_planner.plan.draft import StaleEditError
 from llm_planner.plan.edit_motion import step_under_way
-from llm_planner.plan.editing import StaleEditError, edited
+from llm_planner.plan.editing import edited
 from llm_planner.plan.events import Command
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.plan import Outcome as Ended
@@ -142,9 +143,11 @@ class Conversation:
             edit = step.edit
             try:
                 reply, step = self._made(state, step)
-            except StaleEditError:  # it was asked before the plan changed
+            except StaleEditError as error:  # it was asked before the plan changed
                 anew = self._reader.read(edit.words, self._spoken_of(state))
                 self._dialogue, step = heard(SILENT, anew)
+                if anew == edit:
+                    step = Answer(Outcome.REFUSED, str(error), edit)
             except LlmPlannerError as error:
                 step = Answer(Outcome.REFUSED, str(error), edit)
         told = (step.message, *reply.told) if step.outcome is not Outcome.QUESTION else reply.told

@@ -179,13 +179,17 @@ class CorrectionListenerNode(ShellNode):
             raise NoAnswerError("the plan changes faster than I can read; say it again")
         while self._status.executor == 0:  # just started, we have not heard yet what is under way
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
-        status = self._status if self._status.state in _UNDER_WAY else PlanStatus()
-        utterance.situation = situation = self._situation(status, asked).past_the_grasp()
+        utterance.situation = situation = self._now(asked)
         patience, reading = self.setting("patience"), self._reader.asked(lambda read: read(words, situation))
         late = f"I have not made out in {patience:g} s what that means; say it in other words"
         edit = replace(await self._deadlines.within(patience, reading, late), words=words)
         utterance.of_memory, utterance.edit = of_memory(edit)
         return utterance.edit
+
+    def _now(self, asked: Clarify | None = None) -> Situation:
+        """What words are to be read against."""
+        status = self._status if self._status.state in _UNDER_WAY else PlanStatus()
+        return self._situation(status, asked).past_the_grasp()
 
     def _situation(self, status: PlanStatus, asked: Clarify | None = None) -> Situation:
         scene = self._scenes.scene or Scene(0.0, ())
@@ -208,7 +212,7 @@ class CorrectionListenerNode(ShellNode):
                 if not send.only_check and not is_reflex(send.edit):
                     step = with_told(step, await self._lessons.taught(send.edit, utterance.situation))
             elif response.error_code == EditPlan.Response.STALE:
-                step = await self._read_again(utterance, step, response.version)
+                step = await self._read_again(utterance, step, response)
             else:
                 return Answer(Outcome.REFUSED, response.error_msg, step.edit)
         return step
@@ -224,12 +228,16 @@ class CorrectionListenerNode(ShellNode):
         request = EditPlan.Request(plan_id=plan_id, edit=edit_to_text(edit), **options)
         return await self._called(self._edit_plan, request)
 
-    async def _read_again(self, utterance: Utterance, send: Send, version: int) -> Send | Answer:
-        """The same, where the words ask for the same of the plan at `version`; else whatever they ask for now."""
-        while self._status.version < version:
+    async def _read_again(self, utterance: Utterance, send: Send, response: EditPlan.Response) -> Send | Answer:
+        """The same, where the words ask for the same of the plan as it is now; else whatever they ask for now."""
+        while self._status.version < response.version:
+            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
+        if self._now().progress == utterance.situation.progress:  # it has done what we have not heard of yet
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
         words = send.edit.words
         edit = await self._read(utterance, words, utterance.asked if words == utterance.words else None)
+        if edit == send.edit:  # what is over was meant
+            return Answer(Outcome.REFUSED, response.error_msg, edit)
         if edit.operations == send.edit.operations:
             return replace(send, edit=edit)
         self._dialogue, step = heard(SILENT, edit)

@@ -16,8 +16,8 @@ from llm_planner.nodes.plan_notes import note_edit
 from llm_planner.nodes.running_plan import Running
 from llm_planner.nodes.worker import Worker
 from llm_planner.plan.difference import difference
-from llm_planner.plan.draft import EditError
-from llm_planner.plan.editing import Edited, StaleEditError, acts_in_motion, edited
+from llm_planner.plan.draft import EditError, StaleEditError
+from llm_planner.plan.editing import Edited, acts_in_motion, edited
 from llm_planner.plan.events import PauseRequested, ResumeRequested
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Phase

@@ -29,6 +29,7 @@ from llm_planner.skills.tuning import TunedSkill
 
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
 EXECUTOR_SILENCE = 2.0  # wall seconds without a plan status (two a second are sent) after which the executor is lost
+FIRST_HEARD_MAX = 2.0  # wall seconds that whoever asks for a skill waits where nothing was heard of the robot yet
 REST_TIME_MAX = 2.0  # [s] the end of a skill waits at most this long for rest
 
 
@@ -75,6 +76,7 @@ class SkillServerNode(ShellNode):
         self._executor: PlanStatus | None = None
         self._executor_heard = 0.0
         self._heard = time.monotonic()
+        self._next_watch = Future()
         self._forget()
         self._tunings = TuningFeed(self)
         self._reference = self.create_lifecycle_publisher(MotionReference, "motion_reference", 1)
@@ -106,6 +108,7 @@ class SkillServerNode(ShellNode):
         # Who says the next command right after a stop is not refused while the robot comes to rest.
         while (last := self._running) is not None and (last.result is not None or last.goal.is_cancel_requested):
             await last.done
+        await self._hear_first()
         try:
             running = self._begin(goal)
         except SkillError as error:
@@ -115,6 +118,12 @@ class SkillServerNode(ShellNode):
         self._running = running
         await running.done
         return _result(goal, running.result)
+
+    async def _hear_first(self) -> None:
+        """Just started, we may hear the robot later than whoever asks for a skill."""
+        deadline = time.monotonic() + FIRST_HEARD_MAX
+        while (self._state is None or self._scene is None) and time.monotonic() < deadline:
+            await self._next_watch
 
     def _begin(self, goal: ServerGoalHandle) -> Running:
         request = goal.request
@@ -223,6 +232,8 @@ class SkillServerNode(ShellNode):
 
     def _on_watch(self) -> None:
         """Show that this node is alive, and notice when the robot is not."""
+        past, self._next_watch = self._next_watch, Future(executor=self.executor)
+        past.set_result(None)
         running = self._running
         if running is not None:
             elapsed = self._state.time - running.started

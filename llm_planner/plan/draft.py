@@ -20,6 +20,10 @@ class EditError(LlmPlannerError):
     """An edit that cannot be made; the message says what is in the way, and what could be done instead."""
 
 
+class StaleEditError(EditError):
+    """The plan, or how far the robot is with it, is another by now: the words are to be read again."""
+
+
 StepOperation = Rebind | Insert | Remove | Move | Replace
 
 
@@ -90,7 +94,8 @@ class Draft:
                 return index
         for step in self.done:
             if step.id == step_id:
-                raise EditError(f"step {step.id}, {step}, is over ({step.status.value}) and cannot be changed any more")
+                how = step.status.value
+                raise StaleEditError(f"step {step.id}, {step}, is over ({how}) and cannot be changed any more")
         listed = ", ".join(f"{step.id} {step}" for step in self.ahead) or "none"
         raise EditError(f"there is no step {step_id!r}; those still to come: {listed}")
 

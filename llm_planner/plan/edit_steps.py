@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.choices import Call
-from llm_planner.plan.draft import Draft, EditError, highest_id, is_over
+from llm_planner.plan.draft import Draft, EditError, StaleEditError, highest_id, is_over
 from llm_planner.plan.edit_motion import with_manner
 from llm_planner.plan.execution_state import Execution, Phase
 from llm_planner.plan.plan import PlanStep, StepStatus, in_base_words, still_wanted
@@ -68,12 +68,12 @@ def _interrupted(state: Execution, ahead: tuple[PlanStep, ...]) -> Task | None:
 
 
 def _just_ended(state: Execution, ahead: tuple[PlanStep, ...]) -> Task | None:
-    """The step whose skill has ended, while things come to rest; raises EditError where it is to be another."""
+    """The step whose skill has ended, while things come to rest; raises StaleEditError where it is to be another."""
     if state.run is None:
         return None
     step = state.run.step
     if str(step) not in [str(other) for other in ahead if other.id == step.id]:
-        raise EditError(f"step {step.id}, {step}, cannot be changed any more: it has just been done")
+        raise StaleEditError(f"step {step.id}, {step}, cannot be changed any more: it has just been done")
     return replace(state.run.task, step=step, goals=state.run.goals)
 
 
@@ -123,13 +123,13 @@ def _check_permitted(state: Execution, steps: Sequence[PlanStep], scene: Scene) 
 
 
 def check_not_taken(state: Execution, step_id: str, scene: Scene) -> None:
-    """Raises EditError where the step under way has changed what is in the gripper: too late for another thing."""
+    """Raises StaleEditError where the step under way has changed what is in the gripper: too late for another thing."""
     task = state.queue[0] if state.queue else None
     if task is None or task.step.id != step_id or state.phase is not Phase.PAUSED or not task.goals:
         return
     if task.goals[0].held_at_start != scene.held:
         now = f"holds the {scene.held}" if scene.held else "has let it go"
-        raise EditError(f"step {step_id}, {task.step}, cannot be changed any more: the robot {now}")
+        raise StaleEditError(f"step {step_id}, {task.step}, cannot be changed any more: the robot {now}")
 
 
 def pending(step: PlanStep) -> PlanStep:

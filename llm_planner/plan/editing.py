@@ -29,7 +29,7 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.decoding.search import Limits
 from llm_planner.plan.decoding.task import History
 from llm_planner.plan.difference import difference
-from llm_planner.plan.draft import EditError
+from llm_planner.plan.draft import EditError, StaleEditError
 from llm_planner.plan.edit_motion import adjusted, shifted
 from llm_planner.plan.edit_rules import with_rule, without_rule
 from llm_planner.plan.edit_steps import check_not_taken, draft_of, with_steps
@@ -45,10 +45,6 @@ MOST_UNDONE = 20  # edits in a row that can be taken back
 EFFORT = Limits(seconds=1.0)  # to find another way under a new rule: the robot holds meanwhile
 
 
-class StaleEditError(EditError):
-    """The plan is not the one any more that the edit was made for: the words are to be read again."""
-
-
 @dataclass(frozen=True)
 class Edited:
     """The state after an edit, what is to be done at once, and what changed, for a person."""
@@ -61,8 +57,8 @@ class Edited:
 def edited(state: Execution, edit: Edit, confirmed: bool = False) -> Edited:
     """The execution with `edit` in force. `confirmed`: the person has said yes to the lifting of a rule.
 
-    Raises StaleEditError for one that was made for another version of the plan, EditError for one that cannot be made;
-    `state` then holds as it is.
+    Raises StaleEditError for one that was made for another version of the plan or for what has been done by now,
+    EditError for one that cannot be made; `state` then holds as it is.
     """
     if state.phase is Phase.ENDED or state.scene is None:
         raise EditError("no plan is running that could be changed; say it as a command")

@@ -9,7 +9,7 @@ import pytest
 
 from llm_planner.correction.conversation import Conversation
 from llm_planner.correction.dialogue import Outcome as Became
-from llm_planner.correction.edits import LiftRule
+from llm_planner.correction.edits import Edit, LiftRule, Rebind
 from llm_planner.correction.memory.learning import Changes
 from llm_planner.correction.memory.lesson import Occasion, State
 from llm_planner.correction.memory.lesson_store import LessonStore
@@ -351,6 +351,20 @@ class TestUndo:
         assert (talk.speed, talk.state.manner.height) == (1.0, 0.05)
         talk.says("undo that")
         assert (talk.speed, talk.state.manner.height) == (1.0, 0.0)
+
+
+class TooLate:
+    """Reads all words for the first step."""
+
+    def read(self, words, situation):
+        return Edit((Rebind("1", "object", "blue mug"),), words, situation.version)
+
+
+def test_words_for_a_step_that_is_over_whenever_they_are_read_are_refused(tmp_path):
+    talk = House(LessonStore(tmp_path / "memory.sqlite"), TooLate()).command(RED_MUG).does()
+    answer = talk.says("no, the blue one").answer
+    assert answer.outcome is Became.REFUSED
+    assert answer.message == 'step 1, pick("red mug"), is over (done) and cannot be changed any more'
 
 
 class TestWhatTheCheckDoesNotPass:

@@ -17,12 +17,14 @@ import pytest
 
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
 
+from llm_planner_interfaces.msg import PlanStatus
 from llm_planner_interfaces.srv import ResetWorld
 
 from llm_planner.cli.network import own_network
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
 from llm_planner.nodes.client import CommandResult, Progress, Submission, SystemClient, SystemUnreachableError
 from llm_planner.nodes.node_table import NODES
+from llm_planner.nodes.shell import LATCHED
 from llm_planner.world.scene import Scene
 
 OBJECTS = "red block, blue block, green bowl, mug"
@@ -64,6 +66,10 @@ class System:
     restarts: int = 0  # how often it did
     qpos: tuple[float, ...] = ()
     speed: float = 0.0  # of the fastest joint [rad/s]
+    plan: PlanStatus = field(default_factory=PlanStatus)
+
+    def on_plan(self, plan: PlanStatus) -> None:
+        self.plan = plan
 
     def on_scene(self, scene: Scene) -> None:
         self.scene = scene
@@ -98,8 +104,8 @@ class System:
 
     def start(self, text: str) -> Submission:
         """Send a command and return when the arm moves for it."""
-        submission = self.client.submit(text)
-        self.wait(lambda: self.speed > 0.1 or submission.is_done)
+        last, submission = self.plan.plan_id, self.client.submit(text)
+        self.wait(lambda: (self.speed > 0.1 and self.plan.plan_id != last) or submission.is_done)
         assert not submission.is_done, submission.result.message
         return submission
 
@@ -175,8 +181,9 @@ def running_system(
         running = System(processes, client, environment, notices)
         client.watch_scene(running.on_scene)
         client.watch_joints(running.on_joints)
+        client.node.create_subscription(PlanStatus, "plan_status", running.on_plan, LATCHED)
         client.wait_for_system(TIMEOUT)
-        running.wait(lambda: running.age > 0.3)
+        running.wait(lambda: running.age > 0.3 and running.plan.executor != 0)
         yield running
         client.close()
 

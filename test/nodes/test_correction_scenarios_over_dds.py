@@ -14,7 +14,6 @@ from llm_planner.correction.dialogue import Outcome
 from llm_planner.correction.speech.audio import AudioFormat, AudioReader
 from llm_planner.correction.speech.recogniser import RATE
 from llm_planner.correction.speech.wave_file import read_wave
-from llm_planner.nodes.shell import LATCHED
 from llm_planner.nodes.sound_sender import send_sound
 from llm_planner.world.predicates import at, in_, on_table
 from llm_planner.world.propositions import NEAR_ARM, distance_to
@@ -45,7 +44,7 @@ COMMAND = "put the red block in the green bowl"
 
 
 @pytest.fixture(scope="module")
-def arm(tmp_path_factory, start_system) -> Iterator:
+def started(tmp_path_factory, start_system) -> Iterator:
     """A system of its own; nobody can transcribe speech for it."""
     folder = tmp_path_factory.mktemp("scenarios")
     script = folder / "programs.yaml"
@@ -57,18 +56,11 @@ def arm(tmp_path_factory, start_system) -> Iterator:
 
 
 @pytest.fixture
-def plan(arm) -> Iterator[PlanStatus]:
-    """What is told of the plan under way: `plan()`."""
-    heard: list[PlanStatus] = [PlanStatus()]
-
-    def note(message: PlanStatus) -> None:
-        heard[0] = message
-
-    subscription = arm.client.node.create_subscription(PlanStatus, "plan_status", note, LATCHED)
-    yield lambda: heard[0]
-    arm.client.node.destroy_subscription(subscription)
-    arm.client.stop("the test is over")
-    arm.wait(lambda: arm.speed < 0.01)
+def arm(started) -> Iterator:
+    """At rest again after each test."""
+    yield started
+    started.client.stop("the test is over")
+    started.wait(lambda: started.speed < 0.01)
 
 
 def laid_out(arm, *things: str, seed: int = 1) -> None:
@@ -84,8 +76,8 @@ def laid_out(arm, *things: str, seed: int = 1) -> None:
     arm.wait(lambda: arm.age > 0.3 and arm.speed < 0.01 and len(arm.scene.objects) == len(things or THINGS))
 
 
-def steps(plan) -> list[str]:
-    return [f"{step.skill} {' '.join(argument.word for argument in step.arguments)}".strip() for step in plan().steps]
+def steps(arm) -> list[str]:
+    return [f"{step.skill} {' '.join(argument.word for argument in step.arguments)}".strip() for step in arm.plan.steps]
 
 
 def holds(arm, name: str):
@@ -103,7 +95,7 @@ def finished(arm, running) -> None:
     assert result.succeeded, result.message
 
 
-def test_left_too_far_back_a_bit(arm, plan):
+def test_left_too_far_back_a_bit(arm):
     laid_out(arm)
     running = arm.start("lay the red block down")
     arm.wait(holds(arm, "red block"))
@@ -114,7 +106,7 @@ def test_left_too_far_back_a_bit(arm, plan):
     assert (x, y) == pytest.approx((0.5, -0.2 + 0.02), abs=0.015)
 
 
-def test_no_the_blue_one_after_the_grasp_puts_the_red_one_back(arm, plan):
+def test_no_the_blue_one_after_the_grasp_puts_the_red_one_back(arm):
     laid_out(arm)
     x, y, _ = arm.scene.find("red block").position
     running = arm.start(COMMAND)
@@ -126,7 +118,7 @@ def test_no_the_blue_one_after_the_grasp_puts_the_red_one_back(arm, plan):
     assert on_table(arm.scene, "red block")
 
 
-def test_do_the_bowl_first_while_it_carries_the_mug(arm, plan):
+def test_do_the_bowl_first_while_it_carries_the_mug(arm):
     laid_out(arm)
     running = arm.start("tidy up")
     arm.wait(holds(arm, "mug"))
@@ -146,10 +138,10 @@ def test_do_the_bowl_first_while_it_carries_the_mug(arm, plan):
     assert at(arm.scene, "red block", "left side")
 
 
-def test_away_from_what_it_is_near_already_holds_from_when_it_has_left(arm, plan):
+def test_away_from_what_it_is_near_already_holds_from_when_it_has_left(arm):
     laid_out(arm, "red block", "green bowl", "vase", seed=34)
     running = arm.start("move the vase, then put the block in the bowl")
-    arm.wait(lambda: len(plan().steps) > 2 and plan().steps[2].status == PlanStep.RUNNING)
+    arm.wait(lambda: len(arm.plan.steps) > 2 and arm.plan.steps[2].status == PlanStep.RUNNING)
     assert distance_to(arm.scene, "vase") < NEAR_ARM
     assert "vase" in said(arm, "keep away from the vase")
     arm.wait(lambda: distance_to(arm.scene, "vase") > NEAR_ARM)
@@ -160,53 +152,54 @@ def test_away_from_what_it_is_near_already_holds_from_when_it_has_left(arm, plan
     assert min(nearest) > NEAR_ARM
 
 
-def test_a_way_that_goes_by_the_vase_is_refused_and_what_stands_in_the_way_is_said(arm, plan):
+def test_a_way_that_goes_by_the_vase_is_refused_and_what_stands_in_the_way_is_said(arm):
     laid_out(arm, "red block", "green bowl", "vase")
     running = arm.start(COMMAND)
     assert "vase" in said(arm, "keep away from the vase", Outcome.REFUSED)
     finished(arm, running)
 
 
-def test_a_rule_that_makes_the_plan_impossible_is_refused_and_the_plan_goes_on(arm, plan):
+def test_a_rule_that_makes_the_plan_impossible_is_refused_and_the_plan_goes_on(arm):
     laid_out(arm)
     running = arm.start(COMMAND)
     message = said(arm, "never touch the red block", Outcome.REFUSED)
     assert "red block" in message
     finished(arm, running)
     assert in_(arm.scene, "red block", "green bowl")
-    assert plan().version == 0
+    assert arm.plan.version == 0
 
 
-def test_chatter_with_a_stop_in_it_stops_nothing(arm, plan):
+def test_chatter_with_a_stop_in_it_stops_nothing(arm):
     laid_out(arm)
     arm.start(COMMAND)
     said(arm, "don't stop", Outcome.NOTHING)
     said(arm, "the bus stop is just round the corner", Outcome.NOTHING)
-    assert (plan().state, plan().version) == (PlanStatus.RUNNING, 0)
+    assert (arm.plan.state, arm.plan.version) == (PlanStatus.RUNNING, 0)
 
 
-def test_a_thing_that_is_not_there_is_asked_about(arm, plan):
+def test_a_thing_that_is_not_there_is_asked_about(arm):
     laid_out(arm)
     arm.start(COMMAND)
     answer = arm.client.correct("no, the purple one")
     assert answer.outcome is not Outcome.APPLIED
     assert "purple" in answer.message
     assert "blue block" in answer.message
-    assert plan().version == 0
+    assert arm.plan.version == 0
 
 
-def test_two_corrections_in_one_breath_are_one_edit(arm, plan):
+def test_two_corrections_in_one_breath_are_one_edit(arm):
     laid_out(arm)
     arm.start(COMMAND)
     message = said(arm, "slower, and the blue one")
     assert "speed 1 -> 0.5" in message
     assert "blue block" in message
-    assert plan().version == 1
+    arm.wait(lambda: arm.plan.version == 1)
     said(arm, "undo that")
-    assert "red block" in " ".join(steps(plan))
+    arm.wait(lambda: arm.plan.version == 2)
+    assert "red block" in " ".join(steps(arm))
 
 
-def test_the_colour_said_last_counts(arm, plan):
+def test_the_colour_said_last_counts(arm):
     laid_out(arm)
     running = arm.start(COMMAND)
     said(arm, "the blue, no, the green one")
@@ -214,7 +207,7 @@ def test_the_colour_said_last_counts(arm, plan):
     assert arm.scene.held == "green block"
 
 
-def test_what_was_told_of_a_step_that_did_not_end_well_is_not_kept(arm, plan):
+def test_what_was_told_of_a_step_that_did_not_end_well_is_not_kept(arm):
     laid_out(arm)
     running = arm.start("lay the red block down")
     arm.wait(holds(arm, "red block"))
@@ -224,7 +217,7 @@ def test_what_was_told_of_a_step_that_did_not_end_well_is_not_kept(arm, plan):
     assert said(arm, "forget that") == "I remember nothing of that"
 
 
-def test_what_is_spoken_is_understood_though_the_transcription_server_is_down(arm, plan):
+def test_what_is_spoken_is_understood_though_the_transcription_server_is_down(arm):
     laid_out(arm)
     _, chunks = read_wave(CLIP)
     reader, silence, lines = AudioReader(AudioFormat()), np.zeros(RATE // 2, np.float32), []
@@ -234,8 +227,8 @@ def test_what_is_spoken_is_understood_though_the_transcription_server_is_down(ar
     assert lines == ["heard: a bit to the left", "  no plan is running: say it as a command"]
     running = arm.start("tidy up")
     send_sound(arm.client, sound, lambda line: None, in_step=True)
-    arm.wait(lambda: plan().version == 1 or running.is_done)
-    assert plan().version == 1
+    arm.wait(lambda: arm.plan.version == 1 or running.is_done)
+    assert arm.plan.version == 1
 
 
 def test_two_people_have_preferences_of_their_own(tmp_path, start_system):

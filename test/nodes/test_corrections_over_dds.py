@@ -23,50 +23,24 @@ from std_msgs.msg import String
 
 from llm_planner.correction.dialogue import Outcome
 from llm_planner.correction.edit_json import edit_json
-from llm_planner.correction.edits import Adjust, Change, Edit, Insert
+from llm_planner.correction.edits import Adjust, Change, Edit, Insert, Rebind
 from llm_planner.correction.situation import Situation
 from llm_planner.nodes.correction_listener_node import CorrectionListenerNode
-from llm_planner.nodes.shell import LATCHED, RELIABLE
+from llm_planner.nodes.shell import RELIABLE
 from llm_planner.world.predicates import in_
 from llm_planner.world.scene import Scene
 
 COMMAND = "put the red block in the green bowl"
 SLOWER = Adjust("speed", Change.SCALE, 0.5)
 Code = EditPlan.Response
+Say = Callable[[str], None]
+Results = list[CorrectionResult]
 SETTLED = 0.6  # [s, robot time] until an arm keeps a limit, on a busy machine too
 
 
-class Told:
-    """What the executor says of the plan, and what became of what was said."""
-
-    def __init__(self, node) -> None:
-        self.status = PlanStatus()
-        self.results: list[CorrectionResult] = []
-        self._node = node
-        self._subscriptions = [
-            node.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED),
-            node.create_subscription(CorrectionResult, "correction_result", self.results.append, RELIABLE),
-            node.create_subscription(CorrectionResult, "second/correction_result", self.results.append, RELIABLE),
-        ]
-
-    def _on_status(self, message: PlanStatus) -> None:
-        self.status = message
-
-    @property
-    def running_step(self) -> str:
-        return next((step.id for step in self.status.steps if step.status == step.RUNNING), "")
-
-    def close(self) -> None:
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
-
-
-@pytest.fixture
-def told(fresh) -> Iterator[Told]:
-    told = Told(fresh.client.node)
-    fresh.wait(lambda: told.status.executor != 0)
-    yield told
-    told.close()
+@pytest.fixture(autouse=True)
+def rest(fresh) -> Iterator[None]:
+    yield
     fresh.client.stop("the test is over")
 
 
@@ -91,8 +65,9 @@ def memory(tmp_path) -> Path:
 
 
 @contextmanager
-def second_listener(system, read: Callable[[str, Situation], Edit], memory: Path) -> Iterator[Callable[[str], None]]:
-    """A listener in this process with a reader of the test's, on topics of its own; says something to it."""
+def second_listener(system, read: Callable[[str, Situation], Edit], memory: Path) -> Iterator[tuple[Say, Results]]:
+    """A listener in this process with a reader of the test's, on topics of its own: says something to it; what it made
+    of that."""
     context = Context()
     domain = int(system.environment["ROS_DOMAIN_ID"])
     rclpy.init(context=context, domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
@@ -105,18 +80,27 @@ def second_listener(system, read: Callable[[str, Situation], Edit], memory: Path
     node.trigger_activate()
     thread = threading.Thread(target=executor.spin)
     thread.start()
+    results: Results = []
     said = system.client.node.create_publisher(String, "second/correction", RELIABLE)
+    told = system.client.node.create_subscription(
+        CorrectionResult, "second/correction_result", results.append, RELIABLE
+    )
     try:
-        system.wait(lambda: said.get_subscription_count() > 0)
-        system.wait(lambda: system.client.node.count_publishers("second/correction_result") > 0)
-        yield lambda words: said.publish(String(data=words))
+        system.wait(lambda: said.get_subscription_count() > 0 and told.get_publisher_count() > 0)
+        system.wait(lambda: node._result.get_subscription_count() > 0)
+        yield lambda words: said.publish(String(data=words)), results
     finally:
         system.client.node.destroy_publisher(said)
+        system.client.node.destroy_subscription(told)
         executor.shutdown()
         thread.join()
         node.close()
         node.destroy_node()
         rclpy.shutdown(context=context)
+
+
+def running_step(system) -> str:
+    return next((step.id for step in system.plan.steps if step.status == step.RUNNING), "")
 
 
 def applied(answer) -> bool:
@@ -127,7 +111,7 @@ def position(scene: Scene, name: str) -> tuple[float, float, float]:
     return scene.find(name).position
 
 
-def test_slower_slows_the_motion_that_is_under_way(fresh, told):
+def test_slower_slows_the_motion_that_is_under_way(fresh):
     running = fresh.start("tour")
     fresh.wait(lambda: fresh.speed > 0.8)
     answer = fresh.client.correct("much slower")
@@ -140,13 +124,13 @@ def test_slower_slows_the_motion_that_is_under_way(fresh, told):
     fresh.wait(lambda: fresh.time > said + SETTLED + 2.0)
     assert np.median(speeds) > 0.05
     assert max(speeds) < 0.25 * 2.61 + 0.05  # the fastest joint's limit [rad/s], and what a busy machine makes up for
-    assert told.status.version == 1
+    assert fresh.plan.version == 1
     assert not running.is_done
 
 
-def test_to_the_left_moves_where_it_is_put_down(fresh, told):
+def test_to_the_left_moves_where_it_is_put_down(fresh):
     running = fresh.start("lay the red block down")
-    fresh.wait(lambda: told.running_step == "2" or running.is_done)
+    fresh.wait(lambda: running_step(fresh) == "2" or running.is_done)
     answer = fresh.client.correct("to the left")
     assert applied(answer), answer.message
     result = fresh.finish(running)
@@ -155,7 +139,7 @@ def test_to_the_left_moves_where_it_is_put_down(fresh, told):
     assert (x, y) == pytest.approx((0.5, -0.2 + 0.04), abs=0.02)
 
 
-def test_no_the_blue_one_before_the_grasp_takes_the_other_and_leaves_the_first_where_it_is(fresh, told):
+def test_no_the_blue_one_before_the_grasp_takes_the_other_and_leaves_the_first_where_it_is(fresh):
     before = position(fresh.scene, "red block")
     running = fresh.start(COMMAND)
     answer = fresh.client.correct("no, the blue one")
@@ -164,44 +148,44 @@ def test_no_the_blue_one_before_the_grasp_takes_the_other_and_leaves_the_first_w
     assert result.succeeded, result.message
     assert in_(fresh.scene, "blue block", "green bowl")
     assert position(fresh.scene, "red block") == pytest.approx(before, abs=0.01)
-    assert json.loads(told.status.edits[0])["words"] == "no, the blue one"
+    assert json.loads(fresh.plan.edits[0])["words"] == "no, the blue one"
 
 
-def test_held_for_long_it_stays_at_rest_and_goes_on_when_told(fresh, told):
+def test_held_for_long_it_stays_at_rest_and_goes_on_when_told(fresh):
     running = fresh.start(COMMAND)
     assert applied(fresh.client.correct("hold on"))
     fresh.wait(lambda: fresh.speed < 0.01)
-    assert told.status.state == PlanStatus.PAUSED
+    assert fresh.plan.state == PlanStatus.PAUSED
     fresh.client.spin_for(4.5)  # longer than the executor waits for a planner that has fallen silent
     assert fresh.speed < 0.01
-    assert told.status.state == PlanStatus.PAUSED
+    assert fresh.plan.state == PlanStatus.PAUSED
     assert not running.is_done
     assert applied(fresh.client.correct("go on"))
     result = fresh.finish(running)
     assert result.succeeded, result.message
 
 
-def test_a_held_plan_is_stopped_by_a_word(fresh, told):
+def test_a_held_plan_is_stopped_by_a_word(fresh):
     running = fresh.start(COMMAND)
     fresh.client.correct("wait")
     assert fresh.client.correct("stop").message == "stopped"
     assert fresh.finish(running).code == ExecuteCommand.Result.STOPPED
 
 
-def test_a_stop_does_not_wait_for_words_that_are_still_being_read(fresh, told, memory):
+def test_a_stop_does_not_wait_for_words_that_are_still_being_read(fresh, memory):
     never = threading.Event()
 
     def hang(words: str, situation: Situation) -> Edit:
         never.wait(60.0)
         return Edit((), words, situation.version)
 
-    with second_listener(fresh, hang, memory) as say:
+    with second_listener(fresh, hang, memory) as (say, results):
         running = fresh.start(COMMAND)
         say("do it in some way or other")
         say("Stop!")
-        fresh.wait(lambda: len(told.results) >= 2)
+        fresh.wait(lambda: len(results) >= 2)
         never.set()
-    assert {result.words: result.message for result in told.results} == {
+    assert {result.words: result.message for result in results} == {
         "Stop!": "stopped",
         "do it in some way or other": "dropped, because you said stop",
     }
@@ -209,7 +193,7 @@ def test_a_stop_does_not_wait_for_words_that_are_still_being_read(fresh, told, m
     fresh.wait(lambda: fresh.speed < 0.01)
 
 
-def test_words_that_were_read_for_a_plan_that_has_changed_since_are_read_again(fresh, told, edit_plan, memory):
+def test_words_that_were_read_for_a_plan_that_has_changed_since_are_read_again(fresh, edit_plan, memory):
     versions = []
 
     def read(words: str, situation: Situation) -> Edit:
@@ -218,31 +202,50 @@ def test_words_that_were_read_for_a_plan_that_has_changed_since_are_read_again(f
             return Edit((SLOWER,), words, situation.version + 7)
         return Edit((SLOWER,), words, situation.version)
 
-    with second_listener(fresh, read, memory) as say:
+    with second_listener(fresh, read, memory) as (say, results):
         fresh.start("tour")
         say("slower please")
-        fresh.wait(lambda: bool(told.results))
-    assert (told.results[0].outcome, len(versions)) == (CorrectionResult.APPLIED, 2)
+        fresh.wait(lambda: bool(results))
+    assert (results[0].outcome, len(versions)) == (CorrectionResult.APPLIED, 2)
     stale = edit_plan(Edit((SLOWER,), "slower", version=0))
     assert (stale.error_code, stale.version) == (Code.STALE, 1)
     assert "the plan is at version 1 now; the edit was made for 0" in stale.error_msg
 
 
-def test_words_that_are_always_overtaken_are_given_up(fresh, told, memory):
-    def outrun(words: str, situation: Situation) -> Edit:
-        return Edit((SLOWER,), words, situation.version + 1)
+def test_words_that_are_always_overtaken_are_given_up(fresh, memory):
+    times = []
 
-    with second_listener(fresh, outrun, memory) as say:
+    def outrun(words: str, situation: Situation) -> Edit:
+        times.append(words)
+        return Edit((SLOWER,), words, situation.version + len(times))
+
+    with second_listener(fresh, outrun, memory) as (say, results):
         fresh.start("tour")
         say("slower please")
-        fresh.wait(lambda: bool(told.results))
-    assert told.results[0].outcome == CorrectionResult.REFUSED
-    assert told.results[0].message == "the plan changes faster than I can read; say it again"
+        fresh.wait(lambda: bool(results))
+    assert results[0].outcome == CorrectionResult.REFUSED
+    assert results[0].message == "the plan changes faster than I can read; say it again"
 
 
-def test_an_edit_that_cannot_be_made_leaves_the_plan_and_says_why(fresh, told, edit_plan):
+def test_words_for_a_step_that_is_over_are_read_once_more_and_then_refused(fresh, memory):
+    readings = []
+
+    def too_late(words: str, situation: Situation) -> Edit:
+        readings.append(words)
+        return Edit((Rebind("1", "object", "blue block"),), words, situation.version)
+
+    with second_listener(fresh, too_late, memory) as (say, results):
+        running = fresh.start(COMMAND)
+        fresh.wait(lambda: running_step(fresh) == "2" or running.is_done)
+        say("no, the blue one")
+        fresh.wait(lambda: bool(results))
+    assert (results[0].outcome, len(readings)) == (CorrectionResult.REFUSED, 2)
+    assert results[0].message == 'step 1, pick("red block"), is over (done) and cannot be changed any more'
+
+
+def test_an_edit_that_cannot_be_made_leaves_the_plan_and_says_why(fresh, edit_plan):
     running = fresh.start(COMMAND)
-    steps = [step.id for step in told.status.steps]
+    steps = [step.id for step in fresh.plan.steps]
     refused = edit_plan(Edit((Insert("pick", {"object": "vase"}, "2"),), "first the vase"))
     assert refused.error_code == Code.REFUSED
     assert "the rest of the plan could not be done then" in refused.error_msg
@@ -250,42 +253,42 @@ def test_an_edit_that_cannot_be_made_leaves_the_plan_and_says_why(fresh, told, e
     assert edit_plan(Edit((SLOWER,)), plan_id="another").error_code == Code.NO_PLAN
     result = fresh.finish(running)
     assert result.succeeded, result.message
-    assert ([step.id for step in told.status.steps], told.status.version) == (steps, 0)
+    assert ([step.id for step in fresh.plan.steps], fresh.plan.version) == (steps, 0)
 
 
-def test_what_is_only_looked_at_changes_nothing(fresh, told, edit_plan):
+def test_what_is_only_looked_at_changes_nothing(fresh, edit_plan):
     fresh.start("tour")
     seen = edit_plan(Edit((SLOWER,)), only_check=True)
     assert (seen.error_code, list(seen.difference)) == (Code.ACCEPTED, ["~ speed 1 -> 0.5 of the full speed"])
-    assert (seen.version, told.status.version) == (0, 0)
+    assert (seen.version, fresh.plan.version) == (0, 0)
 
 
-def test_without_a_plan_one_is_told_to_say_it_as_a_command(fresh, told):
+def test_without_a_plan_one_is_told_to_say_it_as_a_command(fresh):
     answer = fresh.client.correct("slower")
     assert (answer.outcome, answer.message) == (Outcome.NOTHING, "no plan is running: say it as a command")
     answer = fresh.client.correct("stop")
     assert (answer.outcome, answer.message) == (Outcome.NOTHING, "no plan was running")
 
 
-def test_when_the_listener_dies_nothing_is_lost_and_the_edit_can_still_be_taken_back(fresh, told):
+def test_when_the_listener_dies_nothing_is_lost_and_the_edit_can_still_be_taken_back(fresh):
     fresh.start("tour")
     assert applied(fresh.client.correct("much slower"))
     os.kill(fresh.processes.pid("correction_listener"), signal.SIGKILL)
     fresh.wait(lambda: fresh.client.node.count_subscribers("correction") == 2)  # the dead one is not forgotten yet
-    assert (told.status.state, told.status.version) == (PlanStatus.RUNNING, 1)
+    assert (fresh.plan.state, fresh.plan.version) == (PlanStatus.RUNNING, 1)
     answer = fresh.client.correct("undo that")
     assert applied(answer), answer.message
     assert answer.message == "~ speed 0.25 -> 1 of the full speed"
 
 
-def test_after_the_executor_dies_it_tells_what_was_done_and_what_was_corrected(fresh, told):
+def test_after_the_executor_dies_it_tells_what_was_done_and_what_was_corrected(fresh):
     running = fresh.start(COMMAND)
     assert applied(fresh.client.correct("slower"))
-    killed = told.status.executor
+    killed = fresh.plan.executor
     os.kill(fresh.processes.pid("plan_executor"), signal.SIGKILL)
     assert fresh.finish(running).code == ExecuteCommand.Result.EXECUTOR_LOST
     fresh.wait(lambda: fresh.speed < 0.01)
-    fresh.wait(lambda: told.status.executor != killed)
+    fresh.wait(lambda: fresh.plan.executor != killed)
     left = f"left unfinished earlier: “{COMMAND}”, before any step was done, corrected by “slower”"
-    assert told.status.message == f"{left}; say “go on” to have the rest done"
+    assert fresh.plan.message == f"{left}; say “go on” to have the rest done"
     fresh.wait(lambda: left in fresh.client.correct("slower").message)  # once the listener knows the new one

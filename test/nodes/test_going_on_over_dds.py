@@ -8,45 +8,33 @@ from collections.abc import Iterator
 
 import pytest
 from llm_planner_interfaces.action import ExecuteCommand
-from llm_planner_interfaces.msg import CommandStatus, PlanStatus
+from llm_planner_interfaces.msg import CommandStatus
 
 from llm_planner.correction.dialogue import Outcome
-from llm_planner.nodes.shell import LATCHED, RELIABLE
+from llm_planner.nodes.shell import RELIABLE
 from llm_planner.world.predicates import in_
 
 COMMAND = "put the red block in the green bowl"
 Code = ExecuteCommand.Result
 
 
-class Heard:
-    """The newest word of the executor, and of each command."""
-
-    def __init__(self, node) -> None:
-        self.plan = PlanStatus()
-        self.commands: dict[str, CommandStatus] = {}
-        self._node = node
-        self._subscriptions = (
-            node.create_subscription(PlanStatus, "plan_status", self._on_plan, LATCHED),
-            node.create_subscription(CommandStatus, "command_status", self._on_command, RELIABLE),
-        )
-
-    def _on_plan(self, message: PlanStatus) -> None:
-        self.plan = message
-
-    def _on_command(self, message: CommandStatus) -> None:
-        self.commands[message.command] = message
-
-    def close(self) -> None:
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
-
-
 @pytest.fixture
-def heard(fresh) -> Iterator[Heard]:
-    heard = Heard(fresh.client.node)
-    fresh.wait(lambda: heard.plan.executor != 0)
+def ended(fresh) -> Iterator[dict[str, CommandStatus]]:
+    """How commands have ended, by their words."""
+    heard: dict[str, CommandStatus] = {}
+
+    def note(message: CommandStatus) -> None:
+        if message.state == CommandStatus.ENDED:
+            heard[message.command] = message
+
+    subscription = fresh.client.node.create_subscription(CommandStatus, "command_status", note, RELIABLE)
     yield heard
-    heard.close()
+    fresh.client.node.destroy_subscription(subscription)
+
+
+@pytest.fixture(autouse=True)
+def rest(fresh) -> Iterator[None]:
+    yield
     fresh.client.stop("the test is over")
 
 
@@ -55,20 +43,20 @@ def carrying(system, name: str) -> bool:
     return system.scene.held == name and system.scene.find(name).position[2] > 0.1
 
 
-def test_when_the_executor_dies_while_it_carries_the_rest_is_done_as_it_was_corrected(fresh, heard):
+def test_when_the_executor_dies_while_it_carries_the_rest_is_done_as_it_was_corrected(fresh):
     fresh.client.correct("slower")  # whoever reads corrections is awake
     running = fresh.start(COMMAND)
     for words in ("no, the blue one", "slower"):
         answer = fresh.client.correct(words)
         assert answer.outcome is Outcome.APPLIED, answer.message
     fresh.wait(lambda: carrying(fresh, "blue block") or running.is_done)
-    killed = heard.plan.executor
+    killed = fresh.plan.executor
     os.kill(fresh.processes.pid("plan_executor"), signal.SIGKILL)
     assert fresh.finish(running).code == Code.EXECUTOR_LOST
-    fresh.wait(lambda: heard.plan.executor != killed)
-    assert heard.plan.message.endswith(
+    fresh.wait(lambda: fresh.plan.executor != killed)
+    assert fresh.plan.message.endswith(
         "corrected by “no, the blue one”, “slower”; say “go on” to have the rest done"
-    ), heard.plan.message
+    ), fresh.plan.message
     fresh.wait(lambda: fresh.speed < 0.01)
     assert fresh.scene.held == "blue block"
 
@@ -78,11 +66,11 @@ def test_when_the_executor_dies_while_it_carries_the_rest_is_done_as_it_was_corr
     assert result.succeeded, result.message
     assert in_(fresh.scene, "blue block", "green bowl")
     assert not in_(fresh.scene, "red block", "green bowl")
-    assert [step.skill for step in heard.plan.steps] == ["place_in"]
+    assert [step.skill for step in fresh.plan.steps] == ["place_in"]
     assert 0.1 < max(speeds) < 0.5 * 2.61 + 0.05  # the fastest joint's limit [rad/s], and what is made up for
 
 
-def test_what_a_person_stopped_goes_on_when_they_say_so_as_a_correction(fresh, heard):
+def test_what_a_person_stopped_goes_on_when_they_say_so_as_a_correction(fresh, ended):
     running = fresh.start(COMMAND)
     fresh.wait(lambda: carrying(fresh, "red block") or running.is_done)
     fresh.client.stop("test")
@@ -91,12 +79,12 @@ def test_what_a_person_stopped_goes_on_when_they_say_so_as_a_correction(fresh, h
     answer = fresh.client.correct("go on")
     assert answer.outcome is Outcome.APPLIED, answer.message
     assert answer.message == "the language planner is asked to go on with what was left"
-    fresh.wait(lambda: "go on" in heard.commands and heard.commands["go on"].state == CommandStatus.ENDED)
-    assert heard.commands["go on"].error_code == Code.SUCCEEDED, heard.commands["go on"].message
+    fresh.wait(lambda: "go on" in ended)
+    assert ended["go on"].error_code == Code.SUCCEEDED, ended["go on"].message
     assert in_(fresh.scene, "red block", "green bowl")
 
 
-def test_when_the_skill_server_dies_the_rest_is_done_once_it_is_back(fresh, heard):
+def test_when_the_skill_server_dies_the_rest_is_done_once_it_is_back(fresh):
     running = fresh.start(COMMAND)
     os.kill(fresh.processes.pid("skill_server"), signal.SIGKILL)
     assert fresh.finish(running).code == Code.SKILLS_LOST
@@ -108,7 +96,7 @@ def test_when_the_skill_server_dies_the_rest_is_done_once_it_is_back(fresh, hear
     assert in_(fresh.scene, "red block", "green bowl")
 
 
-def test_while_a_command_is_under_way_there_is_nothing_to_go_on_with(fresh, heard):
+def test_while_a_command_is_under_way_there_is_nothing_to_go_on_with(fresh):
     fresh.start(COMMAND)
     result = fresh.say("go on")
     assert (result.code, result.message) == (
@@ -117,7 +105,7 @@ def test_while_a_command_is_under_way_there_is_nothing_to_go_on_with(fresh, hear
     )
 
 
-def test_of_a_command_that_has_succeeded_nothing_is_left(fresh, heard):
+def test_of_a_command_that_has_succeeded_nothing_is_left(fresh):
     assert fresh.say("wave").succeeded
     result = fresh.say("go on")
     assert result.code == Code.REFUSED

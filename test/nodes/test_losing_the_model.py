@@ -12,8 +12,6 @@ import pytest
 from llm_planner_interfaces.action import ExecuteCommand
 from llm_planner_interfaces.msg import PlanStatus
 
-from llm_planner.nodes.shell import LATCHED
-
 Code = ExecuteCommand.Result
 
 
@@ -21,23 +19,11 @@ def signal_to(system, name: str, number: signal.Signals) -> None:
     os.kill(system.processes.pid(name), number)
 
 
-@pytest.fixture
-def plan_state(fresh) -> Iterator[Callable[[], int]]:
-    """What the executor said last of its plan."""
-    heard = [PlanStatus()]
-    node = fresh.client.node
-    subscription = node.create_subscription(
-        PlanStatus, "plan_status", lambda status: heard.__setitem__(0, status), LATCHED
-    )
-    yield lambda: heard[0].state
-    node.destroy_subscription(subscription)
-
-
-def test_when_the_language_planner_dies_its_plan_ends_and_the_arm_rests(fresh, plan_state):
+def test_when_the_language_planner_dies_its_plan_ends_and_the_arm_rests(fresh):
     fresh.start("tour")
-    fresh.wait(lambda: plan_state() == PlanStatus.RUNNING)
+    fresh.wait(lambda: fresh.plan.state == PlanStatus.RUNNING)
     signal_to(fresh, "language_planner", signal.SIGKILL)
-    fresh.wait(lambda: plan_state() != PlanStatus.RUNNING)
+    fresh.wait(lambda: fresh.plan.state != PlanStatus.RUNNING)
     fresh.wait(lambda: fresh.speed < 0.01)
     resting = fresh.qpos
     fresh.client.spin_for(1.0)
@@ -45,11 +31,11 @@ def test_when_the_language_planner_dies_its_plan_ends_and_the_arm_rests(fresh, p
     assert fresh.works_again()
 
 
-def test_when_the_language_planner_is_held_up_for_long_its_plan_ends_and_it_tells_the_truth_after(fresh, plan_state):
+def test_when_the_language_planner_is_held_up_for_long_its_plan_ends_and_it_tells_the_truth_after(fresh):
     running = fresh.start("tour")
-    fresh.wait(lambda: plan_state() == PlanStatus.RUNNING)
+    fresh.wait(lambda: fresh.plan.state == PlanStatus.RUNNING)
     signal_to(fresh, "language_planner", signal.SIGSTOP)
-    fresh.wait(lambda: plan_state() != PlanStatus.RUNNING)
+    fresh.wait(lambda: fresh.plan.state != PlanStatus.RUNNING)
     fresh.wait(lambda: fresh.speed < 0.01)
     signal_to(fresh, "language_planner", signal.SIGCONT)
     result = fresh.finish(running)
@@ -58,16 +44,16 @@ def test_when_the_language_planner_is_held_up_for_long_its_plan_ends_and_it_tell
     assert fresh.works_again()
 
 
-def test_an_executor_that_was_held_up_does_not_go_on_with_a_plan_that_was_given_up(fresh, plan_state):
+def test_an_executor_that_was_held_up_does_not_go_on_with_a_plan_that_was_given_up(fresh):
     running = fresh.start("tour")
-    fresh.wait(lambda: plan_state() == PlanStatus.RUNNING)
+    fresh.wait(lambda: fresh.plan.state == PlanStatus.RUNNING)
     signal_to(fresh, "plan_executor", signal.SIGSTOP)
     result = fresh.finish(running)
     assert result.code == Code.EXECUTOR_LOST
     fresh.wait(lambda: fresh.speed < 0.01)
     resting = fresh.qpos
     signal_to(fresh, "plan_executor", signal.SIGCONT)
-    fresh.wait(lambda: plan_state() != PlanStatus.RUNNING)
+    fresh.wait(lambda: fresh.plan.state != PlanStatus.RUNNING)
     fresh.client.spin_for(1.0)
     assert fresh.qpos == pytest.approx(resting, abs=0.02)
     assert fresh.works_again()

@@ -24,8 +24,8 @@ from llm_planner.correction.edits import (
     Shift,
     Undo,
 )  # fmt: skip
-from llm_planner.plan.draft import EditError
-from llm_planner.plan.editing import StaleEditError, edited
+from llm_planner.plan.draft import EditError, StaleEditError
+from llm_planner.plan.editing import edited
 from llm_planner.plan.events import (
     CancelSkill,
     PauseRequested,
@@ -105,7 +105,7 @@ def test_a_step_that_has_taken_its_thing_already_takes_no_other(started):
     told = started()
     told.robot.scene = replace(told.robot.scene, held="red block")
     told.observe()
-    with pytest.raises(EditError, match="cannot be changed any more: the robot holds the red block"):
+    with pytest.raises(StaleEditError, match="cannot be changed any more: the robot holds the red block"):
         edit(told, Rebind("1", "object", "green block"))
 
 
@@ -114,7 +114,7 @@ def test_what_was_let_go_already_goes_nowhere_else(started):
     told.step()
     told.robot.scene = replace(told.robot.scene, held="")
     told.observe()
-    with pytest.raises(EditError, match="cannot be changed any more: the robot has let it go"):
+    with pytest.raises(StaleEditError, match="cannot be changed any more: the robot has let it go"):
         edit(told, Rebind("2", "object", "blue bowl"))
 
 
@@ -290,7 +290,9 @@ def test_a_step_that_has_just_ended_is_judged_and_not_done_again(settling):
 
 
 def test_a_step_that_has_just_ended_becomes_no_other(settling):
-    with pytest.raises(EditError, match=r'step 1, pick\("red block"\), cannot be changed any more: it has just been'):
+    with pytest.raises(
+        StaleEditError, match=r'step 1, pick\("red block"\), cannot be changed any more: it has just been'
+    ):
         edit(settling, Remove("1"), Remove("2"))
 
 
