@@ -32,6 +32,7 @@ from llm_planner.simulation.trajectory import sample
 
 KEPT = 1e-3  # [m] of keep-out slack up to which a zone counts as kept
 BEYOND = 0.5  # [rad, m] further than a joint could come in the time, a wish pulls no harder
+BRAKING_STAGE = 0.0125  # [s] in whole ones of which each joint comes to rest
 KEEP_WIDTH = float("nan")  # before any reference: the fingers stay as they are
 
 
@@ -244,7 +245,7 @@ class MpcController:
         return self._brake(start, now)
 
     def _brake(self, start: StartState, now: float) -> JointTrajectory:
-        return fallback.brake(start, self._stopping, now, self.settings.horizon.dt, self._width)
+        return fallback.brake(start, self._stopping, now, BRAKING_STAGE, self._width)
 
 
 def _told(statistics: TickStatistics, kept: Kept) -> TickStatistics:

@@ -45,19 +45,30 @@ class RateLimiter:
         count = round(duration / STAGE)
         qpos, qvel, qacc = [self.qpos], [self.qvel], []
         for k in range(count):
-            trajectory = in_force(time + k * STAGE)
-            acceleration = self._acceleration(trajectory, time + k * STAGE)
+            start = time + k * STAGE
+            trajectory, following = in_force(start), in_force(start + STAGE)
+            acceleration = self._acceleration(trajectory, following, start)
             qacc.append(acceleration)
             self.qpos = self.qpos + STAGE * self.qvel + 0.5 * STAGE * STAGE * acceleration
             self.qvel = self.qvel + STAGE * acceleration
             qpos.append(self.qpos)
             qvel.append(self.qvel)
-        return JointTrajectory(time, STAGE, np.array(qpos), np.array(qvel), np.array(qacc), trajectory.gripper_width)
+        return JointTrajectory(time, STAGE, np.array(qpos), np.array(qvel), np.array(qacc), following.gripper_width)
 
-    def _acceleration(self, trajectory: JointTrajectory, time: float) -> Array:
+    def _acceleration(self, trajectory: JointTrajectory, following: JointTrajectory, time: float) -> Array:
+        """Over a stage from `time` [s] on, at the end of which `following` is in force; what it leaps from
+        `trajectory` is caught up with later."""
         wanted = sample(trajectory, time)
+        leap = min(max(following.start_time, time), time + STAGE)
+        ahead = _gained(trajectory, time, leap) + _gained(following, leap, time + STAGE)
         spring = FREQUENCY * FREQUENCY * (wanted.qpos - self.qpos) + 2.0 * FREQUENCY * (wanted.qvel - self.qvel)
         slowest, fastest = (-self._qvel_max - self.qvel) / STAGE, (self._qvel_max - self.qvel) / STAGE
-        wished = np.clip(wanted.qacc + spring, slowest, fastest)
+        wished = np.clip(ahead / STAGE + spring, slowest, fastest)
         limited: Array = np.clip(wished, -self._qacc_max, self._qacc_max)
         return limited
+
+
+def _gained(trajectory: JointTrajectory, since: float, until: float) -> Array:
+    """By how much the joints get faster (nq,) [rad/s]."""
+    gained: Array = sample(trajectory, until).qvel - sample(trajectory, since).qvel
+    return gained

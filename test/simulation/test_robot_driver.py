@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llm_planner.control.fallback import hold, sample
+from llm_planner.control.fallback import brake, hold, sample
+from llm_planner.control.limits import LimitShare
 from llm_planner.control.reference import JointTrajectory
 from llm_planner.simulation.command_queue import CommandQueue
 from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS
@@ -18,6 +19,7 @@ from llm_planner.skills.episode import Episode, EpisodeSettings
 from llm_planner.skills.library import load_skills
 
 HOME = np.array(HOME_QPOS)
+LIMITS = LimitShare().stopping(PANDA_LIMITS)
 
 
 def resting(start_time: float, offset: float = 0.0) -> JointTrajectory:
@@ -30,6 +32,14 @@ def moving(start_time: float = 0.0) -> JointTrajectory:
     qvel = np.vstack([np.zeros(7), 0.05 * np.cumsum(qacc, axis=0)])
     qpos = HOME + np.vstack([np.zeros(7), np.cumsum(0.05 * qvel[:-1] + 0.5 * 0.05**2 * qacc, axis=0)])
     return JointTrajectory(start_time, 0.05, qpos, qvel, qacc, 0.04)
+
+
+def shortened(plan: JointTrajectory, begins: float) -> JointTrajectory:
+    """The rest of `plan`, in stages of 1 ms."""
+    times = np.arange(begins, 1.0 + 5e-4, 1e-3)
+    states = [sample(plan, time) for time in times]
+    qpos, qvel, qacc = (np.array([getattr(one, name) for one in states]) for name in ("qpos", "qvel", "qacc"))
+    return JointTrajectory(begins, 1e-3, qpos, qvel, qacc[:-1], 0.04)
 
 
 def test_a_trajectory_is_in_force_from_its_own_start_on():
@@ -68,6 +78,29 @@ def test_a_command_that_comes_late_is_caught_up_with():
     for k in range(10, 200):
         limiter.advance(lambda _: plan, k * 0.01, 0.01)
     assert limiter.qpos == pytest.approx(plan.qpos[-1], abs=1e-4)
+
+
+@pytest.mark.parametrize("late", [0.0, 0.001, 0.004])
+def test_braking_that_begins_between_two_stages_ends_at_rest(late):
+    queue, limiter = CommandQueue(moving()), RateLimiter(PANDA_LIMITS, HOME)
+    for k in range(50):
+        if k == 40:
+            braking = brake(sample(moving(), 0.4 + late), LIMITS, 0.4 + late, 0.0125, 0.04)
+            queue.add(braking, 0.4)
+        limiter.advance(queue.at, k * 0.01, 0.01)
+    assert np.abs(limiter.qvel).max() < 0.002
+
+
+def test_commands_that_continue_one_another_are_followed_wherever_they_begin():
+    queue, limiter, plan = CommandQueue(moving()), RateLimiter(PANDA_LIMITS, HOME), moving()
+    for k in range(100):
+        begins = 0.01 * k + 0.003
+        if begins < 0.95:
+            queue.add(shortened(plan, begins), 0.01 * k)
+        limiter.advance(queue.at, k * 0.01, 0.01)
+        expected = sample(plan, 0.01 * (k + 1))
+        assert limiter.qvel == pytest.approx(expected.qvel, abs=2e-3)
+        assert limiter.qpos == pytest.approx(expected.qpos, abs=2e-4)
 
 
 def test_how_far_a_command_begins_from_the_joints_is_told():
