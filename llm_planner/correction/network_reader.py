@@ -1,7 +1,11 @@
-"""Reads corrections with the compact network, and asks where its prediction set does not hold exactly one reading."""
+"""Reads corrections with the compact network, and asks where its prediction set does not hold exactly one reading.
+
+Readings that nothing could be done about in this plan are left out of the set, and those that come to the same are one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from llm_planner.correction.building import build
@@ -16,6 +20,7 @@ from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources, offline_sources
 
 TALK = 0.5  # from this probability on of being no correction, nothing is asked
+LEAST = 0.25  # probability of the readings whose edit is made because no other can be
 _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
 _NOTHING = (Request(Intent.NOTHING),)
 
@@ -31,9 +36,23 @@ def read_by_network(
     found = (reader or load_compact_reader()).read(words, names_of(situation.scene))
     if not found.readings or _is_talk(found):
         return Edit((), words, situation.version)
-    if not found.is_sure:
-        return Edit((_question(words, found),), words, situation.version)
-    return _edit(_fitting(found.conformal[0].requests, situation), words, situation, sources)
+    if found.is_sure:
+        return _edit(_fitting(found.conformal[0].requests, situation), words, situation, sources)
+    edits = [_edit(_fitting(one.requests, situation), words, situation, sources) for one in found.conformal]
+    return _only_one(found, edits) or Edit((_question(words, found),), words, situation.version)
+
+
+def _only_one(found: Readings, edits: Sequence[Edit]) -> Edit | None:
+    """The one edit that the readings of the prediction set come to, leaving out what cannot be done."""
+    can_be_done = [(one, edit) for one, edit in zip(found.conformal, edits, strict=True) if not _asks(edit)]
+    share = sum(reading.probability for reading, _ in can_be_done)
+    first = can_be_done[0][1] if can_be_done else None
+    alike = first is not None and all(edit.operations == first.operations for _, edit in can_be_done)
+    return first if alike and share > LEAST else None
+
+
+def _asks(edit: Edit) -> bool:
+    return any(isinstance(one, Clarify) for one in edit.operations)
 
 
 def _is_talk(found: Readings) -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from llm_planner.correction.believable import believable
+from llm_planner.correction.clauses import normal
 from llm_planner.correction.edits import Adjust, Cancel, Change, Clarify, Edit, Hold, Operation
 from llm_planner.correction.rule_reader import read_by_rules
 from llm_planner.correction.situation import Situation
+from llm_planner.correction.slips import unknown
 from llm_planner.correction.sources import Sources, sources_with
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.factory import open_model
@@ -85,6 +87,10 @@ def _by_network(words: str, situation: Situation) -> Edit:
     """What the rules read does not depend on the network: without its weights, the rest is no correction."""
     from llm_planner.correction.network_reader import read_by_network
 
+    strange = unknown(normal(words))
+    if 2 * len(strange) >= len(words.split()) > 0:
+        told = f"I do not know {' or '.join(f'“{word}”' for word in strange)}; say it in other words, in English"
+        return Edit((Clarify(told),), words, situation.version)
     try:
         edit = read_by_network(words, situation)
     except LanguageModelError:

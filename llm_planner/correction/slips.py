@@ -27,6 +27,13 @@ def english() -> frozenset[str]:
     return frozenset((*learnt, *NOUNS, *ELSEWHERE, *KIND_WORDS, *MORE_NOUNS))
 
 
+def unknown(text: str) -> tuple[str, ...]:
+    """Words of a `normal` text that no phrase has, and that are no English that was learnt: of another language, maybe."""
+    known = _fixed_words() | english()
+    words = (word for word in text.split() if word.isalpha())
+    return tuple(word for word in words if not known & {word, word.removesuffix("s")})
+
+
 def corrected(text: str, scene: Scene) -> str:
     """The text with words that are unknown put right, where exactly one known word is a slip away."""
     rooms = scene.building.names if scene.building else ()

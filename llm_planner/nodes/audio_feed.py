@@ -36,6 +36,9 @@ MOST_MISSED = 500  # messages of sound that are kept until the ears are open
 class Hearing(Protocol):
     """Cuts a stream of sound, as `speech.listening.Listener` does."""
 
+    @property
+    def paused(self) -> Utterance | None: ...
+
     def hear(self, chunk: bytes) -> list[StopHeard | Utterance]: ...
 
 
@@ -49,7 +52,7 @@ class Ears:
 
 class AudioFeed:
     """Opens the ears in the background at the first sound; without any there is nothing to install. What is said until
-    they are open is heard then.
+    they are open is heard then. At a pause it begins to make out what was said, in case that was all.
 
     `on_stop(words)` is called for a stop word, `on_words(words)` for an utterance that was understood, both from the
     node's executor; `vocabulary()` is asked what may be spoken of.
@@ -68,6 +71,7 @@ class AudioFeed:
         self._open, self._opening = open_ears or _opened, None
         self._ears: Ears | None = None
         self._missed: deque[bytes] = deque(maxlen=MOST_MISSED)
+        self._draft: tuple[Utterance | None, Future] = (None, Future())  # of an utterance that may go on
         node.create_subscription(UInt8MultiArray, "audio", self._on_sound, SENSOR_DATA)
         try:
             from audio_common_msgs.msg import AudioData
@@ -89,7 +93,14 @@ class AudioFeed:
             if hasattr(event, "words"):
                 self._on_stop(event.words)
             else:
-                self._worker.do(lambda heard=event: self._understood(heard)).add_done_callback(self._on_transcript)
+                self._understanding(event).add_done_callback(self._on_transcript)
+        paused = ears.hearing.paused
+        if paused is not None and ears.recogniser.is_cheap:
+            self._draft = (paused, self._understanding(paused))
+
+    def _understanding(self, utterance: Utterance) -> Future:
+        begun, understanding = self._draft
+        return understanding if begun is utterance else self._worker.do(lambda: self._understood(utterance))
 
     def _understood(self, utterance: Utterance) -> Transcript:
         with self._one_at_a_time:

@@ -54,6 +54,18 @@ def test_several_readings_in_the_set_are_a_question_that_offers_each_in_words(re
     )
 
 
+def test_a_reading_that_nothing_can_be_done_about_is_no_other(read):
+    no_teapot = Request(Intent.SKIP, thing="the teapot")
+    assert read((0.3, (SLOWER,)), (0.3, (no_teapot,)), held=2).operations == (Adjust("speed", Change.SCALE, 0.5),)
+    (question,) = read((0.2, (SLOWER,)), (0.3, (no_teapot,)), held=2).operations
+    assert isinstance(question, Clarify)
+
+
+def test_readings_that_come_to_the_same_are_one(read):
+    twice = Request(Intent.SPEED, sense=Sense.EXACT, number=50.0, unit="%")
+    assert read((0.45, (twice,)), (0.4, (twice,)), held=2).operations == (Adjust("speed", Change.SET, 0.5),)
+
+
 def test_a_question_has_at_most_three_options(read):
     some = tuple((0.2, (request,)) for request in (SLOWER, FASTER, SKIP, UNDO))
     assert len(read(*some, held=4).operations[0].options) == 3

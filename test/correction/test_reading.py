@@ -29,6 +29,11 @@ def test_the_reader_that_ships_takes_talk_for_no_correction(at_table):
     assert open_reader("compact").read("the weather is nice today", at_table(running=1)).operations == ()
 
 
+def test_words_of_another_language_are_named(at_table):
+    (question,) = open_reader("compact").read("nein, den blauen", at_table(running=1)).operations
+    assert question.question == "I do not know “nein” or “den” or “blauen”; say it in other words, in English"
+
+
 def test_a_language_model_that_there_is_not_is_refused():
     with pytest.raises(InputError, match="there is no language model 'large'; choose one of: compact, openai"):
         open_reader("large")

@@ -45,15 +45,22 @@ class FakeNode:
 
 
 class FakeEars:
-    """Hears a stop in the byte 1, and an utterance in the byte 2, which is understood as `transcript`."""
+    """Hears a stop in the byte 1, an utterance in the byte 2, which is understood as `transcript`, and a pause in it in
+    the byte 3."""
+
+    is_cheap = True
 
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
+        self.asked = 0
+        self.paused: Utterance | None = None
 
     def hear(self, chunk: bytes) -> list[StopHeard | Utterance]:
+        self.paused = SAID if chunk == b"\3" else None
         return {b"\1": [STOP], b"\2": [SAID]}.get(chunk, [])
 
     def transcribe(self, samples, vocabulary) -> Transcript:
+        self.asked += 1
         assert (samples is SAID.samples, vocabulary) == (True, WORDS)
         return self._transcript
 
@@ -63,7 +70,7 @@ class Heard:
 
     def __init__(self, transcript: Transcript | None) -> None:
         self.node, self.stops, self.words = FakeNode(), [], []
-        ears = FakeEars(transcript) if transcript else None
+        self.ears = ears = FakeEars(transcript) if transcript else None
 
         def open_ears(node) -> Ears:
             if ears is None:
@@ -96,6 +103,23 @@ def test_an_utterance_that_is_understood_is_told():
     heard = Heard(Transcript("a bit slower", 0.9, accepted=True))
     heard.until(lambda: bool(heard.words), b"\2")
     assert heard.words[0] == "a bit slower"
+
+
+def test_what_paused_is_understood_before_it_has_ended_and_only_once():
+    heard = Heard(Transcript("a bit slower", 0.9, accepted=True))
+    heard.node.hear(UInt8MultiArray(data=array("B", b"\3")))
+    heard.until(lambda: heard.ears.asked == 1)
+    assert heard.words == []
+    heard.until(lambda: bool(heard.words), b"\2")
+    assert (set(heard.words), heard.ears.asked) == ({"a bit slower"}, 1)
+
+
+def test_an_expensive_recogniser_is_asked_only_once_all_is_said():
+    heard = Heard(Transcript("a bit slower", 0.9, accepted=True))
+    heard.ears.is_cheap = False
+    heard.node.hear(UInt8MultiArray(data=array("B", b"\3")))
+    heard.until(lambda: bool(heard.stops), b"\1")
+    assert heard.ears.asked == 0
 
 
 def test_chatter_is_not_told():

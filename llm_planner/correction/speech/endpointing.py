@@ -19,15 +19,16 @@ class EndpointSettings:
     """Probabilities of a voice, and times [s].
 
     Speech begins where a voice is likelier than `begins` for `onset` and ends after `silence` without one likelier
-    than `goes_on`; what was heard in the `before` ahead of it belongs to it. A voice that is not `louder` [dB] than
-    what is heard all the time is one of many in the background. Speech that lasts for less than `shortest` is a noise;
-    it is cut at `longest`.
+    than `goes_on`, and may have ended after a `pause`; what was heard in the `before` ahead of it belongs to it. A
+    voice that is not `louder` [dB] than what is heard all the time is one of many in the background. Speech that lasts
+    for less than `shortest` is a noise; it is cut at `longest`.
     """
 
     begins: float = 0.5
     goes_on: float = 0.35
     onset: float = 0.064
     silence: float = 0.3
+    pause: float = 0.16
     before: float = 0.25
     shortest: float = 0.16
     longest: float = 8.0
@@ -53,6 +54,7 @@ class Endpointer:
         self._rest = np.zeros(0, np.float32)
         self._before: deque[Samples] = deque(maxlen=_windows(self._settings.before + self._settings.onset))
         self._speech: list[Samples] = []
+        self._paused: Utterance | None = None
         self._began = self._voiced = self._onset = 0
         self._levels: deque[float] = deque(maxlen=_BACKGROUND)  # of windows in which nobody speaks to us
         self._recent: deque[float] = deque(maxlen=_SMOOTHED)
@@ -61,6 +63,11 @@ class Endpointer:
     def speaking(self) -> Samples | None:
         """What was heard of the utterance so far, while there is one."""
         return np.concatenate(self._speech) if self._speech else None
+
+    @property
+    def paused(self) -> Utterance | None:
+        """The utterance under way, once there is a pause in it: the very one that ends if nothing more is said."""
+        return self._paused
 
     @property
     def time(self) -> float:
@@ -80,7 +87,7 @@ class Endpointer:
         self._detector.reset()
         self._rest = np.zeros(0, np.float32)
         self._before.clear()
-        self._speech, self._onset = [], 0
+        self._speech, self._paused, self._onset = [], None, 0
 
     def flush(self) -> list[Utterance]:
         """The utterance under way, as if silence followed."""
@@ -94,9 +101,12 @@ class Endpointer:
             return None
         self._speech.append(window)
         if voice >= self._settings.goes_on:
-            self._voiced = self._heard
-        if self._heard - self._voiced >= _windows(self._settings.silence):
+            self._voiced, self._paused = self._heard, None
+        quiet = self._heard - self._voiced
+        if quiet >= _windows(self._settings.silence):
             return self._end()
+        if quiet == _windows(self._settings.pause):
+            self._paused = self._so_far()
         return self._cut() if len(self._speech) >= _windows(self._settings.longest) else None
 
     def _voice(self, window: Samples) -> float:
@@ -123,13 +133,15 @@ class Endpointer:
         return self._end()
 
     def _end(self) -> Utterance | None:
-        samples = np.concatenate(self._speech)
-        lasted = self._voiced - self._began
+        ended = self._paused or self._so_far()
         self._before.clear()
-        self._speech, self._onset = [], 0
-        if lasted < _windows(self._settings.shortest):
+        self._speech, self._paused, self._onset = [], None, 0
+        return ended
+
+    def _so_far(self) -> Utterance | None:
+        if self._voiced - self._began < _windows(self._settings.shortest):
             return None
-        return Utterance(samples, self._began * WINDOW / RATE, self._voiced * WINDOW / RATE)
+        return Utterance(np.concatenate(self._speech), self._began * WINDOW / RATE, self._voiced * WINDOW / RATE)
 
 
 def _power(window: Samples) -> float:

@@ -12,6 +12,8 @@ from llm_planner.correction.speech.vocabulary import Vocabulary
 class FallbackRecogniser:
     """Asks `first`; where that fails, `second`, and the transcript's reason says so."""
 
+    is_cheap = False
+
     def __init__(self, first: Recogniser, second: Recogniser) -> None:
         self._first, self._second = first, second
 

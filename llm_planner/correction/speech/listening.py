@@ -53,6 +53,11 @@ class Listener:
         ended = self._endpointer.feed(samples)
         return [*self._stops(), *ended]
 
+    @property
+    def paused(self) -> Utterance | None:
+        """The utterance under way, once there is a pause in it: the very one that ends if nothing more is said."""
+        return self._endpointer.paused
+
     def close(self) -> list[Utterance]:
         """The utterance that the sound ends in the middle of."""
         return self._endpointer.flush()

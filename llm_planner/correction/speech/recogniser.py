@@ -33,5 +33,9 @@ class Recogniser(Protocol):
     def name(self) -> str:
         """What it is called in settings and in what is said to people."""
 
+    @property
+    def is_cheap(self) -> bool:
+        """Whether it may be asked at every pause, before it is known that there is nothing more to come."""
+
     def transcribe(self, samples: Samples, vocabulary: Vocabulary) -> Transcript:
         """The words of one utterance; raises SpeechError where it cannot hear at all (a server that is down)."""

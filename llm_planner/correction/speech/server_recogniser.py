@@ -63,6 +63,7 @@ class ServerRecogniser:
     """Asks a server, once and not again: who speaks to a robot does not wait for a second try."""
 
     name = "server"
+    is_cheap = False
 
     def __init__(self, server: TranscriptionServer) -> None:
         self._server = server

@@ -31,6 +31,7 @@ class SphinxRecogniser:
     """
 
     name = "pocketsphinx"
+    is_cheap = True
 
     def __init__(self) -> None:
         self._decoder = open_decoder(cmn="batch")  # each utterance by itself, whoever spoke before

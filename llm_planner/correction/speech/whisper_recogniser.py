@@ -20,6 +20,7 @@ class WhisperRecogniser:
     """
 
     name = "faster-whisper"
+    is_cheap = False
 
     def __init__(self, weights: Path) -> None:
         if not (weights / "model.bin").is_file():

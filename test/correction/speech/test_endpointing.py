@@ -42,7 +42,7 @@ def test_a_voice_between_silences_is_one_utterance_with_what_was_just_before_it(
     (found,) = utterances(sound((1.0, 0.001), (0.8, 0.3), (1.0, 0.001)))
     assert found.began == pytest.approx(1.0, abs=0.04)
     assert found.ended == pytest.approx(1.8, abs=0.04)
-    assert len(found.samples) / RATE == pytest.approx(0.25 + 0.8 + 0.3, abs=0.1)
+    assert len(found.samples) / RATE == pytest.approx(0.25 + 0.8 + 0.16, abs=0.1)
 
 
 def test_a_pause_between_words_does_not_end_it_and_a_longer_one_does():
@@ -56,6 +56,21 @@ def test_it_is_known_to_have_ended_a_third_of_a_second_after_its_last_sound():
     endpointer = Endpointer(LoudnessDetector())
     known = next(place for place in range(0, len(samples), WINDOW) if endpointer.feed(samples[place : place + WINDOW]))
     assert (known + WINDOW) / RATE - 1.0 <= 0.4
+
+
+def test_what_has_paused_is_what_ends_where_nothing_more_is_said():
+    endpointer, paused = Endpointer(LoudnessDetector()), [None]
+    samples = sound((0.5, 0.001), (0.4, 0.3), (0.2, 0.001), (0.4, 0.3), (1.0, 0.001))
+    for place in range(0, len(samples), WINDOW):
+        ended = endpointer.feed(samples[place : place + WINDOW])
+        if endpointer.paused and endpointer.paused is not paused[-1]:
+            paused.append(endpointer.paused)
+        if ended:
+            break
+    _, first, second = paused
+    assert ended[0] is second
+    assert first.ended == pytest.approx(0.9, abs=0.04)
+    assert endpointer.paused is None
 
 
 def test_a_click_is_no_utterance():
