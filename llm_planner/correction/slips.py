@@ -28,7 +28,7 @@ def english() -> frozenset[str]:
 
 
 def unknown(text: str) -> tuple[str, ...]:
-    """Words of a `normal` text that no phrase has, and that are no English that was learnt: of another language, maybe."""
+    """Words of a `normal` text that no phrase has, nor the English that was learnt: of another language, maybe."""
     known = _fixed_words() | english()
     words = (word for word in text.split() if word.isalpha())
     return tuple(word for word in words if not known & {word, word.removesuffix("s")})
