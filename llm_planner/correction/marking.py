@@ -28,7 +28,8 @@ SIDES = ("left", "right", "far", "near", "back", "front", "leftmost", "rightmost
 SIZES = ("big", "bigger", "biggest", "large", "larger", "largest", "small", "smaller", "smallest", "little")
 OTHER = "other"
 MORE_NOUNS = ("button", "drawer", "stain", "sponge", "dock", "parcel", "laptop", "plant", "toolbox", "kit", "teapot",
-              "person", "man", "woman", "jug")  # fmt: skip
+              "person", "man", "woman", "jug", "teddy bear", "teddy", "tray", "lamp", "charger", "candle", "napkin",
+              "pencil", "notebook", "umbrella")  # fmt: skip
 ONES = ("one", "ones", "thing", "things", "object", "objects", "item", "items")
 _DETERMINERS = "the|that|this|those|these|a|an|my|your|our|any|all the|all|both the|both|every|each|another"
 _POINTING = re.compile(

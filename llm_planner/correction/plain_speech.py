@@ -31,10 +31,13 @@ _GIVING = re.compile(
 _CALLING = re.compile(rf"\b(?:{ways('calling')}) (?=@\d)")
 _LITTLE = frozenset(("bit of a", "little", "tiny", "small", "wee", "slight"))
 _ADDED = r"(?:(?:and )?(?:then|also|plus|oh and|and|finally|lastly|next|after that|afterwards)(?: ,)? )"
-_AUX = r"(?:needs to|wants to|should|must|has to|ought to|is to|is supposed to|is meant to) (?:go|be|come|end up|sit)"
+_AUX = (
+    r"(?:needs to|wants to|should|must|has to|ought to|is to|is supposed to|is meant to|could|can|may|might) "
+    r"(?:go|be|come|end up|sit)"
+)
 _GOES = rf"(?P<thing>#\d+) (?:also |then )?{_AUX} (?P<where>(?:in|on|at|to|next|beside|by|under|behind|inside)\b.*?)"
 _ALSO_GOES = re.compile(
-    rf"^(?P<lead>{_ADDED}){_GOES}$|^{_GOES.replace('P<', 'P<other_')}(?P<end> (?:too|as well|also|afterwards))$"
+    rf"^(?P<lead>{_ADDED}){_GOES}$|^{_GOES.replace('P<', 'P<other_')}(?P<end> (?:too|as well|also|afterwards))(?: ,? ?when you are (?:done|finished|through))?$"
 )
 _SIDE = re.compile(r"left(?! (?:where|there|alone|be|as|out|until|till|in|untouched|for|to last)\b)")  # no leaving
 
