@@ -10,7 +10,8 @@ command, in every third run within 30 ms of a correction. Then nobody says a wor
     there the plan may go on, and has to come to its own end, whatever the corrections have made of it.
 (b) Nothing lost. A command that was taken is in the journal, a correction that was said to be in force too, and what
     was said to be remembered is in the memory.
-(c) Back. A command that is said within 30 s of the kill succeeds. “Gone on”: how often “go on” had the rest done.
+(c) Back. A command that is said within 30 s of the kill succeeds. “Gone on”: how often “go on” had the rest done; what
+    was told where it had not is in the JSON.
 
 Usage: bench_kills.py [--runs 100] [--seed 0] [--nodes safety_filter ...] [--json]
 """
@@ -130,6 +131,7 @@ class _Row:
         self._rested: list[float] = []
         self._back: list[float] = []
         self._told: list[str] = []
+        self._in_vain: list[str] = []
 
     def add(self, number: int, scenario: Scenario, seen: Observed, violations: dict[str, list[str]]) -> None:
         self.runs += 1
@@ -138,9 +140,10 @@ class _Row:
         self._rested.append(rested_after([one for one in seen.motions if one.wall < seen.spoken_again], seen.killed))
         self._back.append(seen.back_after)
         said = ", ".join(f"“{words}” at {at:.2f} s" for at, words in scenario.spoken)
+        where = f"run {number}, {scenario.node} killed {scenario.kill:.2f} s after “{scenario.command}” ({said})"
+        self._in_vain += [f"{where}: {seen.in_vain}"] if seen.in_vain else []
         for promise, lines in violations.items():
             self._counts[promise] += bool(lines)
-            where = f"run {number}, {scenario.node} killed {scenario.kill:.2f} s after “{scenario.command}” ({said})"
             self._told += [f"{where}: {line}" for line in lines]
 
     def report(self) -> dict[str, object]:
@@ -154,6 +157,7 @@ class _Row:
             "back_after_max_s": round(max(back), 1) if back else None,
             "unfinished": self.unfinished,
             "gone_on": self.gone_on,
+            "in_vain": self._in_vain,
             "violations": self._told,
         }
 

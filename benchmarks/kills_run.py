@@ -71,7 +71,7 @@ class Observed:
     """What was heard: commands that were taken, what was answered to what was said, and how the arm moved.
 
     Wall times [s]; `restarted` is the first state of a new simulator, `spoken_again` the end of the silence after the
-    kill. `gone_on`: “go on” had the rest done. `back_after` [s] is how long after the kill, or the end of a plan that
+    kill. `gone_on`: “go on” had the rest done, `in_vain` what was told where it had not. `back_after` [s] is how long after the kill, or the end of a plan that
     went on, a command was said that succeeded, less the time of a vain “go on”; infinite where none was.
     """
 
@@ -84,6 +84,7 @@ class Observed:
     succeeded: bool = False
     message: str = ""
     gone_on: bool = False
+    in_vain: str = ""
     back_after: float = float("inf")
 
 
@@ -148,12 +149,13 @@ class Bench:
         """Somebody speaks again: the rest is to be done; where there is none, something else. A command may be expected
         to succeed soon after `free` [s]."""
         said = seen.spoken_again = time.monotonic()
-        seen.gone_on = not seen.succeeded and self._tried("go on")
+        if not seen.succeeded:
+            seen.gone_on, seen.in_vain = self._tried("go on")
         in_vain = 0.0 if seen.gone_on else time.monotonic() - said
         self._stop()
         while not seen.gone_on and time.monotonic() - free - in_vain < WORKS_WITHIN:
             said = time.monotonic() - in_vain
-            if self._tried("wave"):
+            if self._tried("wave")[0]:
                 break
             self._client.spin_for(0.5)
         else:
@@ -164,14 +166,14 @@ class Bench:
         with suppress(SystemUnreachableError):  # whether it works again is seen next
             self._client.stop("the run is over")
 
-    def _tried(self, words: str) -> bool:
-        """Whether the command succeeds."""
+    def _tried(self, words: str) -> tuple[bool, str]:
+        """Whether the command succeeds, and what is told where it does not."""
         try:
             result = self._client.execute(words, lambda progress: None)
-        except SystemUnreachableError:
-            return False
+        except SystemUnreachableError as error:
+            return False, str(error)
         self._seen.accepted.append(words)
-        return result.succeeded
+        return result.succeeded, "" if result.succeeded else result.message
 
     def forget(self) -> None:
         """The next run begins with an empty memory."""

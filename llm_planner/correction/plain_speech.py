@@ -36,9 +36,8 @@ _AUX = (
     r"(?:go|be|come|end up|sit)"
 )
 _GOES = rf"(?P<thing>#\d+) (?:also |then )?{_AUX} (?P<where>(?:in|on|at|to|next|beside|by|under|behind|inside)\b.*?)"
-_ALSO_GOES = re.compile(
-    rf"^(?P<lead>{_ADDED}){_GOES}$|^{_GOES.replace('P<', 'P<other_')}(?P<end> (?:too|as well|also|afterwards))(?: ,? ?when you are (?:done|finished|through))?$"
-)
+_TOO = r"(?P<end> (?:too|as well|also|afterwards))(?: ,? ?when you are (?:done|finished|through))?"
+_ALSO_GOES = re.compile(rf"^(?P<lead>{_ADDED}){_GOES}$|^{_GOES.replace('P<', 'P<other_')}{_TOO}$")
 _SIDE = re.compile(r"left(?! (?:where|there|alone|be|as|out|until|till|in|untouched|for|to last)\b)")  # no leaving
 
 
