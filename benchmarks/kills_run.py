@@ -71,8 +71,9 @@ class Observed:
     """What was heard: commands that were taken, what was answered to what was said, and how the arm moved.
 
     Wall times [s]; `restarted` is the first state of a new simulator, `spoken_again` the end of the silence after the
-    kill. `gone_on`: “go on” had the rest done, `in_vain` what was told where it had not. `back_after` [s] is how long after the kill, or the end of a plan that
-    went on, a command was said that succeeded, less the time of a vain “go on”; infinite where none was.
+    kill. `gone_on`: “go on” had the rest done; `in_vain` what was told where it had not. `back_after` [s] is how long
+    after the kill, or the end of a plan that went on, a command was said that succeeded, less the time of a vain “go
+    on”; infinite where none was.
     """
 
     accepted: list[str] = field(default_factory=list)
