@@ -2,8 +2,8 @@
 
 The protocol of DROC (Zha et al., arXiv:2311.10678): eight tasks, each in three rounds, every round in other scenes. Two
 scripted people with wishes of their own watch the simulation and say what is not as they want it, in words that are
-read as anybody's; they share one robot and its memory. Each person's first corrections cannot be spared, so beside the
-share of round 1 stands the least that it could be, as the wishes of a person recur in several tasks.
+read as anybody's; they share one robot and its memory. Each person's first corrections cannot be spared, nor the second
+of what is not said to be for always, so beside the share of round 1 stands the least that it could be.
 
 Afterwards other kinds of things, other people and other places are tried: nothing that was learned belongs there.
 
@@ -25,6 +25,8 @@ from typing import Any
 from memory_household import Household, Trial
 from memory_tasks import OTHER_KINDS, OTHER_PLACES, TASKS, Task, setting
 from memory_wishes import PEOPLE
+
+from llm_planner.correction.clauses import has_scope, normal
 
 
 def rounds(home: Household, tasks: Sequence[Task], count: int, seed: int) -> list[Trial]:
@@ -87,17 +89,24 @@ def measured(tasks: Sequence[Task], count: int, seeds: int, show: bool) -> dict[
             for name, some in controls(home, tasks, seed).items():
                 tried[name] = [*tried.get(name, ()), *some]
         alone += without
-        least += len({(trial.user, words) for trial in without if trial.round == 0 for words in trial.said})
+        least += _least([trial for trial in without if trial.round == 0])
     silent = [trial for some in tried.values() for trial in some]
     if show:
         print(*alone, *trials, *silent, sep="\n", file=sys.stderr)
     return figures_of(trials, alone, tried, least, count)
 
 
+def _least(trials: Sequence[Trial]) -> int:
+    """The fewest corrections by which all wishes of these trials can be known: one that does not say for how long it
+    holds is learnt from the second time on."""
+    said = Counter((trial.user, words) for trial in trials for words in trial.said)
+    return sum(min(times, 1 if has_scope(normal(words)) else 2) for (_, words), times in said.items())
+
+
 def figures_of(
     trials: Sequence[Trial], alone: Sequence[Trial], tried: dict[str, list[Trial]], least: int, count: int
 ) -> dict[str, Any]:
-    """What was measured; `least` are the corrections of round 1 without memory, each counted once."""
+    """What was measured; `least` are the corrections that round 1 needs at least."""
     said = [sum(len(trial.said) for trial in some if trial.round == 0) for some in (trials, alone)]
     used, wrong = sum(trial.used for trial in trials), sum(len(trial.misplaced) for trial in trials)
     silent = [trial for some in tried.values() for trial in some]

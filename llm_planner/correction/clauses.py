@@ -28,6 +28,7 @@ _ENDINGS = (
     (r"'re\b", " are"), (r"\bi'm\b", "i am"), (r"'d\b", " would"), (r"'ll\b", " will"), (r"'ve\b", " have"),
 )  # fmt: skip
 _PAUSE = re.compile(r"(?<!\d)[.,]|[.,](?!\d)|[;:!?…—–()\"“”]|\.\.+|\s-+\s")
+_PER_SECOND = re.compile(r"(?<=\d) ?(m|cm|mm) ?(?:/ ?s(?:ec|econd)?|(?:per|a) second)\b")
 _DASH = re.compile(r"(?<=\w)-(?=\w)")
 
 _AGAIN = re.compile(r"\b(?!do\b|that\b|had\b)([a-z]+)(?: ,)?(?: \1\b)+")
@@ -66,12 +67,16 @@ _OTHER_AMOUNT = re.compile(rf"(?:, )?(?:and |but )?(?:not|instead of|rather than
 
 def normal(words: str) -> str:
     """Lower case, contractions written out, and every pause a comma between spaces."""
-    text = plain_text(words).lower().replace("’", "'")
+    text = _PER_SECOND.sub(_speed, plain_text(words).lower().replace("’", "'"))
     text = _DASH.sub(" ", _PAUSE.sub(" , ", text))
     text = " ".join(_WHOLE.get(word, word) for word in text.split())
     for pattern, plain in _ENDINGS:
         text = re.sub(pattern, plain, text)
     return tidy(text)
+
+
+def _speed(found: re.Match[str]) -> str:
+    return f" {'metres' if found[1] == 'm' else found[1]} per second"
 
 
 def tidy(text: str) -> str:

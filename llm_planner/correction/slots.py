@@ -72,7 +72,7 @@ def _texts(intent: Intent, said: str, words: Mapping[str, str], slots: Mapping[s
         return {"about": words["o"]}
     scope = {"scope": take_scope(said)[1]} if intent is Intent.RULE else {}
     if intent is Intent.RULE and "text" in slots:  # "mind the vase" says no more than that it is to be avoided
-        said = f"{slots['text']} {slots['thing']}"
+        said = f"{slots['text']} {slots['thing'] or words['n'] + ' per second'}"
     return {"text": said, **scope} if intent in _WITH_TEXT else {}
 
 

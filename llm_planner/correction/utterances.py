@@ -100,7 +100,14 @@ def together(found: Sequence[Request]) -> tuple[Request, ...]:
             request = replace(request, thing=before.thing, text=before.text)
         if request.intent is not Intent.NOTHING and not any(_says_the_same(request, other) for other in asking):
             asking.append(request)
-    return tuple(asking) or (Request(Intent.NOTHING),)
+    return _without_interjection(asking) or (Request(Intent.NOTHING),)
+
+
+def _without_interjection(asking: Sequence[Request]) -> tuple[Request, ...]:
+    """ "Wait, do the mug first" is no order to wait."""
+    first, *others = asking or (Request(Intent.NOTHING),)
+    interjected = first.intent is Intent.HOLD and others and others[0].intent is not Intent.RESUME
+    return tuple(others) if interjected else tuple(asking)
 
 
 def _is_complaint(request: Request) -> bool:

@@ -49,7 +49,7 @@ class CorrectionListenerNode(ShellNode):
     """Reads in threads, and makes edits in the order in which they were said; a stop waits for none of it."""
 
     SETTINGS = (
-        Setting("user", "", "who speaks"),
+        Setting("user", "", "who speaks, and whose lessons hold", may_change=True),
         Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
         Setting("patience", 10.0, "wall time after which words that are still being read are given up [s]", 0.5, 60.0),
         Setting("model", "compact", "language model that reads what rules leave: compact or openai"),

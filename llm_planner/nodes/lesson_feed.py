@@ -50,7 +50,7 @@ class LessonFeed:
         self._thread, self._worker = ThreadPoolExecutor(max_workers=1), Worker(node)
         self._store: LessonStore | None = None
         self._follower: PlanFollower | None = None
-        self._user, self._session = str(node.get_parameter("user").value), str(time.time_ns())
+        self._session = str(time.time_ns())
         self._last: tuple[object, ...] = ()
         self._waiting = deque[PlanStatus]()
         self._trouble, self._is_closed = "", False
@@ -155,7 +155,7 @@ class LessonFeed:
         return self._follower
 
     def _occasion(self, command: str) -> Occasion:
-        return Occasion(time.time(), self._user, self._session, command)
+        return Occasion(time.time(), str(self._node.get_parameter("user").value), self._session, command)
 
     def close(self) -> None:
         """Let what is being kept be kept, and free the file."""

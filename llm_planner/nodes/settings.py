@@ -19,7 +19,8 @@ Value = bool | int | float | str | list[str]
 class Setting:
     """One parameter: its default gives its type; `minimum` and `maximum` bound a number.
 
-    `may_be_off`: a word that may be "off", which ROS reads as False where it is not quoted.
+    `may_be_off`: a word that may be "off", which ROS reads as False where it is not quoted. `may_change`: also while
+    the node runs; all others are read once.
     """
 
     name: str
@@ -28,10 +29,14 @@ class Setting:
     minimum: float | None = None
     maximum: float | None = None
     may_be_off: bool = False
+    may_change: bool = False
 
     def descriptor(self) -> ParameterDescriptor:
         described = ParameterDescriptor(
-            name=self.name, description=self.description, read_only=True, dynamic_typing=self.may_be_off
+            name=self.name,
+            description=self.description,
+            read_only=not self.may_change,
+            dynamic_typing=self.may_be_off,
         )
         if self.minimum is None or self.maximum is None:
             return described

@@ -236,6 +236,24 @@ def test_a_question_is_answered_with_an_option(said, at_table, words) -> None:
     assert said(words, asked) == (Rebind("1", "object", "yellow block"),)
 
 
+@pytest.mark.parametrize(
+    ("words", "formula"),
+    [
+        ("never faster than 0.1 m/s", "G speed(robot) < 0.1"),
+        ("no faster than 5 cm a second, please", "G speed(robot) < 0.05"),
+        ("20cm/s at most", "G speed(robot) < 0.2"),
+    ],
+)
+def test_a_speed_with_its_unit_is_a_rule(at_table, words, formula) -> None:
+    (rule,) = read_by_rules(words, at_table(1)).operations
+    assert rule.formula == formula
+
+
+def test_wait_before_what_is_to_be_done_is_no_order_to_wait(said, at_table) -> None:
+    assert said("wait a second, skip the mug", at_table(1)) == (Remove("3"), Remove("4"))
+    assert said("slower, and wait", at_table(1)) == (*speed(0.5), Hold())
+
+
 def test_several_in_one_breath_keep_their_order(said, at_table) -> None:
     assert said("skip the mug, and then hurry up", at_table(1)) == (Remove("3"), Remove("4"), *speed(2.0))
     assert said("a bit up and slower", at_table(2, "red block")) == (Shift((0.0, 0.0, 0.02)), *speed(0.5))

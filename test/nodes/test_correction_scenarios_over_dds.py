@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from llm_planner_interfaces.msg import PlanStatus, PlanStep
 from llm_planner_interfaces.srv import ResetWorld
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
 
 from llm_planner.correction.dialogue import Outcome
 from llm_planner.correction.speech.audio import AudioFormat, AudioReader
@@ -231,23 +233,31 @@ def test_what_is_spoken_is_understood_though_the_transcription_server_is_down(ar
     assert arm.plan.version == 1
 
 
-def test_two_people_have_preferences_of_their_own(tmp_path, start_system):
-    script, memory = tmp_path / "programs.yaml", str(tmp_path / "memory.sqlite")
-    script.write_text(PROGRAMS, encoding="utf-8")
+def speaks(arm, user: str) -> None:
+    """From now on it is this person who is heard."""
+    client = arm.client.node.create_client(SetParameters, "correction_listener/set_parameters")
+    arm.wait(client.service_is_ready)
+    value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=user)
+    done = client.call_async(SetParameters.Request(parameters=[Parameter(name="user", value=value)]))
+    arm.wait(done.done)
+    assert done.result().results[0].successful, done.result().results[0].reason
+    arm.client.node.destroy_client(client)
+
+
+def test_two_people_have_preferences_of_their_own(arm):
     speeds = {}
     for turn, user in enumerate(("anna", "ben", "anna")):
-        folder = tmp_path / f"turn {turn}"
-        folder.mkdir()
-        model = {"model": "scripted", "model_script": str(script)}
-        with start_system(folder, model, listener={"user": user, "memory": memory}) as system:
-            laid_out(system)
-            running = system.start(COMMAND)
-            if turn == 0:
-                said(system, "always a bit slower with blocks")
-                finished(system, running)
-            else:
-                speeds[user] = said(system, "half speed")
-                system.client.stop("seen enough")
+        speaks(arm, user)
+        laid_out(arm)
+        running = arm.start(COMMAND)
+        if turn == 0:
+            said(arm, "always a bit slower with blocks")
+            finished(arm, running)
+        else:
+            speeds[user] = said(arm, "half speed")
+            arm.client.stop("seen enough")
+            arm.finish(running)
+    speaks(arm, "")
     assert speeds == {
         "ben": "~ speed 1 -> 0.5 of the full speed",
         "anna": "~ speed 0.75 -> 0.5 of the full speed",
