@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 MAIN = [sys.executable, "-m", "llm_planner.cli.main"]
 
 
@@ -42,11 +40,14 @@ def test_stop_with_nothing_running_says_so(fresh):
     assert "Nothing to stop" in llm_planner(fresh, "stop").stdout
 
 
-@pytest.mark.parametrize("words", [("say", "hello"), ("stop",)])
-def test_without_a_running_system_one_paragraph_says_how_to_start_it(system, words):
-    nobody = {"ROS_DOMAIN_ID": "101"}
-    environment = {**os.environ, **nobody}
-    done = subprocess.run([*MAIN, *words], env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1
-    assert "Start one with: llm-planner up" in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+def test_without_a_running_system_one_paragraph_says_how_to_start_it(system):
+    environment = {**os.environ, "ROS_DOMAIN_ID": "101"}  # where nobody is
+    asked = [
+        subprocess.Popen([*MAIN, *words], env=environment, stderr=subprocess.PIPE, text=True)
+        for words in (("say", "hello"), ("stop",))
+    ]
+    for process in asked:
+        _, told = process.communicate(timeout=60)
+        assert process.returncode == 1
+        assert "Start one with: llm-planner up" in told
+        assert len(told.strip().splitlines()) == 1

@@ -14,14 +14,11 @@ from llm_planner.nodes.shell import RELIABLE
 COMMAND = "put the red block in the green bowl"
 
 
-@pytest.fixture(scope="module")
-def learning(tmp_path_factory, start_system) -> Iterator:
-    """A system of its own, which nobody has taught anything."""
-    folder = tmp_path_factory.mktemp("learning")
-    script = folder / "programs.yaml"
-    script.write_text(f'{COMMAND}: |\n  pick("red block")\n  place_in("green bowl")\n', encoding="utf-8")
-    with start_system(folder, {"model": "scripted", "model_script": str(script)}) as running:
-        yield running
+@pytest.fixture
+def learning(fresh):
+    """The system, which nobody has taught anything."""
+    fresh.client.correct("forget everything")
+    return fresh
 
 
 @pytest.fixture

@@ -91,13 +91,6 @@ def system(tmp_path) -> Iterator[RoomsSystem]:
         client.close()
 
 
-def test_the_robot_fetches_a_mug(system):
-    result = system.client.execute("fetch", lambda progress: None)
-    assert result.succeeded, result.message
-    assert system.scene.building.room_at(*system.scene.find("mug").position[:2]) == "lobby"
-    assert (system.scene.robot_room, system.scene.held) == ("lobby", "")
-
-
 def under_way(system):
     submission = system.client.submit("tour")
     system.wait(lambda: system.scene.speed > 0.5 or submission.is_done)
@@ -109,7 +102,12 @@ def seconds(stamp) -> float:
     return stamp.sec + 1e-9 * stamp.nanosec
 
 
-def test_without_a_skill_server_the_controller_commands_a_stop(system):
+def test_the_robot_fetches_a_mug_and_without_a_skill_server_the_controller_commands_a_stop(system):
+    result = system.client.execute("fetch", lambda progress: None)
+    assert result.succeeded, result.message
+    assert system.scene.building.room_at(*system.scene.find("mug").position[:2]) == "lobby"
+    assert (system.scene.robot_room, system.scene.held) == ("lobby", "")
+
     under_way(system)
     system.processes.process("skill_server").kill()
     system.wait(lambda: system.commanded == 0.0)
