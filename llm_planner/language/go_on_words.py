@@ -6,6 +6,7 @@ import re
 
 from llm_planner.language.plain_text import plain_text
 
+GO_ON = "say “go on” to have the rest done"
 _POLITE = frozenset(re.findall(r"\w+", "hey now ok okay please robot so then yes you can"))  # before or after the words
 _WORDS = frozenset(
     ("go on", "continue", "carry on", "resume", "go on with it", "continue with it", "carry on with it", "resume it")

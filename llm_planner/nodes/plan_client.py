@@ -12,12 +12,13 @@ from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
 from rclpy.task import Future
 
+from llm_planner.language.go_on_words import GO_ON
 from llm_planner.nodes.shell import LATCHED
 from llm_planner.nodes.silence import Silence
 
 SILENCE_MAX = 3.0  # wall seconds without a plan status (two a second are sent) after which the executor is lost
-EXECUTOR_LOST = "The plan executor does not answer; the robot stops by itself. Say the command again once it is back."
-_RESTARTED = "The plan executor was restarted under the plan; the robot has stopped. Say the command again."
+EXECUTOR_LOST = f"The plan executor does not answer; the robot stops by itself. Once it is back, {GO_ON}."
+_RESTARTED = f"The plan executor was restarted under the plan; the robot has stopped; {GO_ON}."
 
 OnStatus = Callable[[PlanStatus], None]
 OnEnd = Callable[[ExecutePlan.Result], None]  # whose code may be any of `ExecuteCommand.action`

@@ -14,6 +14,7 @@ from rclpy.action.server import ServerGoalHandle
 from std_msgs.msg import Header
 
 from llm_planner.errors import InputError, LlmPlannerError, QuestionError
+from llm_planner.language.go_on_words import GO_ON
 from llm_planner.nodes.base_messages import MAP_FRAME
 from llm_planner.nodes.correction_messages import tuning_to_msg
 from llm_planner.nodes.edit_service import EditService
@@ -49,7 +50,7 @@ from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.going_on import as_before
 from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
-from llm_planner.plan.leftover import GO_ON, is_left, left_over, offer
+from llm_planner.plan.leftover import is_left, left_over, offer
 from llm_planner.plan.manner import moved_along
 from llm_planner.plan.planning import outcome_of
 from llm_planner.plan.planning_settings import planning_settings
@@ -199,7 +200,7 @@ class PlanExecutorNode(ShellNode):
             running.goal.abort()
         steps, seen = list(map(step_to_msg, running.state.plan.steps)), trace_to_msg(running.state.watch.trace)
         code, may_go_on = _CODES[end.reason], self._unfinished is running
-        return Result(error_code=code, error_msg=end.message, may_go_on=may_go_on, steps=steps, seen=seen)
+        return Result(error_code=code, error_msg=running.told_at_the_end, may_go_on=may_go_on, steps=steps, seen=seen)
 
     def _on_scene(self, restarted: bool) -> None:
         if restarted:

@@ -13,6 +13,7 @@ from rclpy.task import Future
 
 from llm_planner.correction.edits import Edit, Operation
 from llm_planner.correction.lent_manner import Lent, lent, taken_back, with_lesson
+from llm_planner.language.go_on_words import GO_ON
 from llm_planner.nodes.correction_messages import edit_to_text
 from llm_planner.nodes.plan_messages import constraint_to_msg, step_to_msg
 from llm_planner.plan.draft import EditError
@@ -59,6 +60,14 @@ class Running:
         not know, and would undo."""
         end = self.state.end
         return end is not None and end.may_go_on and not self.edits
+
+    @property
+    def told_at_the_end(self) -> str:
+        """How it has ended, and what to say where only a person can have it gone on with; "" before its end."""
+        end = self.state.end
+        if end is None or self.may_go_on or not end.may_go_on:
+            return end.message if end else ""
+        return f"{end.message} If it shall be tried again, {GO_ON}."
 
     def lend(self, operations: Sequence[Operation]) -> Execution:
         """The state with these changes of its motion, until the step under way ends; raises EditError."""

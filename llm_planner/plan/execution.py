@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from llm_planner.language.go_on_words import GO_ON
 from llm_planner.plan.events import (
     CancelSkill,
     Command,
@@ -65,7 +66,7 @@ def advance(state: Execution, event: Event) -> Transition:
         case SceneLost():
             return _interrupted(state, Finish(EndReason.SCENE_LOST, "Nothing shows me the scene any more; I stopped."))
         case SkillServerLost():
-            message = "What runs my skills is gone; the robot has stopped. Say the command again once it is back."
+            message = f"What runs my skills is gone; the robot has stopped. Once it is back, {GO_ON}."
             return _interrupted(state, Finish(EndReason.SKILLS_LOST, message))
         case PauseRequested():
             return _paused(state)

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from llm_planner.errors import InputError
-from llm_planner.language.go_on_words import is_go_on
+from llm_planner.language.go_on_words import GO_ON, is_go_on
 from llm_planner.language.stop_words import is_stop
 from llm_planner.plan.journal import Record, RecordKind, Unfinished
 from llm_planner.plan.manner import Manner
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.plan.plan_record import plan_from_record
 
-GO_ON = "say “go on” to have the rest done"
 _OVER = (StepStatus.FAILED, StepStatus.SKIPPED)  # when the plan was noted: another goes on in their place
 
 

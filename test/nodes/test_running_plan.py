@@ -1,6 +1,7 @@
 """What lessons lend to the step under way of the plan in the executor."""
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from llm_planner.plan.events import SkillFinished
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import start_execution
 from llm_planner.plan.planning import plan_program
+from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.library import load_skills
 from llm_planner.world.scene import Scene
 
@@ -72,3 +74,19 @@ def test_nothing_is_lent_while_no_step_is_under_way(begun):
     running, _, _ = begun
     with pytest.raises(EditError, match="no step is under way for which the motion could be changed"):
         running.lend(slower().operations)
+
+
+def test_who_has_edited_a_plan_that_fails_is_told_how_to_have_it_tried_again(begun):
+    running, state, _ = begun
+    failed = SkillResult(SkillErrorCode.INVALID_ARGUMENT, "it went wrong")
+    state, _ = advance(state, SkillFinished(state.run.step.id, failed))
+    for time in (1.0, 2.0, 3.0):
+        state, _ = advance(state, pretended.SceneObserved(replace(TABLE, time=time)))
+    running.state = state
+    assert (running.may_go_on, running.told_at_the_end) == (True, running.state.end.message)
+    running.edits = (slower(words="slower"),)
+    assert running.told_at_the_end.endswith("If it shall be tried again, say “go on” to have the rest done.")
+
+
+def test_a_plan_under_way_tells_nothing_of_its_end(begun):
+    assert begun[0].told_at_the_end == ""
