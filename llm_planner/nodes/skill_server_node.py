@@ -102,6 +102,10 @@ class SkillServerNode(ShellNode):
         return GoalResponse.ACCEPT if self.is_active else GoalResponse.REJECT
 
     def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
+        """A stop does not wait for the next state of the robot."""
+        running = self._running
+        if running is not None and running.result is None and running.goal.goal_id == goal.goal_id:
+            self._end(running, _stopped(running))
         return CancelResponse.ACCEPT
 
     async def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
@@ -170,8 +174,7 @@ class SkillServerNode(ShellNode):
         if running.result is not None:
             self._finish_at_rest(running)
         elif running.goal.is_cancel_requested or running.abandoned or not self.is_active:
-            name = running.goal.request.skill
-            self._end(running, SkillResult(SkillErrorCode.CANCELED, f"{name} was stopped"))
+            self._end(running, _stopped(running))
         elif state.time >= running.stepped + 0.95 * self._period:
             running.stepped = state.time
             self._step(running)
@@ -247,6 +250,10 @@ class SkillServerNode(ShellNode):
             self.report(WARN, f"no {self._robot.topic} arrive")
         else:
             self.report(OK, self._running.run.phase if self._running else "idle")
+
+
+def _stopped(running: Running) -> SkillResult:
+    return SkillResult(SkillErrorCode.CANCELED, f"{running.goal.request.skill} was stopped")
 
 
 def _result(goal: ServerGoalHandle, result: SkillResult) -> ExecuteSkill.Result:

@@ -37,7 +37,7 @@ class GuardSettings:
     joined_velocity: float = 1.0  # [rad/s]
     joining: float = 0.25
     apart: float = 0.06  # from where it was to have stopped, a robot that has braked by itself stays there
-    late: float = 0.03  # [s] heard twice as late, braking differs from what was under way by so much of their speeds
+    late: float = 0.045  # [s] heard twice as late, braking differs from what was under way by so much of their speeds
     resync: float = 0.1  # measured this far from where it should be, the robot is taken to be where it is measured
 
 
