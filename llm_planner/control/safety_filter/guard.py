@@ -37,7 +37,6 @@ class GuardSettings:
     joined_velocity: float = 1.0  # [rad/s]
     joining: float = 0.25
     apart: float = 0.06  # from where it was to have stopped, a robot that has braked by itself stays there
-    late: float = 0.045  # [s] heard twice as late, braking differs from what was under way by so much of their speeds
     resync: float = 0.1  # measured this far from where it should be, the robot is taken to be where it is measured
 
 
@@ -104,7 +103,7 @@ class Guard:
             self.why = "it begins elsewhere"
             return None
         if away > settings.same_position or faster > settings.same_velocity:
-            plan = self._braked(present, plan, now, away, faster) or joined(present, plan, now, settings.joining)
+            plan = self._braked(present, plan, now, away) or joined(present, plan, now, settings.joining)
         self.why = self._safety.prove(plan, now, constraints).why
         if self.why:
             return None
@@ -112,18 +111,18 @@ class Guard:
         return plan
 
     def _braked(
-        self, present: StartState, plan: JointTrajectory, now: float, away: float, faster: float
-    ) -> JointTrajectory | None:
-        """The hardest braking, where `plan` is to rest as soon and was only heard late; None for any other plan.
+        self, present: StartState, plan: JointTrajectory, now: float, away: float
+    ) -> JointTrajectory | None:  # fmt: skip
+        """The hardest braking, where `plan` only brakes and was heard late, or stands where such braking was to end,
+        `away` [rad] from `present`; None for any other plan.
 
-        It is `away` [rad] from `present` at `now` and so much `faster` [rad/s]. Whoever stops need not come back to
-        where he was to have stopped.
+        Whoever stops need not come back to where he was to have stopped.
         """
         settings = self.settings
         brake = fallback.brake(present, self._safety.stopping, now, settings.hold, plan.gripper_width)
         rests = fallback.end_time(plan) <= fallback.end_time(brake) + settings.joining
         stays = self._motion is self._brake and away <= settings.apart
-        if not (rests and (stays or away <= settings.late * faster)):
+        if not (rests and (stays or _only_brakes(plan, settings.same_velocity))):
             return None
         self._brake = brake
         return brake
@@ -202,6 +201,12 @@ class Guard:
         ahead = (there.qvel - here.qvel) / hold
         spring = frequency * frequency * (here.qpos - start.qpos) + 2.0 * frequency * (here.qvel - start.qvel)
         return ahead + spring, self._wanted.gripper_width
+
+
+def _only_brakes(plan: JointTrajectory, slow: float) -> bool:
+    """Whether it begins faster than `slow` [rad/s], and no joint ever gets faster."""
+    speeds = np.abs(plan.qvel)
+    return bool(speeds[0].max() > slow and (np.diff(speeds, axis=0) <= STILL).all())
 
 
 def _held(

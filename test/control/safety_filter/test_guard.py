@@ -264,3 +264,13 @@ def test_the_steps_of_a_while_come_as_one_motion_that_ends_at_rest(robot):
     assert motion.qpos[20] == pytest.approx(fallback.sample(plan, 0.24).qpos, abs=1e-3)
     assert SafetyFilter(Ball(0.1), LIMITS).prove(motion, 0.0, WALL).safe
     assert not motion.qvel[-1].any()
+
+
+def test_a_short_plan_that_first_gets_faster_is_joined_and_not_braked(robot):
+    robot.follow(0.3, FREE, towards(9.0))
+    begins = StartState(robot.state.qpos + 0.004, robot.state.qvel, np.zeros(3))
+    braking = -begins.qvel / 0.4
+    plan = fallback.integrate(begins, np.array([-braking, 2 * braking, 2 * braking, braking]), robot.now, 0.1, 0.08)
+    states = robot.follow(0.8, FREE, lambda robot: plan)
+    assert plan.qvel[-1] == pytest.approx(np.zeros(3), abs=1e-9)
+    assert max(state.qvel[0] for state in states) > begins.qvel[0] + 0.05
