@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from llm_planner.correction.edits import AddRule, LiftRule, Operation
 from llm_planner.correction.marking import mark
 from llm_planner.correction.references import UnclearError, candidates, is_room, the_room
@@ -15,7 +17,8 @@ from llm_planner.language.understanding.mentions import arguments_of
 def add_rule(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
     """The formulas that the words stand for; raises UnclearError where they are no rule here."""
     try:
-        constraints = sources.formalise(request.text, situation.scene)
+        at_rest = replace(situation.scene, speed=0.0)  # how fast it is now does not say what is meant
+        constraints = sources.formalise(request.text, at_rest)
     except LlmPlannerError as error:
         raise UnclearError(str(error)) from error
     rules = tuple(AddRule(str(one.formula), one.words) for one in constraints if not one.goal)

@@ -83,6 +83,11 @@ def made(send: Send, difference: tuple[str, ...]) -> tuple[Dialogue, Answer]:
     return SILENT, Answer(Outcome.APPLIED, reflex or "; ".join(difference), send.edit, difference)
 
 
+def stop_answer(stopped: bool, message: str) -> Answer:
+    """What is told of a stop: that it stopped something, or `message`, why there was nothing to stop."""
+    return Answer(Outcome.APPLIED, "stopped") if stopped else Answer(Outcome.NOTHING, message)
+
+
 def with_told(answer: Answer, lines: tuple[str, ...]) -> Answer:
     """The answer, and what else there is to say."""
     return replace(answer, message="; ".join(filter(None, (answer.message, *lines))))

@@ -26,8 +26,9 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import String
 from unique_identifier_msgs.msg import UUID
 
-from llm_planner.correction.dialogue import Answer
+from llm_planner.correction.dialogue import Answer, stop_answer
 from llm_planner.errors import LlmPlannerError
+from llm_planner.language.stop_words import is_stop
 from llm_planner.nodes.correction_messages import result_from_msg
 from llm_planner.nodes.message_conversions import joint_state_from_msg, scene_from_msg
 from llm_planner.nodes.plan_messages import plan_from_msg, step_from_msg
@@ -211,7 +212,13 @@ class SystemClient:
         return CommandResult(response.error_code, response.error_msg)
 
     def correct(self, words: str) -> Answer:
-        """Say something to a robot at work; what became of it. Raises SystemUnreachableError where nobody answers."""
+        """Say something to a robot at work; what became of it. Raises SystemUnreachableError where nobody answers.
+
+        A stop goes to the executor itself: it does not wait for whoever reads words.
+        """
+        if is_stop(words):
+            stopped = self.stop(f"you said “{words}”")
+            return stop_answer(stopped.code == StopRobot.Response.STOPPED, stopped.message)
         said, listening, results = self._talk()
 
         def is_heard() -> bool:

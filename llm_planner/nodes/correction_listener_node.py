@@ -12,7 +12,18 @@ from rclpy.client import Client
 from rclpy.task import Future
 from std_msgs.msg import Header, String
 
-from llm_planner.correction.dialogue import NO_PLAN, SILENT, Answer, Outcome, Send, heard, is_reflex, made, with_told
+from llm_planner.correction.dialogue import (
+    NO_PLAN,
+    SILENT,
+    Answer,
+    Outcome,
+    Send,
+    heard,
+    is_reflex,
+    made,
+    stop_answer,
+    with_told,
+)
 from llm_planner.correction.edits import Clarify, Edit, Hold
 from llm_planner.correction.learner import of_memory
 from llm_planner.correction.reading import open_reader
@@ -124,7 +135,8 @@ class CorrectionListenerNode(ShellNode):
     async def _stop_robot(self, words: str) -> None:
         """Stop now, with no model asked."""
         try:
-            answer = _stopped(await self._called(self._stop, StopRobot.Request(reason=f"you said “{words}”")))
+            response = await self._called(self._stop, StopRobot.Request(reason=f"you said “{words}”"))
+            answer = stop_answer(response.error_code == StopRobot.Response.STOPPED, response.error_msg)
         except LlmPlannerError as error:
             answer = Answer(Outcome.REFUSED, str(error))
         self._tell(words, answer)
@@ -250,11 +262,6 @@ class CorrectionListenerNode(ShellNode):
     def _on_second(self) -> None:
         level, told = (OK, "reads") if self._reader.is_ready else (WARN, "what reads corrections is not ready")
         self.report(level, told, [("waiting", len(self._waiting))])
-
-
-def _stopped(response: StopRobot.Response) -> Answer:
-    stopped = response.error_code == StopRobot.Response.STOPPED
-    return Answer(Outcome.APPLIED, "stopped") if stopped else Answer(Outcome.NOTHING, response.error_msg)
 
 
 def main() -> None:

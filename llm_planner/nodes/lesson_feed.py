@@ -13,7 +13,7 @@ from llm_planner_interfaces.srv import EditPlan
 from rclpy.node import Node
 
 from llm_planner.correction.dialogue import Answer, Outcome, told
-from llm_planner.correction.edits import Clarify, Edit
+from llm_planner.correction.edits import AddRule, Clarify, Edit, Hold
 from llm_planner.correction.learner import OfMemory, Told
 from llm_planner.correction.memory.lesson import Occasion
 from llm_planner.correction.memory.lesson_store import LessonStore
@@ -27,6 +27,7 @@ from llm_planner.nodes.worker import Worker
 from llm_planner.world.scene import Scene
 
 MEMORY = Setting("memory", "", "file that keeps what is learned; empty: llm_planner/memory.sqlite in ROS's folder")
+RULE_LEFT_OUT = "I wait, for that is a rule: say “go on” to do it all the same, or “stop”"
 Code = EditPlan.Response
 
 
@@ -119,7 +120,11 @@ class LessonFeed:
         if response.error_code == Code.ACCEPTED:
             self._say(await self._noted(partial(PlanFollower.made, wish=wish)))
         elif response.error_code not in (Code.STALE, Code.NO_PLAN):
-            self._say(await self._noted(partial(PlanFollower.refused, wish=wish, reason=response.error_msg)))
+            notes = await self._noted(partial(PlanFollower.refused, wish=wish, reason=response.error_msg))
+            self._say(notes)
+            if notes.told and any(isinstance(one, AddRule) for one in wish.edit.operations):
+                await self._send(Edit((Hold(),)), plan_id)  # nobody but the person drops a rule
+                self._tell(Answer(Outcome.APPLIED, RULE_LEFT_OUT))
             return True
         return False
 

@@ -51,13 +51,14 @@ class _Command:
     plan: Mapping[str, Any] | None = None
     statuses: dict[str, str] = field(default_factory=dict)
     succeeded: bool = False
+    answered: bool = False  # it has ended, and whoever said it was told how
 
 
 def left_over(records: Iterable[Record], before: str = "") -> Leftover:
     """What was left of the newest command, of those that came before the command of the id `before`.
 
-    A stop is no command, and neither is a "go on" that came to nothing. Raises NothingLeftError where the command has
-    succeeded, was never begun, or left too little in the journal.
+    A stop is no command, and neither is what was refused or a "go on" that came to nothing. Raises NothingLeftError
+    where the command has succeeded, was never begun, or left too little in the journal.
     """
     commands = _commands(records)
     given = list(commands)[: list(commands).index(before)] if before in commands else list(commands)
@@ -93,11 +94,15 @@ def _commands(records: Iterable[Record]) -> dict[str, _Command]:
             command.statuses[str(data.get("step_id", ""))] = str(data.get("status", ""))
         elif record.kind is RecordKind.OUTCOME:
             command.succeeded |= data.get("outcome") == "done" or data.get("code") == 0
+            command.answered |= "code" in data and not data.get("lost")
     return commands
 
 
 def _is_of_work(command: _Command) -> bool:
-    return not is_stop(command.words) and (command.plan is not None or not is_go_on(command.words))
+    """What was refused or only asked about has done nothing, and takes the place of nothing."""
+    return not is_stop(command.words) and (
+        command.plan is not None or not (is_go_on(command.words) or command.answered)
+    )
 
 
 def _as_left(step: PlanStep, command: _Command) -> PlanStep:

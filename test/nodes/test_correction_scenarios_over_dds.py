@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from llm_planner_interfaces.msg import PlanStatus, PlanStep
+from llm_planner_interfaces.msg import CorrectionResult, PlanStatus, PlanStep
 from llm_planner_interfaces.srv import ResetWorld
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
@@ -16,6 +16,8 @@ from llm_planner.correction.dialogue import Outcome
 from llm_planner.correction.speech.audio import AudioFormat, AudioReader
 from llm_planner.correction.speech.recogniser import RATE
 from llm_planner.correction.speech.wave_file import read_wave
+from llm_planner.nodes.lesson_feed import RULE_LEFT_OUT
+from llm_planner.nodes.shell import RELIABLE
 from llm_planner.nodes.sound_sender import send_sound
 from llm_planner.world.predicates import at, in_, on_table
 from llm_planner.world.propositions import NEAR_ARM, distance_to
@@ -159,6 +161,26 @@ def test_a_way_that_goes_by_the_vase_is_refused_and_what_stands_in_the_way_is_sa
     running = arm.start(COMMAND)
     assert "vase" in said(arm, "keep away from the vase", Outcome.REFUSED)
     finished(arm, running)
+
+
+def test_a_rule_that_was_told_before_and_cannot_be_kept_is_waited_over(arm):
+    laid_out(arm, "red block", "green bowl", "vase", seed=34)
+    running = arm.start("move the vase, then put the block in the bowl")
+    arm.wait(lambda: len(arm.plan.steps) > 2 and arm.plan.steps[2].status == PlanStep.RUNNING)
+    said(arm, "always keep away from the vase")
+    finished(arm, running)
+    laid_out(arm, "red block", "green bowl", "vase")
+    told: list[str] = []
+    arm.client.node.create_subscription(
+        CorrectionResult, "correction_result", lambda result: told.append(result.message), RELIABLE
+    )
+    running = arm.client.submit(COMMAND)
+    arm.wait(lambda: RULE_LEFT_OUT in told or running.is_done)
+    arm.wait(lambda: arm.speed < 0.01)
+    assert arm.plan.state == PlanStatus.PAUSED
+    said(arm, "go on")
+    finished(arm, running)
+    said(arm, "forget everything")
 
 
 def test_a_rule_that_makes_the_plan_impossible_is_refused_and_the_plan_goes_on(arm):

@@ -119,6 +119,11 @@ def test_neither_a_stop_nor_a_go_on_that_came_to_nothing_is_a_command(state):
     assert left_over([command("a"), planned("a", state), *said]).command_id == "a"
 
 
+def test_a_command_that_was_refused_takes_the_place_of_nothing(state):
+    first = [command("a"), planned("a", state), outcome("a", outcome="stopped"), command("b", "polish the moon")]
+    assert left_over([*first, outcome("b", code=2, message="?", lost=False)]).command_id == "a"
+
+
 def test_a_go_on_that_was_begun_is_gone_on_with_itself(state):
     records = [command("a"), planned("a", state), command("b", "go on"), planned("b", state), step("b", "1", "done")]
     left = left_over(records)
