@@ -146,7 +146,7 @@ class Conversation:
             except StaleEditError as error:  # it was asked before the plan changed
                 anew = self._reader.read(edit.words, self._spoken_of(state))
                 self._dialogue, step = heard(SILENT, anew)
-                if anew == edit:
+                if anew == edit:  # what is over was meant
                     step = Answer(Outcome.REFUSED, str(error), edit)
             except LlmPlannerError as error:
                 step = Answer(Outcome.REFUSED, str(error), edit)

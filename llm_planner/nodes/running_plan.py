@@ -65,9 +65,10 @@ class Running:
     def told_at_the_end(self) -> str:
         """How it has ended, and what to say where only a person can have it gone on with; "" before its end."""
         end = self.state.end
-        if end is None or self.may_go_on or not end.may_go_on:
-            return end.message if end else ""
-        return f"{end.message} If it shall be tried again, {GO_ON}."
+        if end is None:
+            return ""
+        by_a_person = end.may_go_on and not self.may_go_on
+        return f"{end.message} If it shall be tried again, {GO_ON}." if by_a_person else end.message
 
     def lend(self, operations: Sequence[Operation]) -> Execution:
         """The state with these changes of its motion, until the step under way ends; raises EditError."""

@@ -74,7 +74,7 @@ def edited(state: Execution, edit: Edit, confirmed: bool = False) -> Edited:
     changes = difference(held, after)
     if not changes:
         raise EditError("that changes nothing: it is so already, or at its limit")
-    waits = state.phase is Phase.PAUSED if held is not state else True
+    waits = held is state or state.phase is Phase.PAUSED
     for event in _then(edit, waits):
         after, more = advance(after, event)
         commands = (*commands, *more)

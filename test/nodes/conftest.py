@@ -6,7 +6,7 @@ import json
 import os
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -113,16 +113,17 @@ class System:
         self.wait(lambda: submission.is_done)
         return submission.result
 
-    def reset(self, seed: int = 1) -> None:
+    def reset(self, seed: int = 1, objects: Sequence[str] = tuple(OBJECTS.split(", "))) -> None:
         """A fresh table with the arm at home, once everybody has seen it."""
         before = self.restarts
         client = self.client.node.create_client(ResetWorld, "reset_world")
         self.wait(client.service_is_ready)
-        future = client.call_async(ResetWorld.Request(seed=seed, objects=OBJECTS.split(", ")))
+        future = client.call_async(ResetWorld.Request(seed=seed, objects=list(objects)))
         self.wait(future.done)
+        assert future.result().error_code == 0, future.result().error_msg
         self.client.node.destroy_client(client)
         self.wait(lambda: self.restarts > before)
-        self.wait(lambda: self.age > 0.3 and self.speed < 0.01)
+        self.wait(lambda: self.age > 0.3 and self.speed < 0.01 and len(self.scene.objects) == len(objects))
 
 
 Follow = Callable[[str], tuple[CommandResult, list[Progress]]]

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from llm_planner_interfaces.msg import CorrectionResult, PlanStatus, PlanStep
-from llm_planner_interfaces.srv import ResetWorld
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 
@@ -69,15 +68,7 @@ def arm(started) -> Iterator:
 
 def laid_out(arm, *things: str, seed: int = 1) -> None:
     """A fresh table with these things."""
-    before = arm.restarts
-    client = arm.client.node.create_client(ResetWorld, "reset_world")
-    arm.wait(client.service_is_ready)
-    done = client.call_async(ResetWorld.Request(seed=seed, objects=list(things or THINGS)))
-    arm.wait(done.done)
-    assert done.result().error_code == 0, done.result().error_msg
-    arm.client.node.destroy_client(client)
-    arm.wait(lambda: arm.restarts > before)
-    arm.wait(lambda: arm.age > 0.3 and arm.speed < 0.01 and len(arm.scene.objects) == len(things or THINGS))
+    arm.reset(seed, things or THINGS)
 
 
 def steps(arm) -> list[str]:
