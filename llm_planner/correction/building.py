@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from llm_planner.correction.antecedents import with_antecedent
 from llm_planner.correction.building_additions import add
 from llm_planner.correction.building_choices import first_or_go, other_target, other_thing, skip_or_forbid
 from llm_planner.correction.building_motion import shift, too_far
@@ -38,6 +39,7 @@ _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 
 def build(requests: Sequence[Request], words: str, situation: Situation, sources: Sources) -> Edit:
     """The edit for these requests, in their order; a single `Clarify` where one of them cannot be decided."""
+    requests = [with_antecedent(request, words, situation.scene) for request in requests]
     scope = max(map(_scope, requests), key=list(Scope).index, default=Scope.ONCE)
     about = next((request.about or request.thing for request in requests if request.scope is not Scope.ONCE), "")
     try:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from llm_planner.correction.edits import Adjust, Clarify, Confirm, Edit, Forget, Move, Operation, Remember, Undo
+from llm_planner.correction.memory.forgetting import EVERYTHING
 from llm_planner.correction.memory.learning import Changes
 from llm_planner.correction.memory.lesson import Lesson, Occasion
 from llm_planner.correction.memory.memory import Memory
@@ -25,11 +26,13 @@ Applied = tuple[int, str]  # a lesson's id and the step for which it was used, "
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of memory's: whether `lesson` is to hold always, or which of the lessons in `doubt` holds here."""
+    """A question of memory's: whether `lesson` is to hold always, which of the lessons in `doubt` holds here, or
+    whether all lessons are to be forgotten."""
 
     question: Clarify
     lesson: int = 0
     doubt: Doubt | None = None
+    forgets: bool = False
 
 
 class Learner:
@@ -128,6 +131,11 @@ class Learner:
         """To keep or to drop what was taught."""
         if isinstance(operation, Remember):
             return self._changed(self._memory.remember(operation.scope, self._occasion()))
+        if operation.about == EVERYTHING and (count := self._memory.meant(EVERYTHING)):
+            things = "the one thing" if count == 1 else f"all {count} things"
+            question = Clarify(f"Shall I forget {things} that you taught me?", ("yes", "no"))
+            self._asked = (Asked(question, forgets=True), *self._asked)
+            return ()
         return self._changed(self._memory.forget(operation.about))
 
     def step_ended(self, step: str, succeeded: bool) -> Told:
@@ -154,6 +162,8 @@ class Learner:
         """What comes of an answer to whether it is always to be so; anything else passes the question over."""
         asked, self._asked = self._asked[0], self._asked[1:]
         match edit.operations:
+            case (Confirm(yes),) if asked.forgets:
+                return self._changed(self._memory.forget(EVERYTHING)) if yes else ("all right, I keep it all",)
             case (Confirm(yes),) if asked.doubt is None:
                 return self._changed(self._memory.answer(asked.lesson, yes))
             case _:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from llm_planner.correction.building import build
+from llm_planner.correction.clauses import normal
 from llm_planner.correction.compact.hearing import names_of
 from llm_planner.correction.compact_reader import CompactReader, Reading, Readings, load_compact_reader
 from llm_planner.correction.edits import Clarify, Edit
@@ -17,6 +18,7 @@ from llm_planner.correction.request_words import in_words
 from llm_planner.correction.requests import Intent, Request
 from llm_planner.correction.rule_reader import read_by_rules
 from llm_planner.correction.situation import Situation
+from llm_planner.correction.slips import corrected
 from llm_planner.correction.sources import Sources, offline_sources
 
 TALK = 0.5  # from this probability on of being no correction, nothing is asked
@@ -33,7 +35,8 @@ def read_by_network(
     Stop words are not for it. Talk that is probably no correction has no operations. Raises LanguageModelError where
     there are no weights.
     """
-    found = (reader or load_compact_reader()).read(words, names_of(situation.scene))
+    plain = corrected(normal(words), situation.scene)
+    found = (reader or load_compact_reader()).read(plain, names_of(situation.scene))
     if not found.readings or _is_talk(found):
         return Edit((), words, situation.version)
     if found.is_sure:

@@ -67,13 +67,18 @@ def _texts(intent: Intent, said: str, words: Mapping[str, str], slots: Mapping[s
     if "ordinal" in words:
         return {"text": ORDINALS[words["ordinal"]]}
     if intent is Intent.DURATION:
-        return {"text": next((verb for verb in _TIMED if verb in said.split()), "")}
+        return {"text": timed(said)}
     if intent is Intent.FORGET and "o" in words:
         return {"about": words["o"]}
     scope = {"scope": take_scope(said)[1]} if intent is Intent.RULE else {}
     if intent is Intent.RULE and "text" in slots:  # "mind the vase" says no more than that it is to be avoided
         said = f"{slots['text']} {slots['thing'] or words['n'] + ' per second'}"
     return {"text": said, **scope} if intent in _WITH_TEXT else {}
+
+
+def timed(said: str) -> str:
+    """The verb that tells which step's time is spoken of, "" for none."""
+    return next((verb for verb in _TIMED if verb in said.split()), "")
 
 
 def command_said(command: str, thing: str) -> str:

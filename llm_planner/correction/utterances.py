@@ -14,7 +14,7 @@ from llm_planner.correction.marking import Marked, mark
 from llm_planner.correction.patterns import COMMANDS, DIRECTION_WORDS
 from llm_planner.correction.plain_speech import plainly, plainly_of_things
 from llm_planner.correction.references import candidates
-from llm_planner.correction.requests import Intent, Request
+from llm_planner.correction.requests import Intent, Request, Sense
 from llm_planner.correction.slips import corrected
 from llm_planner.correction.stories import is_story
 from llm_planner.world.scene import Scene
@@ -31,6 +31,7 @@ _ASIDE = 20  # what an aside costs: less readily taken than any request
 _REASON = re.compile(rf"(?:{ways('reason')})")
 _REPAIR = re.compile(rf" ,? ?(?:(?:{ways('repair')})(?: ,)+|(?:{ways('sure repair')}))(?: ,)? ")
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
+_QUANTITIES = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE, Intent.DISTANCE, Intent.DURATION)
 _ORDERING = (Intent.FIRST, Intent.LAST)
 _SUBJECTS = frozenset(
     re.findall(
@@ -93,6 +94,8 @@ def together(found: Sequence[Request]) -> tuple[Request, ...]:
         elif before is not None and _is_given_up(before, request):
             asking.pop()
             request = replace(request, instead_of=before.thing)
+        elif before is not None and _is_exact_instead(before, request):
+            asking.pop()
         elif before is not None and before.direction == "away" and request.direction == "forward":
             asking.pop()  # "it is too close to the vase, move it away"
             request = replace(before, size=request.size, number=request.number, unit=request.unit)
@@ -119,6 +122,12 @@ def _is_given_up(before: Request, request: Request) -> bool:
     """ "Don't take the red one, take the blue one" is about one errand."""
     given_up = before.intent is Intent.SKIP and before.text.startswith(_GIVING_UP)
     return given_up and request.intent is Intent.OTHER_THING and not request.instead_of and not request.negated
+
+
+def _is_exact_instead(before: Request, request: Request) -> bool:
+    """ "Too slow, normal speed again" says first what is wrong."""
+    exact = request.sense in (Sense.NORMAL, Sense.EXACT) and request.intent in _QUANTITIES
+    return exact and before.intent is request.intent and before.number is None
 
 
 def _is_contrast(request: Request, before: Request) -> bool:

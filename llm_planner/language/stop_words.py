@@ -42,7 +42,7 @@ _SPOKEN_OF = frozenset(
         "when if please",
     )
 )
-_ELSE = (("stop", "by"), ("stop", "off"), ("stop", "over"), ("stop", "sign"), ("stop", "light"), ("stop", "watch"))
+_ELSE = (("stop", "worrying"), ("stop", "by"), ("stop", "off"), ("stop", "over"), ("stop", "sign"), ("stop", "light"), ("stop", "watch"))
 
 
 def is_stop(text: str) -> bool:

@@ -29,7 +29,7 @@ from llm_planner.correction.learner import of_memory
 from llm_planner.correction.reading import open_reader
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import LlmPlannerError
-from llm_planner.language.go_on_words import is_go_on
+from llm_planner.language.go_on_words import GO_ON, is_go_on
 from llm_planner.language.stop_words import is_stop
 from llm_planner.nodes.audio_feed import SETTINGS as AUDIO
 from llm_planner.nodes.audio_feed import AudioFeed
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 MOST_READINGS = 4  # of the same words: once, and three times more where the plan changes meanwhile
 MOST_WAITING = 8  # utterances
 EXECUTOR_PATIENCE = 5.0  # wall seconds that an edit may take
-LOST = "the plan executor does not answer; the robot stops by itself"
+LOST = f"the plan executor does not answer; the robot stops by itself; once it is back, {GO_ON}"
 Read = Callable[[str, Situation], Edit]
 _UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)
 
@@ -150,7 +150,7 @@ class CorrectionListenerNode(ShellNode):
     def _on_status(self, status: PlanStatus) -> None:
         before, self._status = self._status, status
         if before.executor not in (0, status.executor):
-            self._deadlines.drop("the plan executor was restarted, and the robot has stopped")
+            self._deadlines.drop(f"the plan executor was restarted, and the robot has stopped; {GO_ON}")
         following, self._next_status = self._next_status, Future(executor=self.executor)
         following.set_result(None)
         if self.is_active and self._scenes.scene is not None:
@@ -183,7 +183,7 @@ class CorrectionListenerNode(ShellNode):
         answer = Answer(Outcome.APPLIED, "", Edit(utterance.of_memory, words))
         if edit.operations or not utterance.of_memory:
             answer = await self._carried_out(utterance)
-        return with_told(answer, await lessons.asked_for(utterance.of_memory) if utterance.of_memory else ())
+        return await lessons.asked_for(utterance.of_memory, answer) if utterance.of_memory else answer
 
     async def _read(self, utterance: Utterance, words: str, asked: Clarify | None) -> Edit:
         utterance.readings += 1

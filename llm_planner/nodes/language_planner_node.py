@@ -141,7 +141,7 @@ class LanguagePlannerNode(ShellNode):
             self._stop_robot(command)
             note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
             return
-        if self._current is not None and is_go_on(command.text):
+        if self._current is not None and is_go_on(command.text) and not self._plans.is_silent:
             held = "if it is held, say “go on” as a correction"
             self._end(command, Result.REFUSED, f"“{self._current.shown}” is still under way; {held}.")
             return

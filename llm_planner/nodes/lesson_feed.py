@@ -6,13 +6,14 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 from llm_planner_interfaces.msg import PlanStatus
 from llm_planner_interfaces.srv import EditPlan
 from rclpy.node import Node
 
-from llm_planner.correction.dialogue import Answer, Outcome, told
+from llm_planner.correction.dialogue import Answer, Outcome, told, with_told
 from llm_planner.correction.edits import AddRule, Clarify, Edit, Hold
 from llm_planner.correction.learner import OfMemory, Told
 from llm_planner.correction.memory.lesson import Occasion
@@ -72,9 +73,14 @@ class LessonFeed:
         """What is told where the edit answers memory's question whether it is always to be so."""
         return (await self._noted(partial(PlanFollower.answered, edit=edit))).told
 
-    async def asked_for(self, operations: OfMemory) -> Told:
-        """What is told of what is to be kept or dropped."""
-        return (await self._noted(partial(PlanFollower.asked_for, operations=operations))).told
+    async def asked_for(self, operations: OfMemory, answer: Answer) -> Answer:
+        """The answer with what is told of what is to be kept or dropped, or asked of it."""
+        before = self.question
+        answer = with_told(answer, (await self._noted(partial(PlanFollower.asked_for, operations=operations))).told)
+        if self.question in (None, before):
+            return answer
+        self._told = self.question
+        return replace(with_told(answer, (told(self.question),)), outcome=Outcome.QUESTION)
 
     async def taught(self, edit: Edit, situation: Situation) -> Told:
         """What is told of an edit that was made; `situation` is as it was when it was said."""

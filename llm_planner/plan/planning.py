@@ -28,7 +28,7 @@ from llm_planner.program.signatures import Signature
 from llm_planner.program.synthesis import Asking, as_question, clean_command, write_program
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.words import read_back
-from llm_planner.world.names import check_names
+from llm_planner.world.names import check_names, the
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
@@ -69,8 +69,11 @@ def plan_command(
     command = clean_command(command)
     check_names(scene)  # before a model reads them
     counted = CountedModel(model)
-    planned = _Planner(command, scene, tuple(skills), counted, viewpoint, settings).planned()
-    return replace(planned, usage=counted.usage)
+    planner = _Planner(command, scene, tuple(skills), counted, viewpoint, settings)
+    try:
+        return replace(planner.planned(), usage=counted.usage)
+    except QuestionError as question:
+        raise planner.of_full_hands(question) from question
 
 
 def asked_of_any_plan(
@@ -166,6 +169,15 @@ class _Planner:
             raise QuestionError(f"I understood a rule ({rules}), but nothing to do. What should I do under it?")
         return permitted(planned, self.scene, self.viewpoint, self.settings)
 
+    def of_full_hands(self, question: QuestionError) -> QuestionError:
+        """The question; where all would be clear with empty hands, one about what is held."""
+        held, empty = self.scene.held, replace(self, scene=replace(self.scene, held=""))
+        if not held or not _has_plan(empty):
+            return question
+        where = "bring it to a room" if self.scene.building else "put it in the middle"
+        first = f"First say where to put it, for instance “{where}”, and then say that again."
+        return QuestionError(f"I hold {the(held)}. {first}")
+
     def _for_task(self, understood: Understood) -> Planned:
         """The model's program where it obeys; else its calls in another order, or others, found by decoding."""
         seen: dict[str, Planned] = {}
@@ -236,6 +248,14 @@ class _Planner:
 
     def _steps(self, planned: Planned) -> tuple[Step, ...]:
         return promised_steps(planned.plan.steps, self.skills, self.scene, self.viewpoint)
+
+
+def _has_plan(planner: _Planner) -> bool:
+    try:
+        planner.planned()
+    except LlmPlannerError:
+        return False
+    return True
 
 
 def _end(planned: Planned) -> frozenset[str]:

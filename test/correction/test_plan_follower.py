@@ -4,7 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from llm_planner.correction.edits import AddRule, Adjust, Change, Confirm, Edit, Forget, Remember, Scope, Shift, Undo
+from llm_planner.correction.edits import (
+    AddRule,
+    Adjust,
+    Change,
+    Clarify,
+    Confirm,
+    Edit,
+    Forget,
+    Remember,
+    Scope,
+    Shift,
+    Undo,
+)
 from llm_planner.correction.learner import of_memory
 from llm_planner.correction.memory.lesson import Occasion, State
 from llm_planner.correction.memory.lesson_store import LessonStore
@@ -154,7 +166,21 @@ def test_what_was_taught_is_kept_or_dropped_when_asked_for(follower, at_table, l
     teach(follower, at_table, Edit((LEFT,), "to the left"))
     assert follower.asked_for((Remember(Scope.ALWAYS),)).told[0].startswith("I will remember: 2 cm more left")
     assert learned() == ["to the left"]
-    assert follower.asked_for((Forget("everything"),)).told[0].startswith("forgotten: 2 cm more left")
+    assert follower.asked_for((Forget(""),)).told[0].startswith("forgotten: 2 cm more left")
+    assert learned() == []
+
+
+def test_everything_is_forgotten_only_once_it_is_confirmed(follower, at_table, learned):
+    assert follower.asked_for((Forget("everything"),)).told == ("I remember nothing of that",)
+    teach(follower, at_table, Edit((LEFT,), "to the left"))
+    follower.asked_for((Remember(Scope.ALWAYS),))
+    notes = follower.asked_for((Forget("everything"),))
+    assert notes.told == ()
+    assert notes.question == Clarify("Shall I forget the one thing that you taught me?", ("yes", "no"))
+    assert follower.answered(Edit((Confirm(False),), "no")).told == ("all right, I keep it all",)
+    assert learned() == ["to the left"]
+    follower.asked_for((Forget("everything"),))
+    assert follower.answered(Edit((Confirm(True),), "yes")).told[0].startswith("forgotten: 2 cm more left")
     assert learned() == []
 
 

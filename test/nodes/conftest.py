@@ -22,6 +22,7 @@ from llm_planner_interfaces.srv import ResetWorld
 
 from llm_planner.cli.network import own_network
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
+from llm_planner.correction.dialogue import Outcome
 from llm_planner.nodes.client import CommandResult, Progress, Submission, SystemClient, SystemUnreachableError
 from llm_planner.nodes.node_table import NODES
 from llm_planner.nodes.shell import LATCHED
@@ -112,6 +113,11 @@ class System:
     def finish(self, submission: Submission) -> CommandResult:
         self.wait(lambda: submission.is_done)
         return submission.result
+
+    def forget_everything(self) -> None:
+        """What it was taught is gone; where there is something, it asks first."""
+        if self.client.correct("forget everything").outcome is Outcome.QUESTION:
+            assert "forgotten" in self.client.correct("yes").message
 
     def reset(self, seed: int = 1, objects: Sequence[str] = tuple(OBJECTS.split(", "))) -> None:
         """A fresh table with the arm at home, once everybody has seen it."""

@@ -171,7 +171,7 @@ def test_a_rule_that_was_told_before_and_cannot_be_kept_is_waited_over(arm):
     assert arm.plan.state == PlanStatus.PAUSED
     said(arm, "go on")
     finished(arm, running)
-    said(arm, "forget everything")
+    arm.forget_everything()
 
 
 def test_a_rule_that_makes_the_plan_impossible_is_refused_and_the_plan_goes_on(arm):

@@ -70,6 +70,17 @@ def test_when_the_executor_dies_while_it_carries_the_rest_is_done_as_it_was_corr
     assert 0.1 < max(speeds) < 0.5 * 2.61 + 0.05  # the fastest joint's limit [rad/s], and what is made up for
 
 
+def test_go_on_may_be_said_before_anybody_has_noticed_that_the_executor_died(fresh):
+    running = fresh.start(COMMAND)
+    fresh.wait(lambda: carrying(fresh, "red block") or running.is_done)
+    os.kill(fresh.processes.pid("plan_executor"), signal.SIGKILL)
+    fresh.client.spin_for(1.5)
+    going_on = fresh.client.submit("go on")
+    assert fresh.finish(running).code == Code.EXECUTOR_LOST
+    assert fresh.finish(going_on).succeeded, going_on.result.message
+    assert in_(fresh.scene, "red block", "green bowl")
+
+
 def test_what_a_person_stopped_goes_on_when_they_say_so_as_a_correction(fresh, ended):
     running = fresh.start(COMMAND)
     fresh.wait(lambda: carrying(fresh, "red block") or running.is_done)

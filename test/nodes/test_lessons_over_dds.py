@@ -17,7 +17,7 @@ COMMAND = "put the red block in the green bowl"
 @pytest.fixture
 def learning(fresh):
     """The system, which nobody has taught anything."""
-    fresh.client.correct("forget everything")
+    fresh.forget_everything()
     return fresh
 
 

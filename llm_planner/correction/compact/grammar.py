@@ -34,7 +34,7 @@ SLOTS: Mapping[Intent, tuple[str, ...]] = {  # those that an intent has, in the 
     Intent.HEIGHT: ("SENSE", "SIZE"),
     Intent.CLEARANCE: ("SENSE", "SIZE", "ABOUT"),
     Intent.DISTANCE: ("WHICH", "SENSE", "SIZE", "THING"),
-    Intent.DURATION: ("SENSE", "SIZE"),
+    Intent.DURATION: ("SENSE", "SIZE", "TARGET"),
     Intent.OTHER_THING: ("THING", "INSTEAD", "TARGET"),
     Intent.OTHER_TARGET: ("RELATION", "TARGET", "THING", "INSTEAD"),
     Intent.FIRST: ("THING", "ORDER", "TARGET"),

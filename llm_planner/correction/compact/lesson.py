@@ -16,7 +16,7 @@ from llm_planner.language.compact.inference import NumpyNetwork, load_weights
 from llm_planner.language.compact.network import NetworkSize
 from llm_planner.language.compact.training import Lesson
 
-SIZE = NetworkSize(width=96, heads=4, hidden=256, encoder_layers=2, decoder_layers=1)
+SIZE = NetworkSize(width=128, heads=4, hidden=384, encoder_layers=3, decoder_layers=1)
 CALIBRATION = 2000  # examples that training never saw, every other of a wording that it never shows
 TEST = 1000  # examples of either sort, to report what the calibration is worth
 _SEED = 7

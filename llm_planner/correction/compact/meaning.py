@@ -12,7 +12,7 @@ from llm_planner.correction.compact.grammar import REQUESTS, SLOTS
 from llm_planner.correction.compact.hearing import Heard, said_from
 from llm_planner.correction.edits import Frame, Lifetime, Scope
 from llm_planner.correction.requests import Intent, Request, Sense, Size, When
-from llm_planner.correction.slots import command_said
+from llm_planner.correction.slots import command_said, timed
 from llm_planner.language.compact.grammar import Node, Pointer, Step
 
 _SHARES: Mapping[str, tuple[float, str]] = {  # amounts that are said without a number
@@ -58,10 +58,11 @@ def _request(node: Node, words: Sequence[Heard]) -> Request:
 
 
 def _whole(request: Request, words: Sequence[Heard]) -> Request:
-    """Of what is to be left out the text tells whether it was forbidden: "do not touch the mug"."""
-    if request.intent is not Intent.SKIP:
-        return request
-    return replace(request, text=bare(said_from(words, 0, len(words)))[-1])
+    """Of what is to be left out the text tells whether it was forbidden: "do not touch the mug"; of how long, what."""
+    said = said_from(words, 0, len(words))
+    if request.intent is Intent.DURATION:
+        return replace(request, text=timed(said))
+    return replace(request, text=bare(said)[-1]) if request.intent is Intent.SKIP else request
 
 
 def _choice(node: Node) -> str:

@@ -25,10 +25,15 @@ def meant(lessons: Sequence[Lesson], about: str) -> tuple[Lesson, ...]:
     alive = [lesson for lesson in lessons if lesson.state is not State.RETIRED]
     if not about:
         lasting = [lesson for lesson in alive if lesson.scope is not Scope.ONCE]
-        return tuple(sorted(lasting, key=lambda lesson: (max(lesson.used, lesson.provenance.time), lesson.id))[-1:])
+        return tuple(sorted(lasting, key=last_in_mind)[-1:])
     asked = [word for word in words_of(about) if word not in _FILLERS]
     of_it = tuple(lesson for lesson in alive if asked and _has(_case(lesson), asked))
     return of_it or tuple(lesson for lesson in alive if asked and _has(f"{_case(lesson)} {lesson.words}", asked))
+
+
+def last_in_mind(lesson: Lesson) -> tuple[float, int]:
+    """Of two lessons the one that was used or told last has the greater."""
+    return (max(lesson.used, lesson.provenance.time), lesson.id)
 
 
 def _case(lesson: Lesson) -> str:

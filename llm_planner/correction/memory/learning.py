@@ -150,7 +150,8 @@ def _counted(lesson: Lesson, time: float, succeeded: bool) -> Lesson:
 
 def _borne_out(lessons: Lessons, lesson: Lesson, succeeded: bool) -> Changes:
     if not succeeded:
-        return Changes(drop=(lesson.id,))
+        told = (f"not remembered, because it did not end well: {gist(lesson)}",)
+        return Changes(drop=(lesson.id,), told=told if lesson.scope is not Scope.ONCE else ())
     return Changes() if lesson.scope is Scope.ONCE else _learned(lessons, lesson)
 
 

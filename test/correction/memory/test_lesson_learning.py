@@ -275,6 +275,14 @@ def test_forget_that_is_about_what_was_used_last(three, tidy):
     assert [lesson.id for lesson in three.learned] == [2, 3]
 
 
+def test_forget_that_drops_no_older_lesson_where_the_last_is_gone_already(three, tidy):
+    three.says("always half speed", tidy("red mug"), Adjust("speed", Change.SET, 0.5), scope=Scope.ALWAYS)
+    ended = three.memory.command_ended(three.now.command, False)
+    assert ended.told[0].startswith("not remembered, because it did not end well: speed 0.5")
+    assert three.memory.forget("").told[0].startswith("that is gone already: speed 0.5")
+    assert [lesson.id for lesson in three.learned] == [1, 2, 3]
+
+
 def test_forget_that_is_not_about_what_was_said_for_once(person, tidy):
     person.says("slower", tidy("red mug"), SLOWER)
     person.sees("s1")

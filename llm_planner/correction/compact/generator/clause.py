@@ -13,9 +13,10 @@ from llm_planner.correction.compact.generator.tables import Section, sections
 from llm_planner.correction.requests import Intent
 from llm_planner.language.compact.constraints.generator.phrasing import Name, say
 from llm_planner.language.compact.generator.lexicon import COLORS
+from llm_planner.language.compact.generator.references import plural_of
 from llm_planner.language.compact.generator.surface import chance, choose
 
-_TEXTS = {"command": "command", "rule": "rule", "lift": "lift"}
+_TEXTS = frozenset(("command", "rule", "lift"))
 _SPANS = {"thing": "THING", "target": "TARGET", "instead": "INSTEAD", "about": "ABOUT"}
 _REPAIRS = ("no", "no wait", "i mean", "sorry", "wait", "no i mean", "or rather", "uh no", "oops", "no sorry",
             "make that", "er no", "no no", "scratch that")  # fmt: skip
@@ -40,7 +41,6 @@ class Clause:
     world: World
     intent: Intent | None = None
     choices: dict[str, str] = field(default_factory=dict)
-    kept: bool = False
     pieces: list[Piece] = field(default_factory=list)
     _filled: dict[str, list[Piece]] = field(default_factory=dict)
 
@@ -65,7 +65,9 @@ class Clause:
         if kind in _SPANS:
             yield from self._named(of, _SPANS[kind])
         elif kind in _TEXTS:
-            yield from self.say(section(kind, self.kept), "TEXT")
+            yield from self.say(section(slot), "TEXT")
+        elif kind == "told":
+            yield from self.say(section(kind))
         elif kind == "amount":
             yield self._amount({"": self.intent, "time": Intent.DURATION}.get(of), "" if of else "SIZE")
         else:
@@ -108,10 +110,9 @@ class Clause:
         return self.choose("SIZE", ("plain", ""))
 
 
-def section(name: str, kept: bool = False) -> Section:
-    """The one of that name among the texts; where none of its wordings is kept, those to train on."""
-    found = [one for one in sections("texts.txt", kept) if one.name == name]
-    return found[0] if found else section(name)
+def section(name: str) -> Section:
+    """The one of that name among the texts."""
+    return next(one for one in sections("texts", None) if one.name == name)
 
 
 _DRAWN: Mapping[str, Callable[[Clause], list[str] | list[Piece]]] = {
@@ -125,7 +126,7 @@ _DRAWN: Mapping[str, Callable[[Clause], list[str] | list[Piece]]] = {
     "xrel": lambda clause: slots.relation(clause.rng)[1].split(),
     "x": lambda clause: clause.name().split(),
     "y": lambda clause: clause.name().split(),
-    "xs": lambda clause: f"the {clause.world.things[0][1]}s".split(),
+    "xs": lambda clause: f"the {plural_of(clause.world.things[0][1])}".split(),
     "room": lambda clause: clause.name("room").split(),
     "place": lambda clause: clause.name("place").split(),
     "person": lambda clause: clause.name("person").split(),

@@ -78,7 +78,7 @@ def _clauses(rng: Generator, world: World, kept: bool) -> list[Clause]:
         asked = _section(rng, kept and len(clauses) == new)
         if count > 1 and Intent(asked.name) in _ALONE:
             continue
-        clause = Clause(rng, world, Intent(asked.name), dict(asked.choices), kept and len(clauses) == new)
+        clause = Clause(rng, world, Intent(asked.name), dict(asked.choices))
         clause.pieces = clause.say(asked)
         clauses.append(clause)
     return clauses
@@ -95,7 +95,7 @@ def _section(rng: Generator, kept: bool) -> Section:
 @lru_cache(maxsize=2)
 def _table(kept: bool) -> tuple[Mapping[Intent, Sequence[Section]], tuple[Intent, ...], tuple[float, ...]]:
     table: dict[Intent, list[Section]] = {}
-    for one in sections("requests.txt", kept):
+    for one in sections("requests", kept):
         table.setdefault(Intent(one.name), []).append(one)
     weights = [_WEIGHTS.get(intent, 1.0) for intent in table]
     return table, tuple(table), tuple(weight / sum(weights) for weight in weights)
@@ -125,7 +125,7 @@ def _mended(clause: Clause) -> list[Piece]:
 
 def _lasting(rng: Generator, clause: Clause, pieces: list[Piece]) -> list[Piece]:
     """With how long it is to hold, and of what."""
-    scopes = [one for one in sections("texts.txt") if one.name == "lasting"]
+    scopes = [one for one in sections("texts", None) if one.name == "lasting"]
     scope = scopes[int(rng.choice(len(scopes), p=[0.6, 0.15, 0.15, 0.1]))]
     clause.choices["LASTING"] = scope.choices["SCOPE"]
     said = clause.say(scope)
@@ -162,7 +162,7 @@ def _chatter(rng: Generator, world: World, kept: bool) -> list[Piece]:
 
 
 def _talk(rng: Generator, world: World, kept: bool) -> list[Piece]:
-    kinds = sections("chatter.txt", kept)
+    kinds = sections("chatter", kept)
     return Clause(rng, world).say(kinds[int(rng.integers(len(kinds)))])
 
 

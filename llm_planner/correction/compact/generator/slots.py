@@ -24,6 +24,7 @@ from llm_planner.language.compact.generator.lexicon import (
     ON,
     REGIONS,
 )
+from llm_planner.language.compact.generator.references import plural_of
 from llm_planner.language.compact.generator.scenes import random_things
 from llm_planner.language.compact.generator.surface import chance, choose
 
@@ -176,8 +177,9 @@ def thing(rng: Generator, world: World) -> str:
             ),
         )
     if draw < 0.83:
+        kinds = plural_of(kind)
         return choose(
-            rng, (f"the {kind}s", f"both {kind}s", f"all the {kind}s", f"all {color} {kind}s".replace("  ", " "))
+            rng, (f"the {kinds}", f"both {kinds}", f"all the {kinds}", f"all {color} {kinds}".replace("  ", " "))
         )
     if draw < 0.91:
         return kind if not color else f"{color} {kind}"

@@ -1,4 +1,4 @@
-"""The written wordings: by what they ask for, and some of them kept from training, to see how new ones are read."""
+"""The written wordings, by what they ask for; some of each author's are kept from training, to see how new ones are read."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+KEPT = 20  # one wording in so many is kept from training
 FOLDER = Path(__file__).parent / "written"
-KEPT = 12  # one in so many alternatives is kept from training
-_INNERMOST = re.compile(r"\[([^\[\]]*)\]")
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -26,44 +25,30 @@ class Section:
 
 
 @lru_cache(maxsize=8)
-def sections(file: str, kept: bool = False) -> tuple[Section, ...]:
-    """The sections of a file: with the wordings to train on, or with those `kept` from training."""
+def sections(kind: str, kept: bool | None = False) -> tuple[Section, ...]:
+    """The sections of all authors' `requests`, `chatter` or `texts`: with the wordings to train on, with those `kept`
+    from training, or for None with all."""
+    found = (_section(head, lines, kept) for file in sorted((FOLDER / kind).glob("*.txt")) for head, lines in _in(file))
+    return tuple(section for section in found if section.lines)
+
+
+def _in(file: Path) -> list[tuple[str, list[str]]]:
+    """The headings of a file, each with its lines."""
     found: list[tuple[str, list[str]]] = []
-    for line in (FOLDER / file).read_text(encoding="utf-8").splitlines():
+    for line in file.read_text(encoding="utf-8").splitlines():
         if line.startswith("  "):
             found[-1][1].append(line.strip())
         elif line.strip() and not line.startswith("#"):
             found.append((line.strip(), []))
-    return tuple(section for head, lines in found if (section := _section(head, lines, kept)).lines)
+    return found
 
 
-def _section(head: str, lines: list[str], kept: bool) -> Section:
+def _section(head: str, lines: list[str], kept: bool | None) -> Section:
     name, *pairs = head.split() if "=" in head else [head]
-    written = [one for line in lines for one in (_kept(line) if kept else [_trained(line)])]
     choices = dict(pair.split("=") for pair in pairs)
-    return Section(name, choices, tuple(written), frozenset(slot for line in written for slot in _SLOT.findall(line)))
+    lines = [line for line in lines if kept in (None, _is_kept(line))]
+    return Section(name, choices, tuple(lines), frozenset(slot for line in lines for slot in _SLOT.findall(line)))
 
 
-def _trained(line: str) -> str:
-    """The line without the alternatives that are kept from training."""
-    return _INNERMOST.sub(lambda found: f"[{'|'.join(_split(found[1], line)[0])}]", line)
-
-
-def _kept(line: str) -> list[str]:
-    """The line with one of the alternatives that training never shows, once for every bracket that has such."""
-    return [
-        line[: found.start()] + f"[{'|'.join(fresh)}]" + line[found.end() :]
-        for found in _INNERMOST.finditer(line)
-        if (fresh := _split(found[1], line)[1])
-    ]
-
-
-def _split(alternatives: str, line: str) -> tuple[list[str], list[str]]:
-    """Those to train on and those that are not; the first, the empty one and those with slots are trained on."""
-    first, *others = alternatives.split("|")
-    fresh = [one for one in others if one.strip() and "{" not in one and _is_kept(one, line)]
-    return [first, *(one for one in others if one not in fresh)], fresh
-
-
-def _is_kept(alternative: str, line: str) -> bool:
-    return zlib.crc32(f"{alternative} in {line}".encode()) % KEPT == 0
+def _is_kept(line: str) -> bool:
+    return zlib.crc32(line.encode()) % KEPT == 0

@@ -149,7 +149,7 @@ class Speaker:
     def plural(self, kind: str, color: str = "", one: bool = False) -> Said:
         """A bare plural (or singular) noun, "red blocks", and the set it names."""
         noun = self.kind_word(kind)
-        noun = noun if one else _plural(noun)
+        noun = noun if one else plural_of(noun)
         text = f"{self.color_word(color)} {noun}" if color else noun
         node = leaf("objects", self.kind_node(kind), self.color_node(color) if color else ANY_COLOR)
         return node, (Fragment(text),)
@@ -218,7 +218,7 @@ class Speaker:
         return Node(Pointer("quantity", fragment.mark)), (fragment,)
 
 
-def _plural(noun: str) -> str:
+def plural_of(noun: str) -> str:
     if noun.endswith(("s", "x", "sh", "ch")):
         return noun + "es"
     if noun.endswith("y") and noun[-2] not in "aeiou":
