@@ -67,12 +67,15 @@ def _is_of_plan(operation: object) -> bool:
 
 
 def lost_lessons(said: Iterable[tuple[str, Answer]], lessons: Iterable[Lesson]) -> list[str]:
-    """What was said to be remembered, and is not in the memory."""
+    """What was said to be remembered, and is not in the memory. Of the same words said again the newer lesson counts:
+    it is what both amount to."""
     learned = {gist(lesson) for lesson in lessons if lesson.state is State.LEARNED}
-    promised: list[str] = []
-    for _, answer in said:
-        lines = answer.message.split("; ") if answer.outcome is Outcome.APPLIED else []
-        promised += [line.removeprefix(start) for line in lines for start in _PROMISES if line.startswith(start)]
-        if any(isinstance(one, Undo) for one in _operations(answer)) and lines:
-            promised = promised[:-1]  # with the edit, what it taught is taken back
-    return [f"the lesson “{one}” is not in the memory" for one in promised if one not in learned]
+    promised: dict[str, str] = {}  # by the words that it was promised for, in their order
+    for words, answer in said:
+        for line in answer.message.split("; ") if answer.outcome is Outcome.APPLIED else ():
+            for start in filter(line.startswith, _PROMISES):
+                promised.pop(words or line, None)
+                promised[words or line] = line.removeprefix(start)
+        if answer.outcome is Outcome.APPLIED and promised and any(isinstance(one, Undo) for one in _operations(answer)):
+            promised.popitem()  # with the edit, what it taught is taken back
+    return [f"the lesson “{one}” is not in the memory" for one in promised.values() if one not in learned]

@@ -6,11 +6,11 @@ import math
 from dataclasses import replace
 
 from llm_planner.correction.amounts import Amount, shift_length, thing_size
-from llm_planner.correction.building_quantities import FARTHER, LESS_FAR
+from llm_planner.correction.building_quantities import FARTHER, LESS_FAR, distance, steps_with
 from llm_planner.correction.edits import Adjust, Change, Frame, Operation, Shift
 from llm_planner.correction.errands import current, destinations_of, named, subject
 from llm_planner.correction.references import UnclearError, is_room, the_region, the_thing
-from llm_planner.correction.requests import Request
+from llm_planner.correction.requests import Intent, Request, Sense
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError
 from llm_planner.world.names import the
@@ -27,6 +27,8 @@ _ALONG_A_LINE = ("towards", "away")
 
 def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """The shift that is asked for; raises UnclearError where it is not said which way, or nothing is there to go by."""
+    if gap := _gap(request, situation):
+        return gap
     _check_subject(request, situation)
     if request.direction == "more":
         return _same_again(request, situation)
@@ -42,6 +44,16 @@ def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
     against = before is not None and before.frame is frame and _dot(before.offset, axis) < -0.5 * _length(before.offset)
     length = _distance(request, situation, _length(before.offset) if before is not None and against else 0.0)
     return (Shift(_scaled(axis, length), frame, request.lifetime),)
+
+
+def _gap(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Nearer to what the thing that was named is going to be put beside is a smaller gap, not another way there."""
+    if request.direction not in _ALONG_A_LINE or not request.thing:
+        return ()
+    sense = Sense.LESS if request.direction == "towards" else Sense.MORE
+    of_place = replace(request, intent=Intent.DISTANCE, text="place", sense=sense, target="")
+    beside = {step.arguments["object"] for step in steps_with("distance", of_place, situation)}
+    return distance(of_place, situation) if beside & set(named(request.target, situation)) else ()
 
 
 def too_far(request: Request, situation: Situation) -> tuple[Operation, ...]:

@@ -41,7 +41,7 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
     """Of all motion [m]; more room to what something is put beside is the gap that is left there."""
     if request.intent is Intent.CLEARANCE and request.about and request.scope is Scope.ONCE:
         gap = replace(request, thing=request.about, text="place")
-        if _steps_with("distance", gap, situation):
+        if steps_with("distance", gap, situation):
             return distance(gap, situation)
     amount = _amount(request)
     if amount is not None and not amount.is_length:
@@ -95,7 +95,7 @@ def _of_step(quantity: str, request: Request, amount: Amount | None, step: PlanS
     return Adjust(quantity, Change.SHIFT, -amount.value if request.sense is Sense.LESS else amount.value, step.id)
 
 
-def _steps_with(parameter: str, request: Request, situation: Situation) -> list[PlanStep]:
+def steps_with(parameter: str, request: Request, situation: Situation) -> list[PlanStep]:
     """Those ahead that have the parameter and are about what was said, the step under way first."""
     skills = _SKILLS.get(request.text, tuple(situation.skills))
     found = [step for step in situation.ahead if parameter in step.arguments and step.skill in skills]
@@ -117,7 +117,7 @@ def _where(step: PlanStep, situation: Situation) -> Argument:
 
 def _step_with(parameter: str, request: Request, situation: Situation) -> PlanStep:
     """The first of them; raises UnclearError where there is none."""
-    found = _steps_with(parameter, request, situation)
+    found = steps_with(parameter, request, situation)
     if not found:
         what = {"distance": "a distance", "seconds": "a time"}[parameter]
         about = f" about “{request.thing}”" if request.thing else ""

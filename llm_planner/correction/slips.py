@@ -15,6 +15,7 @@ from llm_planner.language.compact.generator.lexicon import KIND_WORDS, REGIONS
 from llm_planner.language.understanding.absent import ELSEWHERE, NOUNS
 from llm_planner.world.scene import Scene
 
+_USUAL = {"teh": "the", "hte": "the", "adn": "and", "nad": "and", "ot": "to"}
 SHORTEST = 4  # letters; a shorter word is too near to too many others
 
 
@@ -51,6 +52,8 @@ def _fixed_words() -> frozenset[str]:
 
 
 def _right(word: str, known: Iterable[str]) -> str:
+    if word in _USUAL:
+        return _USUAL[word]
     if (
         len(word) < SHORTEST
         or not word.isalpha()

@@ -16,6 +16,8 @@ _FILLERS = frozenset(
 )
 _AFTER = frozenset(re.findall(r"\w+", "now please right there here it this that everything immediately at once robot"))
 _WORDS = frozenset(("abort", "freeze", "halt", "stop", "stopp", "whoa", "woah"))
+_WHOA = frozenset(("whoa", "woah"))  # "whoa, not so fast" says what else is to be done
+_SLOWER = (("not", "so"), ("slow",), ("slower",), ("easy",), ("too", "fast"), ("steady",), ("gently",), ("calm", "down"))
 _PHRASES = (
     ("hold", "still"),
     ("stand", "still"),
@@ -54,7 +56,18 @@ def is_stop(text: str) -> bool:
     plain = plain_text(text[:200]).lower().replace("'", "").replace("’", "")
     first, *others = [re.findall(r"[a-z]+", clause) for clause in re.split(r"[.,;:!?…—–]+|\s-\s", plain)] or [[]]
     whole = re.findall(r"[a-z]+", plain)
+    if _is_slower(whole):
+        return False
     return _begins(whole) or _begins(first) or any(_is_alone(clause) for clause in others)
+
+
+def _is_slower(words: list[str]) -> bool:
+    """Whether a "whoa" is all that sounds like a stop in them, and to go slower is asked for right after it."""
+    if not _WHOA & {*words} or (_WORDS - _WHOA) & {*words}:
+        return False
+    while words and words[0] in (*_FILLERS, *_WHOA, "there"):
+        words = words[1:]
+    return any(tuple(words[: len(phrase)]) == phrase for phrase in _SLOWER)
 
 
 def before_the_stop(text: str) -> str:

@@ -73,3 +73,12 @@ def test_what_is_said_and_killed_is_the_same_for_the_same_seed() -> None:
     assert first == second
     assert 0.0 <= first.kill <= LONGEST
     assert list(first.spoken) == sorted(first.spoken)
+
+
+def test_of_words_that_were_said_twice_the_newer_lesson_counts():
+    older, newer = (applied(message=f"I will remember: {what}") for what in ("much slower", "slower with blocks"))
+    said = [("always slower with blocks", older), ("always slower with blocks", newer)]
+    assert lost_lessons(said, [LESSON]) == []
+    assert lost_lessons([("always slower", older), ("always slower with blocks", newer)], [LESSON]) == [
+        "the lesson “much slower” is not in the memory"
+    ]

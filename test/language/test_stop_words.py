@@ -40,7 +40,7 @@ def test_a_stop_in_colour_is_heard() -> None:
     "text",
     ["could you stop please", "that's enough, stop", "careful, stop!", "no wait - stop it", "I said stop",
      "can you stop now",
-     "cancel the plan", "cancel everything", "don't move, wet floor", "okay that is enough stop"],
+     "cancel the plan", "cancel everything", "whoa, you'll hit it", "whoa slow down and stop", "don't move, wet floor", "okay that is enough stop"],
 )  # fmt: skip
 def test_a_stop_may_come_after_other_words(text):
     assert is_stop(text)
@@ -51,7 +51,8 @@ def test_a_stop_may_come_after_other_words(text):
     ["don't move the blue bowl", "stop by the office later", "no need to stop", "don't stop, it's fine",
      "I couldn't stop laughing at that film", "he said to stop being silly", "the bus stop is over there",
      "cancel that last change", "cancel that correction", "cancel the parcel",
-     "cancel my appointment", "okay, tell him to stop smoking"],
+     "cancel my appointment", "okay, tell him to stop smoking", "you can stop worrying",
+     "whoa, not so fast", "whoa there, slow down", "woah easy"],
 )  # fmt: skip
 def test_talk_in_which_the_word_occurs_is_none(text):
     assert not is_stop(text)
