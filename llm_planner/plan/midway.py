@@ -27,13 +27,16 @@ def midway(
 ) -> Execution:
     """The execution of `plan`, made for `scene`, while the step of that id runs; held before the first where it is "".
 
-    `holding` is then in the gripper, where it says so. Raises InputError for a step or thing that there is not, and as
-    `check_program`.
+    `holding` is then in the gripper, where it says so. Raises InputError for a step or thing that there is not, for a
+    thing that no step has spoken of by then, and as `check_program`.
     """
     if step and step not in {item.id for item in plan.steps}:
         raise InputError(f"no step is called {step!r}; the steps are: {plan.listing}")
     if holding and holding not in scene.names:
         raise InputError(f"there is no {holding!r} to be held; the scene holds: {', '.join(scene.names)}")
+    if holding and step and holding not in _spoken_of(plan, step):
+        takes = ", ".join(_spoken_of(plan, step)) or "nothing"
+        raise InputError(f"{holding!r} is in no step up to step {step}; what can be held then is: {takes}")
     interpreter = Interpreter(check_program(plan.program, tuple(skills), scene), viewpoint)
     state = start_execution(plan, interpreter, viewpoint, scene)
     if not step:
@@ -48,6 +51,13 @@ def midway(
         told = state.end.message if state.end else "it ends before"
         raise InputError(f"the plan does not come to step {step}: {told}")
     return _holding(state, holding) if holding else state
+
+
+def _spoken_of(plan: Plan, step: str) -> list[str]:
+    """What the steps up to that one are about."""
+    ids = [item.id for item in plan.steps]
+    values = (value for item in plan.steps[: ids.index(step) + 1] for value in item.arguments.values())
+    return list(dict.fromkeys(value for value in values if isinstance(value, str)))
 
 
 def _holding(state: Execution, name: str) -> Execution:
