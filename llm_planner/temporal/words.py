@@ -187,6 +187,9 @@ class _Reader:
             about = atom_of(item, self._phrase).subject
             often = f"{happening(item, self._phrase)} at most once before {having_been(last, self._phrase, about)}"
             return f"{often}, and {happening(last, self._phrase, about)} at some point"
+        if _is_plain("G", awaited) and awaited.operands[0] == neg(held) and is_momentary(held):
+            comes = f"and that comes {when}" if f.operator == "U" else "if that ever comes"
+            return f"as soon as {self.now(awaited.operands[0])}, it stays so for ever, {comes}"
         if not (is_momentary(held) and is_momentary(awaited)):
             ends = f"which comes {when}" if f.operator == "U" else "or for ever"
             return f"until ({self.part(awaited)}), {ends}, this is so: ({self.part(held)})"

@@ -56,6 +56,8 @@ SENTENCES = {
     "F a <-> G b": "a is true at some point exactly if b is always true",
     "a U b": "a is true until b is true, and b is true at some point",
     "a W b": "a is true until b is true, or for ever",
+    "a U G !a": "as soon as a is not true, it stays so for ever, and that comes at some point",
+    "a W G !a": "as soon as a is not true, it stays so for ever, if that ever comes",
     "a M b": "up to and at the moment when a is true, which comes, b is true",
     "(a U b) W c": (
         "until (c is true), or for ever, this is so: (a is true until b is true, and b is true at some point)"
