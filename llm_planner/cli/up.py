@@ -22,9 +22,12 @@ def run(args: argparse.Namespace) -> int:
     """Start the nodes; returns only by interrupt."""
     from dataclasses import replace
 
+    from llm_planner.nodes.company import check_nobody_else
+
     end_like_an_interrupt()
     options = replace(node_options(args, namespace=args.namespace), use_sim_time=args.use_sim_time)
     entries = [entry for entry in NODES if not (args.no_simulator and entry.simulated)]
+    check_nobody_else([entry.name for entry in entries], args.namespace)
     with NodeProcesses(entries, options) as processes:
         print(f"started: {', '.join(entry.name for entry in entries)}")
         print('Tell the robot something from another terminal: llm-planner say "…"   Interrupt (Ctrl-C) ends it all.')

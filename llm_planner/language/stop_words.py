@@ -17,7 +17,7 @@ _FILLERS = frozenset(
 _AFTER = frozenset(re.findall(r"\w+", "now please right there here it this that everything immediately at once robot"))
 _WORDS = frozenset(("abort", "freeze", "halt", "stop", "stopp", "whoa", "woah"))
 _WHOA = frozenset(("whoa", "woah"))  # "whoa, not so fast" says what else is to be done
-_SLOWER = (("not", "so"), ("slow",), ("slower",), ("easy",), ("too", "fast"), ("steady",), ("gently",), ("calm", "down"))
+_SLOWER = (("not", "so"), ("slow",), ("slower",), ("easy",), ("too", "fast"), ("steady",), ("gently",), ("calm",))
 _PHRASES = (
     ("hold", "still"),
     ("stand", "still"),
@@ -44,7 +44,8 @@ _SPOKEN_OF = frozenset(
         "when if please",
     )
 )
-_ELSE = (("stop", "worrying"), ("stop", "by"), ("stop", "off"), ("stop", "over"), ("stop", "sign"), ("stop", "light"), ("stop", "watch"))
+_ELSE = (("stop", "worrying"), ("stop", "by"), ("stop", "off"), ("stop", "over"), ("stop", "sign"), ("stop", "light"),
+         ("stop", "watch"))  # fmt: skip
 
 
 def is_stop(text: str) -> bool:

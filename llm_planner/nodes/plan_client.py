@@ -44,7 +44,7 @@ class PlanClient:
         self._on_stop, self._on_word = on_stop, on_word
         self._client = ActionClient(node, ExecutePlan, "execute_plan")
         self._silence = Silence()
-        self._unnamed, self._unnamed_max = Silence(), unnamed_max  # of the plan under way, whatever else the executor says
+        self._unnamed, self._unnamed_max = Silence(), unnamed_max  # of the plan under way
         self._plan_id = ""
         self._run = 0  # counts the plans: late answers belong to an earlier one
         self._handle: ClientGoalHandle | None = None

@@ -40,7 +40,8 @@ def test_a_stop_in_colour_is_heard() -> None:
     "text",
     ["could you stop please", "that's enough, stop", "careful, stop!", "no wait - stop it", "I said stop",
      "can you stop now",
-     "cancel the plan", "cancel everything", "whoa, you'll hit it", "whoa slow down and stop", "don't move, wet floor", "okay that is enough stop"],
+     "cancel the plan", "cancel everything", "whoa, you'll hit it", "whoa slow down and stop", "don't move, wet floor",
+     "okay that is enough stop"],
 )  # fmt: skip
 def test_a_stop_may_come_after_other_words(text):
     assert is_stop(text)

@@ -51,3 +51,10 @@ def test_without_a_running_system_one_paragraph_says_how_to_start_it(system):
         assert process.returncode == 1
         assert "Start one with: llm-planner up" in told
         assert len(told.strip().splitlines()) == 1
+
+
+def test_a_second_system_on_the_same_network_is_not_started(system):
+    done = llm_planner(system, "up")
+    assert done.returncode == 1
+    assert "a system runs here already (" in done.stderr
+    assert "and two would both move the robot: end it first, or give this one a --namespace" in done.stderr

@@ -1,4 +1,4 @@
-"""The written wordings, by what they ask for; some of each author's are kept from training, to see how new ones are read."""
+"""The written wordings, by what they ask for; some of each author's are kept from training, to test with."""
 
 from __future__ import annotations
 
