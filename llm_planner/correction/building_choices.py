@@ -11,7 +11,7 @@ from llm_planner.correction.building_order import first, skip
 from llm_planner.correction.building_rules import add_rule
 from llm_planner.correction.building_targets import retarget
 from llm_planner.correction.edits import Operation
-from llm_planner.correction.errands import current, destinations_of, errands_ahead, named, subject
+from llm_planner.correction.errands import current, destinations_of, errands_ahead, is_rest, named, subject
 from llm_planner.correction.references import UnclearError, described, is_region, is_room
 from llm_planner.correction.requests import Intent, Request, When
 from llm_planner.correction.situation import Situation
@@ -92,7 +92,7 @@ def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> 
     """What no errand takes can only be left alone: that is a rule."""
     left_out = "out" in request.text.split()  # that is the plan's affair
     forbidden = request.text.startswith(_FORBIDDEN) and not left_out and not is_room(request.thing, situation.scene)
-    if forbidden and not _is_taken(request.thing, situation):
+    if forbidden and not is_rest(request.thing) and not _is_taken(request.thing, situation):
         return add_rule(request, situation, sources)
     return skip(request, situation)
 

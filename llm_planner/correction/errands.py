@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from llm_planner.correction.references import UnclearError, candidates, described, is_room, listed, the_room
@@ -11,6 +12,10 @@ from llm_planner.program.signatures import Signature
 from llm_planner.world.atoms import HELD
 from llm_planner.world.names import the
 
+_REST = re.compile(
+    r"(?:all )?(?:the )?(?:rest|others|other ones|other things|remaining \w+)|(?:everything|anything|all) else"
+    r"|what(?:ever)? is left"
+)
 Errand = tuple[PlanStep, ...]
 
 
@@ -83,8 +88,11 @@ def next_place(situation: Situation, besides: Sequence[Errand] = ()) -> str:
 def meant(words: str, situation: Situation, option: str = "{}") -> tuple[Errand, ...]:
     """The errands ahead that the words speak of: of what they take, or else of where they lead.
 
-    Raises UnclearError where there are none, or those of several things; its options are `option` with their names.
+    "The rest" is all but the one under way. Raises UnclearError where there are none, or those of several things; its
+    options are `option` with their names.
     """
+    if is_rest(words):
+        return _rest(situation)
     names = named(words, situation)
     left = errands_ahead(situation)
     found = [errand for errand in left if subject(errand, situation) in names]
@@ -96,6 +104,19 @@ def meant(words: str, situation: Situation, option: str = "{}") -> tuple[Errand,
         options = [option.format(the(name)) for name in about]
         raise UnclearError(f"Which one do you mean by “{words}”: {listed([the(name) for name in about])}?", options)
     return tuple(found)
+
+
+def is_rest(words: str) -> bool:
+    """Whether they speak of everything but what is being done."""
+    return _REST.fullmatch(words) is not None
+
+
+def _rest(situation: Situation) -> tuple[Errand, ...]:
+    now = current(situation)
+    others = tuple(errand for errand in errands_ahead(situation) if errand != now)
+    if not others:
+        raise UnclearError("Nothing else is left to do after this. What do you mean?")
+    return others
 
 
 def named(words: str, situation: Situation) -> tuple[str, ...]:

@@ -205,6 +205,13 @@ def test_a_distance_is_that_of_the_step_that_is_meant(built, at_table, pushing, 
     assert built(in_house(1), longer) == (Adjust("seconds", Change.SHIFT, 10.0, "8"),)
 
 
+def test_nearer_to_what_it_is_put_beside_is_a_smaller_gap(built, at_table) -> None:
+    nearer = Request(Intent.SHIFT, direction="towards", thing="the mug", target="the plate")
+    assert built(at_table(2, "red block"), nearer) == (Adjust("distance", Change.SCALE, 2 / 3, "4"),)
+    away = replace(nearer, direction="away", number=2.0, unit="cm")
+    assert built(at_table(2, "red block"), away) == (Adjust("distance", Change.SHIFT, 0.02, "4"),)
+
+
 def test_what_shall_not_change_changes_nothing_unless_it_just_did(built, at_table) -> None:
     negated = Request(Intent.SPEED, sense=Sense.LESS, negated=True)
     assert built(at_table(1), negated) == ()
@@ -289,6 +296,14 @@ def test_an_errand_that_is_skipped_loses_its_steps_and_what_is_held_goes_back(bu
     assert built(at_table(1), Request(Intent.SKIP_THIS)) == (Remove("1"), Remove("2"))
     assert built(at_table(2, "red block"), Request(Intent.SKIP_THIS)) == (PUT_BACK, Remove("2"))
     assert built(at_table(2, "red block"), Request(Intent.PUT_BACK)) == (PUT_BACK, Remove("2"))
+
+
+def test_the_rest_is_all_but_the_errand_under_way(built, at_table) -> None:
+    rest = Request(Intent.SKIP, thing="the rest", text="skip the rest")
+    assert built(at_table(2, "red block"), rest) == tuple(map(Remove, "3456"))
+    assert question(built(at_table(6, "yellow block"), rest)) == (
+        "Nothing else is left to do after this. What do you mean?"
+    )
 
 
 def test_what_was_moved_last_is_put_back_with_an_empty_hand(built, at_table) -> None:

@@ -269,3 +269,35 @@ def test_an_amount_may_come_on_top() -> None:
 def test_while_you_are_at_it_is_no_time() -> None:
     assert take_scope("while you are at it go slower")[1] is Scope.ONCE
     assert take_scope("that is only for today") == ("", Scope.SESSION)
+
+
+@pytest.mark.parametrize(
+    "words", ["skip the rest", "just this one and then you're done", "that's enough after this one", "leave the others"]
+)
+def test_the_rest_may_be_left_out(at_table, words) -> None:
+    assert_read(words, at_table(1).scene, Intent.SKIP, {"thing": "rest"})
+
+
+def test_just_do_the_rest_leaves_nothing_out(at_table) -> None:
+    assert read_requests("just do the rest", at_table(1).scene)[0].intent is Intent.NOTHING
+
+
+def test_what_is_too_slow_and_shall_be_normal_is_said_once(at_table) -> None:
+    assert_read("okay now it's too slow, normal speed again", at_table(1).scene, Intent.SPEED, {"sense": Sense.NORMAL})
+
+
+@pytest.mark.parametrize("words", ["lift it", "pick it up", "push it", "bring it down a bit"])
+def test_words_for_moving_a_thing_are_none_for_speed(at_table, words) -> None:
+    assert all(request.intent is not Intent.SPEED for request in read_requests(words, at_table(1).scene) or ())
+
+
+@pytest.mark.parametrize(
+    ("words", "slots"),
+    [
+        ("fifteen centimetres, not ten", {"number": 15.0, "text": ""}),
+        ("make it 8 cm", {"number": 8.0, "text": ""}),
+        ("I'd like 10 cm between the mug and the plate", {"number": 10.0, "text": "place", "thing": "the mug"}),
+    ],
+)
+def test_an_amount_by_itself_is_of_whatever_step_is_under_way(at_table, words, slots) -> None:
+    assert_read(words, at_table(1).scene, Intent.DISTANCE, {"sense": EXACT, **slots})

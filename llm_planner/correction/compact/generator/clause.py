@@ -85,6 +85,8 @@ class Clause:
             return slots.room(self.rng, self.world)
         if of == "place":
             return slots.place(self.rng)
+        if of == "rest":
+            return choose(self.rng, slots.REST)
         return slots.person(self.rng, self.world) if of == "person" else slots.thing(self.rng, self.world)
 
     def _amount(self, intent: Intent | None, slot: str) -> Piece:

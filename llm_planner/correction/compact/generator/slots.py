@@ -65,6 +65,8 @@ _PERCENTS = (
     "fifty",
 )
 _UNITS_BY_INTENT = {Intent.SPEED: "percent", Intent.DURATION: "time"}
+REST = ("the rest", "the rest", "the rest", "everything else", "the others", "all the others", "the other ones",
+        "all the rest", "whatever is left", "the remaining ones", "the other things")  # fmt: skip
 RELATIONS: Mapping[str, tuple[str, ...]] = {"in": IN, "on": ON, "beside": NEAR, **BESIDE}
 _SIDES = (
     "left",
