@@ -20,8 +20,8 @@ from correction_cases import HALVES, Case, read_cases, read_situations
 from correction_judge import exact_right, level_right
 
 from llm_planner.correction.edit_json import edit_json
-from llm_planner.correction.edits import Clarify, Edit
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import Clarify, Edit
 from llm_planner.skills.learning.intervals import wilson
 
 Read = Callable[[str, Situation], Edit | None]  # None: it leaves this to another reader

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from llm_planner.correction.edit_json import edit_from_json, operation_from_json
-from llm_planner.correction.edits import Clarify, Edit
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import Clarify, Edit
 from llm_planner.plan.report_reading import plan_from_json, scene_from_json
 from llm_planner.skills.library import load_skills
 from llm_planner.world.places import viewpoint

@@ -13,7 +13,10 @@ from typing import Any
 
 from correction_cases import Case
 
-from llm_planner.correction.edits import (
+from llm_planner.correction.situation import Situation
+from llm_planner.errors import InputError
+from llm_planner.language.understanding.meaning import Meanings
+from llm_planner.plan.edits import (
     AddRule,
     Clarify,
     Edit,
@@ -26,9 +29,6 @@ from llm_planner.correction.edits import (
     Remove,
     Replace,
 )
-from llm_planner.correction.situation import Situation
-from llm_planner.errors import InputError
-from llm_planner.language.understanding.meaning import Meanings
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.contract import Argument
 from llm_planner.temporal.parser import parse

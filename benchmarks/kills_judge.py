@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from llm_planner.correction.dialogue import Answer, Outcome
-from llm_planner.correction.edits import Edit, Level, Undo
 from llm_planner.correction.memory.lesson import Lesson, State
 from llm_planner.correction.memory.wording import gist
+from llm_planner.plan.edits import Edit, Level, Undo
 from llm_planner.plan.journal import Record, RecordKind
 
 REST = 0.01  # of a joint's limit: what counts as held

@@ -11,7 +11,6 @@ from memory_person import Person, Wish
 from memory_tasks import Setting
 
 from llm_planner.correction.conversation import Conversation, Reply
-from llm_planner.correction.edits import AddRule, Edit
 from llm_planner.correction.memory.learning import Changes
 from llm_planner.correction.memory.lesson import Occasion
 from llm_planner.correction.memory.lesson_store import LessonStore
@@ -19,6 +18,7 @@ from llm_planner.correction.memory.memory import Memory
 from llm_planner.correction.memory.retrieval import Use
 from llm_planner.correction.reading import CorrectionReader
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import AddRule, Edit
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.in_process import Workcell, run_command
 from llm_planner.plan.plan import Outcome, Plan

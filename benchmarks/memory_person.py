@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import dist, inf
 
-from llm_planner.correction.edits import Operation
+from llm_planner.plan.edits import Operation
 from llm_planner.world.scene import Scene, SceneObject
 
 COOLING = 2.0  # [s] that somebody waits for a correction to take effect

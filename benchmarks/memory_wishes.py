@@ -6,7 +6,7 @@ from math import dist
 
 from memory_person import LOWERED, TRAVELLED, Look, Wish, apart, bottom
 
-from llm_planner.correction.edits import Adjust, Rebind, Remove, Shift
+from llm_planner.plan.edits import Adjust, Rebind, Remove, Shift
 from llm_planner.world.places import REGIONS
 from llm_planner.world.scene import Scene, SceneObject
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from llm_planner.correction.edits import Adjust, Change, Edit, Move, Remove, Resume
+from llm_planner.plan.edits import Adjust, Change, Edit, Move, Remove, Resume
 
 _NOT = r"\b(?:don'?t|do not|never|not to|please not|no need to)\s+(?:\w+ly\s+|you\s+|ever\s+)?"
 _NOT_LEFT_OUT = re.compile(rf"{_NOT}(?:skip|forget|leave out|leave off|omit|remove|drop|ignore|miss|lose)\b")

@@ -14,7 +14,11 @@ from llm_planner.correction.building_motion import shift, too_far
 from llm_planner.correction.building_order import again, last, put_back, skip_this
 from llm_planner.correction.building_quantities import distance, duration, height_or_clearance, speed
 from llm_planner.correction.building_rules import add_rule, lift_rule
-from llm_planner.correction.edits import (
+from llm_planner.correction.references import UnclearError, described
+from llm_planner.correction.requests import Intent, Request
+from llm_planner.correction.situation import Situation
+from llm_planner.correction.sources import Sources
+from llm_planner.plan.edits import (
     Cancel,
     Clarify,
     Confirm,
@@ -28,10 +32,6 @@ from llm_planner.correction.edits import (
     Scope,
     Undo,
 )
-from llm_planner.correction.references import UnclearError, described
-from llm_planner.correction.requests import Intent, Request
-from llm_planner.correction.situation import Situation
-from llm_planner.correction.sources import Sources
 
 _Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)

@@ -6,13 +6,13 @@ import math
 from dataclasses import replace
 
 from llm_planner.correction.amounts import AMOUNT, read_amount
-from llm_planner.correction.edits import Insert, Operation
 from llm_planner.correction.errands import has_begun, meant, next_place
 from llm_planner.correction.references import UnclearError
 from llm_planner.correction.requests import Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
 from llm_planner.errors import LlmPlannerError
+from llm_planner.plan.edits import Insert, Operation
 from llm_planner.plan.plan import goals_of, in_base_words
 from llm_planner.world.scene import Scene
 

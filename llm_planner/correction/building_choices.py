@@ -10,12 +10,12 @@ from llm_planner.correction.building_objects import is_for_one, replaced_errand,
 from llm_planner.correction.building_order import first, skip
 from llm_planner.correction.building_rules import add_rule
 from llm_planner.correction.building_targets import retarget
-from llm_planner.correction.edits import Operation
 from llm_planner.correction.errands import current, destinations_of, errands_ahead, is_rest, named, subject
 from llm_planner.correction.references import UnclearError, described, is_region, is_room
 from llm_planner.correction.requests import Intent, Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
+from llm_planner.plan.edits import Operation
 from llm_planner.world.names import the
 
 _ACTED_ON = ("push", "press", "move", "open", "close", "wipe", "sweep", "shove", "tip", "follow", "go", "put", "slide",

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from llm_planner.correction.amounts import Amount, shift_length, thing_size
 from llm_planner.correction.building_quantities import FARTHER, LESS_FAR, distance, steps_with
-from llm_planner.correction.edits import Adjust, Change, Frame, Operation, Shift
 from llm_planner.correction.errands import current, destinations_of, named, subject
 from llm_planner.correction.references import UnclearError, is_room, the_region, the_thing
 from llm_planner.correction.requests import Intent, Request, Sense
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError
+from llm_planner.plan.edits import Adjust, Change, Frame, Operation, Shift
 from llm_planner.world.names import the
 from llm_planner.world.places import region
 from llm_planner.world.scene import SceneObject, Vector3

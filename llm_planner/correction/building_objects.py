@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from llm_planner.correction.building_order import put_down_where_it_lay, taking
-from llm_planner.correction.edits import Insert, Operation, Rebind
 from llm_planner.correction.errands import (
     Errand,
     ahead,
@@ -19,6 +18,7 @@ from llm_planner.correction.errands import (
 from llm_planner.correction.references import UnclearError, candidates, described, listed, only
 from llm_planner.correction.requests import Request
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import Insert, Operation, Rebind
 from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.world.names import the
 from llm_planner.world.predicates import is_portable

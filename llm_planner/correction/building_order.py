@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from llm_planner.correction.edits import Insert, Move, Operation, Remove
 from llm_planner.correction.errands import (
     Errand,
     ahead,
@@ -18,6 +17,7 @@ from llm_planner.correction.errands import (
 from llm_planner.correction.references import UnclearError, the_thing
 from llm_planner.correction.requests import Request
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import Insert, Move, Operation, Remove
 from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.skills.contract import Argument
 from llm_planner.world.names import the

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from llm_planner.correction.amounts import Amount
-from llm_planner.correction.edits import Adjust, Change, Operation, Scope
 from llm_planner.correction.errands import named, subject_of
 from llm_planner.correction.references import UnclearError
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import Adjust, Change, Operation, Scope
 from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument
 

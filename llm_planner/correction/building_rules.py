@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from llm_planner.correction.edits import AddRule, LiftRule, Operation
 from llm_planner.correction.marking import mark
 from llm_planner.correction.references import UnclearError, candidates, is_room, the_room
 from llm_planner.correction.requests import Request
@@ -12,6 +11,7 @@ from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.understanding.mentions import arguments_of
+from llm_planner.plan.edits import AddRule, LiftRule, Operation
 
 
 def add_rule(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from llm_planner.correction.edits import Frame, Insert, Operation, Rebind, Replace
 from llm_planner.correction.errands import (
     Errand,
     ahead,
@@ -19,6 +18,7 @@ from llm_planner.correction.references import UnclearError, is_region, is_room, 
 from llm_planner.correction.references import candidates as fitting
 from llm_planner.correction.requests import Request
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import Frame, Insert, Operation, Rebind, Replace
 from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument
 from llm_planner.world.predicates import is_container

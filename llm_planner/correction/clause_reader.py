@@ -19,12 +19,12 @@ from llm_planner.correction.clauses import (
     tidy,
     without_other_amount,
 )
-from llm_planner.correction.edits import Lifetime, Scope
 from llm_planner.correction.marking import Marked
 from llm_planner.correction.patterns import spaced
 from llm_planner.correction.phrases import Phrase, phrases
 from llm_planner.correction.requests import Intent, Request, Size
 from llm_planner.correction.slots import request_of
+from llm_planner.plan.edits import Lifetime, Scope
 
 FREE = frozenset((Intent.RULE, Intent.ADD, Intent.LIFT))  # with words that others read on
 _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))  # only while a question is open

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from llm_planner.correction.edits import Scope
 from llm_planner.correction.manners import ways
 from llm_planner.correction.requests import Size
 from llm_planner.language.plain_text import plain_text
+from llm_planner.plan.edits import Scope
 
 _WHOLE = {  # contractions, with or without their apostrophe
     "can't": "can not", "cant": "can not", "won't": "will not", "wont": "will not", "dont": "do not",

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from llm_planner.correction.dialogue import SILENT, Answer, Outcome, Send, heard, is_reflex, made
-from llm_planner.correction.edits import Clarify, Edit
 from llm_planner.correction.learner import Learner, Told, of_memory
-from llm_planner.correction.lent_manner import NOT_LENT, lent, taken_back
 from llm_planner.correction.lesson_application import Application, applied_to_plan, applied_to_step
 from llm_planner.correction.memory.lesson import Occasion
 from llm_planner.correction.memory.memory import Memory
@@ -23,8 +21,10 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.draft import StaleEditError
 from llm_planner.plan.edit_motion import step_under_way
 from llm_planner.plan.editing import edited
+from llm_planner.plan.edits import Clarify, Edit
 from llm_planner.plan.events import Command
 from llm_planner.plan.execution_state import Execution
+from llm_planner.plan.lent_manner import NOT_LENT, lent, taken_back
 from llm_planner.plan.plan import Outcome as Ended
 from llm_planner.plan.plan import StepStatus
 

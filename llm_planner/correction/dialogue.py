@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from llm_planner.correction.edits import Cancel, Clarify, Confirm, Edit, Hold, LiftRule, Resume
+from llm_planner.plan.edits import Cancel, Clarify, Confirm, Edit, Hold, LiftRule, Resume
 
 NO_PLAN = "no plan is running: say it as a command"
 NO_CORRECTION = "I hear no correction in that"

@@ -7,7 +7,8 @@ from dataclasses import MISSING, fields
 from enum import Enum
 from typing import Any
 
-from llm_planner.correction.edits import (
+from llm_planner.errors import InputError
+from llm_planner.plan.edits import (
     AddRule,
     Adjust,
     Cancel,
@@ -32,7 +33,6 @@ from llm_planner.correction.edits import (
     Shift,
     Undo,
 )
-from llm_planner.errors import InputError
 
 OPERATIONS: Mapping[str, type[Operation]] = {
     "hold": Hold, "resume": Resume, "cancel": Cancel, "shift": Shift, "adjust": Adjust, "rebind": Rebind,

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, get_args, get_origin, get_type_hints
 
 from llm_planner.correction.edit_json import MOST_OPERATIONS, OPERATIONS
-from llm_planner.correction.edits import Operation, Scope
+from llm_planner.plan.edits import Operation, Scope
 from llm_planner.skills.contract import Argument
 from llm_planner.world.scene import Vector3
 

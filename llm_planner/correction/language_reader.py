@@ -11,12 +11,12 @@ from typing import Any
 from llm_planner.correction.edit_json import edit_from_json
 from llm_planner.correction.edit_prompt import edit_messages, with_refusal
 from llm_planner.correction.edit_schema import edit_schema
-from llm_planner.correction.edits import Edit
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
 from llm_planner.language.plain_text import plain_text, shortened
 from llm_planner.language.server.connection import Connection, Part
 from llm_planner.language.server.settings import ServerSettings
+from llm_planner.plan.edits import Edit
 
 ROUNDS = 2  # the second with what was wrong with the first
 _THOUGHT = "</think>"  # ends what a model thinks aloud

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from llm_planner.correction.edits import Adjust, Clarify, Confirm, Edit, Forget, Move, Operation, Remember, Undo
 from llm_planner.correction.memory.forgetting import EVERYTHING
 from llm_planner.correction.memory.learning import Changes
 from llm_planner.correction.memory.lesson import Lesson, Occasion
@@ -17,6 +16,7 @@ from llm_planner.correction.memory.retrieval import Doubt, Recollection, Use
 from llm_planner.correction.memory.wording import gist
 from llm_planner.correction.rule_reader import chosen
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import Adjust, Clarify, Confirm, Edit, Forget, Move, Operation, Remember, Undo
 from llm_planner.world.scene import Scene
 
 Told = tuple[str, ...]  # sentences for the person

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from llm_planner.correction.edits import Adjust, Edit
-from llm_planner.correction.lent_manner import with_lesson
 from llm_planner.correction.memory.retrieval import Recollection, Use
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.editing import edited
+from llm_planner.plan.edits import Adjust, Edit
 from llm_planner.plan.events import Command
 from llm_planner.plan.execution_state import Execution
+from llm_planner.plan.lent_manner import with_lesson
 
 Refused = tuple[tuple[Use, str], ...]  # each with the reason, for a person
 

@@ -12,7 +12,6 @@ from llm_planner.correction.building import build
 from llm_planner.correction.clauses import normal
 from llm_planner.correction.compact.hearing import names_of
 from llm_planner.correction.compact_reader import CompactReader, Reading, Readings, load_compact_reader
-from llm_planner.correction.edits import Clarify, Edit
 from llm_planner.correction.references import MOST_OPTIONS
 from llm_planner.correction.request_words import in_words
 from llm_planner.correction.requests import Intent, Request
@@ -20,6 +19,7 @@ from llm_planner.correction.rule_reader import read_by_rules
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.slips import corrected
 from llm_planner.correction.sources import Sources, offline_sources
+from llm_planner.plan.edits import Clarify, Edit
 
 TALK = 0.5  # from this probability on of being no correction, nothing is asked
 LEAST = 0.25  # probability of the readings whose edit is made because no other can be

@@ -13,8 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from llm_planner.correction.edits import Frame
 from llm_planner.language.compact.generator.lexicon import BESIDE, IN, NEAR, ON
+from llm_planner.plan.edits import Frame
 
 PRONOUNS = ("it", "that", "this", "him", "her", "them", "that one", "this one", "the thing", "that thing", "this thing",
             "the one", "those", "these", "what you have", "what you are holding")  # fmt: skip

@@ -9,10 +9,10 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from llm_planner.correction.edits import Scope
 from llm_planner.correction.patterns import compiled, words_in
 from llm_planner.correction.requests import Intent, Sense, Size, When
 from llm_planner.errors import InputError
+from llm_planner.plan.edits import Scope
 
 TABLE = Path(__file__).parent / "written" / "phrases.txt"
 _MACRO = re.compile(r"(\w+) = (.+)")

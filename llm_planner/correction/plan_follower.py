@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from llm_planner.correction.edits import Clarify, Edit
 from llm_planner.correction.learner import Learner, OfMemory, Told, is_of_quantity
 from llm_planner.correction.memory.lesson import Occasion
 from llm_planner.correction.memory.memory import Memory
 from llm_planner.correction.memory.retrieval import Recollection, Use
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import Clarify, Edit
 from llm_planner.plan.plan import StepStatus
 from llm_planner.world.scene import Scene
 

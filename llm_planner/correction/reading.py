@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from llm_planner.correction.believable import believable
 from llm_planner.correction.clauses import normal
-from llm_planner.correction.edits import Adjust, Cancel, Change, Clarify, Edit, Hold, Operation
 from llm_planner.correction.rule_reader import read_by_rules
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.slips import unknown
@@ -17,6 +16,7 @@ from llm_planner.errors import LanguageModelError
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import before_the_stop, is_stop
+from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Edit, Hold, Operation
 
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")  # "1,5 cm": elsewhere a comma is a pause
 OtherReader = Callable[[str, Situation], Edit]  # of what the rules have no reading of

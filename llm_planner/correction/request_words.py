@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from llm_planner.correction.edits import Frame, Scope
 from llm_planner.correction.requests import Intent, Request, Sense, Size, When
+from llm_planner.plan.edits import Frame, Scope
 
 _SIZES = {Size.BIT: "a bit ", Size.PLAIN: "", Size.MUCH: "much "}
 _SCOPES = {Scope.TASK: "for now ", Scope.SESSION: "today ", Scope.ALWAYS: "from now on "}

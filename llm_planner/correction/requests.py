@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from llm_planner.correction.edits import Frame, Lifetime, Scope
+from llm_planner.plan.edits import Frame, Lifetime, Scope
 
 
 class Intent(str, Enum):

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from llm_planner.correction.building import build
 from llm_planner.correction.clauses import bare, normal, tidy
-from llm_planner.correction.edits import Cancel, Clarify, Edit
 from llm_planner.correction.requests import Intent
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.slips import corrected
 from llm_planner.correction.sources import Sources, offline_sources
 from llm_planner.correction.utterances import read_requests
 from llm_planner.language.stop_words import is_stop
+from llm_planner.plan.edits import Cancel, Clarify, Edit
 from llm_planner.world.scene import Scene
 
 _ARTICLES = frozenset(("the", "a", "an", "one", "ones", "that", "this"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from llm_planner.correction.edits import Clarify, Edit
+from llm_planner.plan.edits import Clarify, Edit
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.program.signatures import Signature
 from llm_planner.world.places import BEHIND, Viewpoint

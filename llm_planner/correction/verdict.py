@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_planner.correction.edit_json import edit_json
-from llm_planner.correction.edits import Clarify, Edit, Level
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.editing import edited
+from llm_planner.plan.edits import Clarify, Edit, Level
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.plan import Outcome, Plan
 from llm_planner.plan.report import constraint_json, step_json

@@ -24,7 +24,6 @@ from llm_planner.correction.dialogue import (
     stop_answer,
     with_told,
 )
-from llm_planner.correction.edits import Clarify, Edit, Hold
 from llm_planner.correction.learner import of_memory
 from llm_planner.correction.reading import open_reader
 from llm_planner.correction.situation import Situation
@@ -42,6 +41,7 @@ from llm_planner.nodes.settings import CAMERA, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, SPOKEN, WARN, ShellNode, run_node
 from llm_planner.nodes.skill_folder import library_of
 from llm_planner.nodes.utterance import Utterance
+from llm_planner.plan.edits import Clarify, Edit, Hold
 from llm_planner.world.places import viewpoint
 from llm_planner.world.scene import Scene
 

@@ -11,10 +11,10 @@ from std_msgs.msg import Header
 
 from llm_planner.correction.dialogue import Answer, Outcome
 from llm_planner.correction.edit_json import edit_from_json, edit_json
-from llm_planner.correction.edits import Clarify, Edit
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError
 from llm_planner.nodes.plan_messages import constraint_from_msg, step_from_msg
+from llm_planner.plan.edits import Clarify, Edit
 from llm_planner.plan.plan import Plan
 from llm_planner.program.signatures import Signature
 from llm_planner.skills.tuning import Tuning

@@ -9,7 +9,6 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.task import Future
 
-from llm_planner.correction.edits import Cancel, Edit, Hold, Resume
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.nodes.correction_messages import edit_from_text
 from llm_planner.nodes.plan_notes import note_edit
@@ -18,6 +17,7 @@ from llm_planner.nodes.worker import Worker
 from llm_planner.plan.difference import difference
 from llm_planner.plan.draft import EditError, StaleEditError
 from llm_planner.plan.editing import Edited, acts_in_motion, edited
+from llm_planner.plan.edits import Cancel, Edit, Hold, Resume
 from llm_planner.plan.events import PauseRequested, ResumeRequested
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Phase

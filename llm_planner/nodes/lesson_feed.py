@@ -14,7 +14,6 @@ from llm_planner_interfaces.srv import EditPlan
 from rclpy.node import Node
 
 from llm_planner.correction.dialogue import Answer, Outcome, told, with_told
-from llm_planner.correction.edits import AddRule, Clarify, Edit, Hold
 from llm_planner.correction.learner import OfMemory, Told
 from llm_planner.correction.memory.lesson import Occasion
 from llm_planner.correction.memory.lesson_store import LessonStore
@@ -25,6 +24,7 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.journal_file import memory_path
 from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.worker import Worker
+from llm_planner.plan.edits import AddRule, Clarify, Edit, Hold
 from llm_planner.world.scene import Scene
 
 MEMORY = Setting("memory", "", "file that keeps what is learned; empty: llm_planner/memory.sqlite in ROS's folder")

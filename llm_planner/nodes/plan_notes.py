@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llm_planner.correction.edit_json import edit_json
-from llm_planner.correction.edits import Edit
 from llm_planner.nodes.journal_file import note
 from llm_planner.nodes.running_plan import Running
 from llm_planner.plan.editing import Edited
+from llm_planner.plan.edits import Edit
 from llm_planner.plan.execution_state import Execution, Phase
 from llm_planner.plan.journal import Journal, RecordKind
 from llm_planner.plan.plan import PlanStep, StepStatus

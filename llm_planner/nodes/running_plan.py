@@ -11,14 +11,14 @@ from llm_planner_interfaces.msg import PlanStatus
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
 
-from llm_planner.correction.edits import Edit, Operation
-from llm_planner.correction.lent_manner import Lent, lent, taken_back, with_lesson
 from llm_planner.language.go_on_words import GO_ON
 from llm_planner.nodes.correction_messages import edit_to_text
 from llm_planner.nodes.plan_messages import constraint_to_msg, step_to_msg
 from llm_planner.plan.draft import EditError
+from llm_planner.plan.edits import Edit, Operation
 from llm_planner.plan.events import EndReason
 from llm_planner.plan.execution_state import Execution, Phase
+from llm_planner.plan.lent_manner import Lent, lent, taken_back, with_lesson
 from llm_planner.plan.motion_rules import MotionRules
 from llm_planner.plan.plan import StepStatus
 from llm_planner.plan.run_log import Kept, RunLog

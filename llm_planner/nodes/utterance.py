@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from rclpy.task import Future
 
-from llm_planner.correction.edits import Clarify, Edit
 from llm_planner.correction.learner import OfMemory
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import Clarify, Edit
 
 
 @dataclass

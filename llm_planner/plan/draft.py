@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from llm_planner.correction.edits import Adjust, Change, Insert, Move, Rebind, Remove, Replace
 from llm_planner.errors import LlmPlannerError
+from llm_planner.plan.edits import Adjust, Change, Insert, Move, Rebind, Remove, Replace
 from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.program.problems import did_you_mean
 from llm_planner.program.signatures import Parameter, Signature

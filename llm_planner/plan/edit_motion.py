@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from llm_planner.correction.edits import QUANTITIES, Adjust, Frame, Lifetime, Shift
 from llm_planner.plan.draft import EditError, changed_value
+from llm_planner.plan.edits import QUANTITIES, Adjust, Frame, Lifetime, Shift
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.manner import FARTHEST, Manner, moved_along
 from llm_planner.plan.plan import Goal, PlanStep, StepStatus

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from llm_planner.correction.edits import AddRule, LiftRule
 from llm_planner.errors import InputError
 from llm_planner.plan.draft import EditError
+from llm_planner.plan.edits import AddRule, LiftRule
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.watch import check_watchable
 from llm_planner.temporal.constraint import Constraint

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from llm_planner.correction.edits import (
+from llm_planner.errors import LlmPlannerError
+from llm_planner.plan.decoding.search import Limits
+from llm_planner.plan.decoding.task import History
+from llm_planner.plan.difference import difference
+from llm_planner.plan.draft import EditError, StaleEditError
+from llm_planner.plan.edit_motion import adjusted, shifted
+from llm_planner.plan.edit_rules import with_rule, without_rule
+from llm_planner.plan.edit_steps import check_not_taken, draft_of, with_steps
+from llm_planner.plan.edits import (
     AddRule,
     Adjust,
     Cancel,
@@ -25,14 +33,6 @@ from llm_planner.correction.edits import (
     Shift,
     Undo,
 )
-from llm_planner.errors import LlmPlannerError
-from llm_planner.plan.decoding.search import Limits
-from llm_planner.plan.decoding.task import History
-from llm_planner.plan.difference import difference
-from llm_planner.plan.draft import EditError, StaleEditError
-from llm_planner.plan.edit_motion import adjusted, shifted
-from llm_planner.plan.edit_rules import with_rule, without_rule
-from llm_planner.plan.edit_steps import check_not_taken, draft_of, with_steps
 from llm_planner.plan.events import Command, EndReason, Event, PauseRequested, ResumeRequested, StopRequested
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Execution, Phase

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llm_planner.correction.lent_manner import Lent, taken_back
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.plan.execution_state import Execution
+from llm_planner.plan.lent_manner import Lent, taken_back
 from llm_planner.plan.manner import AS_USUAL, Manner
 from llm_planner.plan.plan import Plan
 from llm_planner.plan.report import constraint_json, step_json

@@ -17,8 +17,8 @@ sys.path.append(str(ROOT / "benchmarks"))
 correction_cases = importlib.import_module("correction_cases")
 judge = importlib.import_module("correction_judge")
 
-from llm_planner.correction.edits import AddRule, Adjust, Confirm, LiftRule  # noqa: E402 - after the path is known
 from llm_planner.errors import InputError  # noqa: E402
+from llm_planner.plan.edits import AddRule, Adjust, Confirm, LiftRule  # noqa: E402 - after the path is known
 from llm_planner.plan.plan import StepStatus  # noqa: E402
 from llm_planner.skills.arguments import check_arguments  # noqa: E402
 from llm_planner.skills.library import load_skills  # noqa: E402

@@ -17,7 +17,8 @@ correction_cases = importlib.import_module("correction_cases")
 judge = importlib.import_module("correction_judge")
 bench = importlib.import_module("bench_corrections")
 
-from llm_planner.correction.edits import (  # noqa: E402 - after the path to the benchmarks is known
+from llm_planner.errors import InputError  # noqa: E402
+from llm_planner.plan.edits import (  # noqa: E402 - after the path to the benchmarks is known
     AddRule,
     Adjust,
     Change,
@@ -38,7 +39,6 @@ from llm_planner.correction.edits import (  # noqa: E402 - after the path to the
     Scope,
     Shift,
 )
-from llm_planner.errors import InputError  # noqa: E402
 
 SITUATIONS = correction_cases.read_situations()
 HALVES = {half: correction_cases.read_cases(path) for half, path in correction_cases.HALVES.items()}

@@ -14,8 +14,8 @@ from kills_judge import Motion, lost_commands, lost_edits, lost_lessons, moving_
 from kills_run import LONGEST, drawn
 
 from llm_planner.correction.dialogue import Answer, Outcome
-from llm_planner.correction.edits import Adjust, Change, Edit, Hold, Remember, Scope, Undo
 from llm_planner.correction.memory.lesson import Lesson, Occasion, Slots, State
+from llm_planner.plan.edits import Adjust, Change, Edit, Hold, Remember, Scope, Undo
 from llm_planner.plan.journal import Record, RecordKind
 
 SLOWER = Adjust("speed", Change.SCALE, 0.5)

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from llm_planner.cli.main import main
-from llm_planner.correction.edits import Adjust, Change, Scope
 from llm_planner.correction.memory.learning import Changes
 from llm_planner.correction.memory.lesson import Lesson, Occasion, Slots, State
 from llm_planner.correction.memory.lesson_store import LessonStore
+from llm_planner.plan.edits import Adjust, Change, Scope
 
 SLOWER = Lesson(
     "always slower with mugs\x1b[31m",

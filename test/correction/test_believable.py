@@ -3,8 +3,8 @@
 import pytest
 
 from llm_planner.correction.believable import believable
-from llm_planner.correction.edits import Adjust, Cancel, Change, Clarify, Edit, Hold, Move, Remove, Resume, Shift
 from llm_planner.correction.reading import CorrectionReader
+from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Edit, Hold, Move, Remove, Resume, Shift
 
 LEFT = Shift((0.0, 0.05, 0.0))
 FULL, HALF = Adjust("speed", Change.SET, 1.0), Adjust("speed", Change.SCALE, 0.5)

@@ -7,7 +7,10 @@ from dataclasses import replace
 import pytest
 
 from llm_planner.correction.building import build
-from llm_planner.correction.edits import (
+from llm_planner.correction.requests import Intent, Request, Sense, Size, When
+from llm_planner.correction.sources import Sources
+from llm_planner.errors import InputError
+from llm_planner.plan.edits import (
     Adjust,
     Change,
     Clarify,
@@ -24,9 +27,6 @@ from llm_planner.correction.edits import (
     Shift,
     Undo,
 )
-from llm_planner.correction.requests import Intent, Request, Sense, Size, When
-from llm_planner.correction.sources import Sources
-from llm_planner.errors import InputError
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.places import VIEWPOINTS

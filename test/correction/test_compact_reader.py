@@ -16,9 +16,9 @@ from llm_planner.correction.compact.generator.examples import draw_example
 from llm_planner.correction.compact.hearing import Heard, Names, heard, names_of
 from llm_planner.correction.compact.lesson import measured
 from llm_planner.correction.compact_reader import WEIGHTS, Reading, Readings, load_compact_reader
-from llm_planner.correction.edits import Scope
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.errors import InputError, LanguageModelError
+from llm_planner.plan.edits import Scope
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
 NAMES = Names(

@@ -9,13 +9,13 @@ import pytest
 
 from llm_planner.correction.conversation import Conversation
 from llm_planner.correction.dialogue import Outcome as Became
-from llm_planner.correction.edits import Edit, LiftRule, Rebind
 from llm_planner.correction.memory.learning import Changes
 from llm_planner.correction.memory.lesson import Occasion, State
 from llm_planner.correction.memory.lesson_store import LessonStore
 from llm_planner.correction.memory.memory import Memory
 from llm_planner.correction.reading import CorrectionReader
 from llm_planner.correction.sources import Sources
+from llm_planner.plan.edits import Edit, LiftRule, Rebind
 from llm_planner.plan.events import StartSkill
 from llm_planner.plan.execution_state import Phase, start_execution
 from llm_planner.plan.in_process import Workcell, run_command

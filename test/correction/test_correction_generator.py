@@ -15,9 +15,9 @@ from llm_planner.correction.compact.generator.slots import random_world
 from llm_planner.correction.compact.generator.tables import sections
 from llm_planner.correction.compact.grammar import REQUESTS
 from llm_planner.correction.compact.meaning import requests_of
-from llm_planner.correction.edits import Lifetime, Scope
 from llm_planner.correction.requests import DIRECTIONS, RELATIONS, Intent
 from llm_planner.language.compact.grammar import START, linearise
+from llm_planner.plan.edits import Lifetime, Scope
 
 SPOKEN = ("thing", "instead_of", "target")
 

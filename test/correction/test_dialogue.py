@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llm_planner.correction.dialogue import SILENT, Answer, Dialogue, Outcome, Send, heard, is_reflex, made
-from llm_planner.correction.edits import Adjust, Cancel, Change, Clarify, Confirm, Edit, Hold, LiftRule, Resume
+from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Confirm, Edit, Hold, LiftRule, Resume
 
 SLOWER = Edit((Adjust("speed", Change.SCALE, 0.5),), "slower")
 LIFT = Edit((LiftRule("G !near(gripper, vase)"),), "you may go near the vase again")

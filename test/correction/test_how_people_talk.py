@@ -6,11 +6,11 @@ import pytest
 
 from llm_planner.correction.amounts import is_added
 from llm_planner.correction.clauses import normal, take_scope, without_hesitation
-from llm_planner.correction.edits import Lifetime, Scope
 from llm_planner.correction.requests import Intent, Sense, Size, When
 from llm_planner.correction.slips import corrected
 from llm_planner.correction.utterances import read_requests
 from llm_planner.language.stop_words import is_stop
+from llm_planner.plan.edits import Lifetime, Scope
 
 LESS, MORE, EXACT = Sense.LESS, Sense.MORE, Sense.EXACT
 BIT, MUCH = Size.BIT, Size.MUCH

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import pytest
 
 from llm_planner.correction.compact_reader import Reading, Readings
-from llm_planner.correction.edits import Adjust, Change, Clarify, Confirm, Frame, Rebind, Scope
 from llm_planner.correction.network_reader import read_by_network
 from llm_planner.correction.request_words import in_words
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.correction.utterances import read_requests
+from llm_planner.plan.edits import Adjust, Change, Clarify, Confirm, Frame, Rebind, Scope
 
 SLOWER, FASTER = Request(Intent.SPEED, sense=Sense.LESS), Request(Intent.SPEED, sense=Sense.MORE)
 SKIP, UNDO, TALK = Request(Intent.SKIP, thing="the mug"), Request(Intent.UNDO), Request(Intent.NOTHING)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from llm_planner.correction.clauses import bare, normal, take_scope, take_size
-from llm_planner.correction.edits import Scope
 from llm_planner.correction.manners import read_sections, ways
 from llm_planner.correction.patterns import compiled, spaced
 from llm_planner.correction.phrases import phrases, read_phrases
 from llm_planner.correction.requests import Intent, Sense, Size
 from llm_planner.correction.slips import corrected, one_slip
 from llm_planner.errors import InputError
+from llm_planner.plan.edits import Scope
 
 
 def test_every_phrase_of_the_table_can_be_compiled_and_every_intent_is_said_somehow() -> None:

@@ -4,7 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from llm_planner.correction.edits import (
+from llm_planner.correction.learner import of_memory
+from llm_planner.correction.memory.lesson import Occasion, State
+from llm_planner.correction.memory.lesson_store import LessonStore
+from llm_planner.correction.memory.memory import Memory
+from llm_planner.correction.plan_follower import PlanFollower, Seen
+from llm_planner.plan.edits import (
     AddRule,
     Adjust,
     Change,
@@ -17,11 +22,6 @@ from llm_planner.correction.edits import (
     Shift,
     Undo,
 )
-from llm_planner.correction.learner import of_memory
-from llm_planner.correction.memory.lesson import Occasion, State
-from llm_planner.correction.memory.lesson_store import LessonStore
-from llm_planner.correction.memory.memory import Memory
-from llm_planner.correction.plan_follower import PlanFollower, Seen
 from llm_planner.plan.plan import StepStatus
 
 SLOWER = Adjust("speed", Change.SCALE, 0.5)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from llm_planner.correction.edits import Adjust, Cancel, Change, Edit
 from llm_planner.correction.reading import CorrectionReader, open_reader
 from llm_planner.errors import InputError, LanguageModelError
+from llm_planner.plan.edits import Adjust, Cancel, Change, Edit
 
 SLOWER = Edit((Adjust("speed", Change.SCALE, 0.5),), "slower")
 

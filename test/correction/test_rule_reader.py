@@ -6,7 +6,9 @@ import time
 
 import pytest
 
-from llm_planner.correction.edits import (
+from llm_planner.correction.rule_reader import read_by_rules
+from llm_planner.correction.utterances import read_requests
+from llm_planner.plan.edits import (
     AddRule,
     Adjust,
     Cancel,
@@ -30,8 +32,6 @@ from llm_planner.correction.edits import (
     Shift,
     Undo,
 )
-from llm_planner.correction.rule_reader import read_by_rules
-from llm_planner.correction.utterances import read_requests
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from llm_planner.correction.building_additions import scene_before
-from llm_planner.correction.edits import AddRule, Clarify, Insert
 from llm_planner.correction.rule_reader import read_by_rules
 from llm_planner.correction.sources import offline_sources
+from llm_planner.plan.edits import AddRule, Clarify, Insert
 
 
 def test_a_rule_becomes_a_formula(at_table) -> None:

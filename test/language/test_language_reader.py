@@ -9,11 +9,11 @@ import pytest
 
 from llm_planner.correction.edit_json import OPERATIONS, edit_from_json, edit_json
 from llm_planner.correction.edit_schema import edit_schema
-from llm_planner.correction.edits import AddRule, Adjust, Change, Clarify, Edit, Rebind, Scope, Shift
 from llm_planner.correction.language_reader import LanguageReader
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.server.settings import ServerSettings
+from llm_planner.plan.edits import AddRule, Adjust, Change, Clarify, Edit, Rebind, Scope, Shift
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.program.signatures import Parameter, Signature
 from llm_planner.temporal.constraint import Constraint

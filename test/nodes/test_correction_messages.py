@@ -8,7 +8,6 @@ from llm_planner_interfaces.msg import PlanStatus
 from std_msgs.msg import Header
 
 from llm_planner.correction.dialogue import Answer, Outcome
-from llm_planner.correction.edits import Adjust, Change, Edit, Rebind
 from llm_planner.errors import InputError
 from llm_planner.nodes.correction_messages import (
     edit_from_text,
@@ -20,6 +19,7 @@ from llm_planner.nodes.correction_messages import (
     tuning_to_msg,
 )
 from llm_planner.nodes.plan_messages import step_to_msg
+from llm_planner.plan.edits import Adjust, Change, Edit, Rebind
 from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.skills.tuning import Tuning
 from llm_planner.world.places import viewpoint

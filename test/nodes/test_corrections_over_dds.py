@@ -23,10 +23,10 @@ from std_msgs.msg import String
 
 from llm_planner.correction.dialogue import Outcome
 from llm_planner.correction.edit_json import edit_json
-from llm_planner.correction.edits import Adjust, Change, Edit, Insert, Rebind
 from llm_planner.correction.situation import Situation
 from llm_planner.nodes.correction_listener_node import CorrectionListenerNode
 from llm_planner.nodes.shell import RELIABLE
+from llm_planner.plan.edits import Adjust, Change, Edit, Insert, Rebind
 from llm_planner.world.predicates import in_
 from llm_planner.world.scene import Scene
 

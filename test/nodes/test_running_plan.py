@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from llm_planner.correction.edits import Adjust, Change, Edit
 from llm_planner.nodes.running_plan import Running
 from llm_planner.plan.draft import EditError
 from llm_planner.plan.editing import edited
+from llm_planner.plan.edits import Adjust, Change, Edit
 from llm_planner.plan.events import SkillFinished
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import start_execution

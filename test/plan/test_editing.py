@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from llm_planner.correction.edits import (
+from llm_planner.plan.draft import EditError, StaleEditError
+from llm_planner.plan.editing import edited
+from llm_planner.plan.edits import (
     AddRule,
     Adjust,
     Cancel,
@@ -24,8 +26,6 @@ from llm_planner.correction.edits import (
     Shift,
     Undo,
 )  # fmt: skip
-from llm_planner.plan.draft import EditError, StaleEditError
-from llm_planner.plan.editing import edited
 from llm_planner.plan.events import (
     CancelSkill,
     PauseRequested,

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from llm_planner.correction.edits import Adjust, Change, Edit, Insert
-from llm_planner.correction.lent_manner import lent, with_lesson
 from llm_planner.plan.editing import edited
+from llm_planner.plan.edits import Adjust, Change, Edit, Insert
 from llm_planner.plan.journal import Record, RecordKind, unfinished
 from llm_planner.plan.leftover import NothingLeftError, left_over, offer
+from llm_planner.plan.lent_manner import lent, with_lesson
 from llm_planner.plan.plan import StepStatus
 from llm_planner.plan.plan_record import plan_from_record, plan_record
 from llm_planner.temporal.constraint import Constraint

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from llm_planner.correction.edits import AddRule, Adjust, Change, Edit, Hold, Insert, Move, Rebind, Remove, Shift, Undo
 from llm_planner.plan.draft import EditError
 from llm_planner.plan.editing import edited
+from llm_planner.plan.edits import AddRule, Adjust, Change, Edit, Hold, Insert, Move, Rebind, Remove, Shift, Undo
 from llm_planner.plan.execution_state import Execution
 from llm_planner.skills.library import load_skills
 from llm_planner.world.scene import Scene

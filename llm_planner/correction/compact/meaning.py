@@ -10,10 +10,10 @@ from llm_planner.correction.amounts import read_amount
 from llm_planner.correction.clauses import bare
 from llm_planner.correction.compact.grammar import REQUESTS, SLOTS
 from llm_planner.correction.compact.hearing import Heard, said_from
-from llm_planner.correction.edits import Frame, Lifetime, Scope
 from llm_planner.correction.requests import Intent, Request, Sense, Size, When
 from llm_planner.correction.slots import command_said, timed
 from llm_planner.language.compact.grammar import Node, Pointer, Step
+from llm_planner.plan.edits import Frame, Lifetime, Scope
 
 _SHARES: Mapping[str, tuple[float, str]] = {  # amounts that are said without a number
     "twice": (2.0, "times"), "half": (0.5, "times"), "half_of": (50.0, "%"), "quarter_of": (25.0, "%"),

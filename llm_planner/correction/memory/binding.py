@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
-from llm_planner.correction.edits import AddRule, Adjust, Insert, Move, Operation, Rebind, Remove, Replace, Shift
 from llm_planner.correction.memory.cases import Case, named_object, thing_slots
 from llm_planner.correction.memory.lesson import FIRST, THING, Lesson, Slots
 from llm_planner.correction.memory.offsets import in_frame_of_robot
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError
 from llm_planner.language.understanding.wording import plain
+from llm_planner.plan.edits import AddRule, Adjust, Insert, Move, Operation, Rebind, Remove, Replace, Shift
 from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument
 from llm_planner.temporal.formula import Formula, atom

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import dist, hypot
 
-from llm_planner.correction.edits import (
+from llm_planner.plan.edits import (
     QUANTITIES,
     AddRule,
     Adjust,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 
-from llm_planner.correction.edits import Scope
 from llm_planner.correction.memory.lesson import Lesson, State
 from llm_planner.correction.memory.wording import day, gist, of_what
 from llm_planner.language.plain_text import plain_text
+from llm_planner.plan.edits import Scope
 
 _STATES = {
     State.PROPOSED: "It is not used yet: its step has not ended well, or it was said once only.",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llm_planner.correction.edits import Scope
 from llm_planner.correction.memory.lesson import Lesson, State
 from llm_planner.correction.memory.wording import gist
 from llm_planner.language.compact.words import similarity
 from llm_planner.language.understanding.wording import FUNCTION_WORDS, words_of
+from llm_planner.plan.edits import Scope
 
 EVERYTHING = "everything"
 _FILLERS = FUNCTION_WORDS | {"about", "what", "told", "said", "lesson", "lessons", "rule", "all", "any"}

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from llm_planner.correction.edits import AddRule, Clarify, Scope
 from llm_planner.correction.memory.choices import contrary, decides, same_operations, together
 from llm_planner.correction.memory.lesson import Lesson, Occasion, Slots, State
 from llm_planner.correction.memory.wording import gist, of_what
+from llm_planner.plan.edits import AddRule, Clarify, Scope
 
 Lessons = Sequence[Lesson]  # all that there are
 _REACH = tuple(Scope)  # from the shortest

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 
-from llm_planner.correction.edits import Operation, Scope
+from llm_planner.plan.edits import Operation, Scope
 
 # Words of a lesson's operations that stand for something of the plan it is used in.
 THIS = "this"  # in place of a step's id: the step that the lesson is used for

@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from llm_planner.correction.edit_json import operation_from_json, operation_json
-from llm_planner.correction.edits import Scope
 from llm_planner.correction.memory.lesson import Lesson, Occasion, Slots, State
+from llm_planner.plan.edits import Scope
 
 
 def lesson_json(lesson: Lesson) -> dict[str, Any]:

@@ -10,7 +10,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from llm_planner.correction.edits import (
+from llm_planner.correction.memory.cases import Case, cases_of, thing_slots
+from llm_planner.correction.memory.choices import decides
+from llm_planner.correction.memory.lesson import FIRST, THING, THIS, Lesson, Occasion, Slots
+from llm_planner.correction.memory.offsets import in_frame_of
+from llm_planner.correction.references import described, is_region, is_room, the_region, the_room
+from llm_planner.correction.situation import Situation
+from llm_planner.language.understanding.mentions import arguments_of
+from llm_planner.language.understanding.wording import plain
+from llm_planner.plan.edit_motion import in_robot_frame
+from llm_planner.plan.edits import (
     AddRule,
     Adjust,
     Edit,
@@ -23,15 +32,6 @@ from llm_planner.correction.edits import (
     Scope,
     Shift,
 )
-from llm_planner.correction.memory.cases import Case, cases_of, thing_slots
-from llm_planner.correction.memory.choices import decides
-from llm_planner.correction.memory.lesson import FIRST, THING, THIS, Lesson, Occasion, Slots
-from llm_planner.correction.memory.offsets import in_frame_of
-from llm_planner.correction.references import described, is_region, is_room, the_region, the_room
-from llm_planner.correction.situation import Situation
-from llm_planner.language.understanding.mentions import arguments_of
-from llm_planner.language.understanding.wording import plain
-from llm_planner.plan.edit_motion import in_robot_frame
 from llm_planner.skills.contract import Argument
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from llm_planner.correction.edits import Edit, LiftRule, Scope
 from llm_planner.correction.memory import learning
 from llm_planner.correction.memory.binding import is_rule
 from llm_planner.correction.memory.forgetting import last_in_mind, meant
@@ -15,6 +14,7 @@ from llm_planner.correction.memory.lesson_store import LessonStore
 from llm_planner.correction.memory.retrieval import Doubt, Recollection, recall
 from llm_planner.correction.memory.wording import gist
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import Edit, LiftRule, Scope
 
 
 class Memory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import atan2, cos, pi, remainder, sin
 
-from llm_planner.correction.edits import Frame, Shift
+from llm_planner.plan.edits import Frame, Shift
 from llm_planner.world.geometry import ROUND_KINDS, rotation_matrix
 from llm_planner.world.scene import SceneObject, Vector3
 

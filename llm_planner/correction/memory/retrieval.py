@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from llm_planner.correction.edits import AddRule, Adjust, Clarify, Edit, Operation, Remove, Scope, Shift
 from llm_planner.correction.memory.binding import bound, bound_rules
 from llm_planner.correction.memory.cases import Case, cases_of
 from llm_planner.correction.memory.choices import contrary, decides
@@ -18,6 +17,7 @@ from llm_planner.correction.memory.lesson import Lesson, Occasion, Slots, State
 from llm_planner.correction.memory.likeness import most_like
 from llm_planner.correction.memory.wording import announcement, gist
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import AddRule, Adjust, Clarify, Edit, Operation, Remove, Scope, Shift
 from llm_planner.plan.plan import PlanStep
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
-from llm_planner.correction.edits import (
+from llm_planner.correction.memory.lesson import FIRST, THING, Lesson, Slots
+from llm_planner.plan.edits import (
     AddRule,
     Adjust,
     Change,
@@ -17,7 +18,6 @@ from llm_planner.correction.edits import (
     Replace,
     Shift,
 )
-from llm_planner.correction.memory.lesson import FIRST, THING, Lesson, Slots
 from llm_planner.world.names import the
 from llm_planner.world.places import REGIONS
 

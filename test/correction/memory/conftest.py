@@ -5,11 +5,11 @@ from math import cos, pi, sin
 
 import pytest
 
-from llm_planner.correction.edits import Edit, Scope
 from llm_planner.correction.memory.lesson import Occasion, State
 from llm_planner.correction.memory.lesson_store import LessonStore
 from llm_planner.correction.memory.memory import Memory
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import Edit, Scope
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.skills.library import load_skills
 from llm_planner.world.building import Building, Room

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_planner.correction.edits import AddRule, Adjust, Change, Frame, Insert, Move, Rebind, Remove, Replace, Shift
 from llm_planner.correction.memory.choices import contrary, decides, same_amount, same_operations, together
+from llm_planner.plan.edits import AddRule, Adjust, Change, Frame, Insert, Move, Rebind, Remove, Replace, Shift
 
 
 def speed(change, value):

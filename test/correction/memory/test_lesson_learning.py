@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from llm_planner.correction.edits import AddRule, Adjust, Change, Frame, Insert, LiftRule, Rebind, Remove, Scope, Shift
 from llm_planner.correction.memory.lesson import Slots, State
+from llm_planner.plan.edits import AddRule, Adjust, Change, Frame, Insert, LiftRule, Rebind, Remove, Scope, Shift
 
 SLOWER, FASTER = Adjust("speed", Change.SCALE, 0.5), Adjust("speed", Change.SCALE, 2.0)
 LEFT = Shift((0.0, 0.04, 0.0))

@@ -2,7 +2,9 @@
 
 import pytest
 
-from llm_planner.correction.edits import (
+from llm_planner.correction.memory.lesson import FIRST, THING, THIS, Occasion, Slots
+from llm_planner.correction.memory.lesson_making import make_lessons
+from llm_planner.plan.edits import (
     AddRule,
     Adjust,
     Change,
@@ -19,8 +21,6 @@ from llm_planner.correction.edits import (
     Shift,
     Undo,
 )
-from llm_planner.correction.memory.lesson import FIRST, THING, THIS, Occasion, Slots
-from llm_planner.correction.memory.lesson_making import make_lessons
 from llm_planner.world.places import viewpoint
 
 SLOWER = Adjust("speed", Change.SCALE, 0.5)

@@ -5,8 +5,8 @@ from math import cos, isclose, pi, sin
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_planner.correction.edits import Frame, Shift
 from llm_planner.correction.memory.offsets import heading, in_frame_of, in_frame_of_robot
+from llm_planner.plan.edits import Frame, Shift
 from llm_planner.world.scene import SceneObject
 
 AMOUNTS = st.floats(-0.2, 0.2)

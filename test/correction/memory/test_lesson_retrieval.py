@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_planner.correction.edits import (
+from llm_planner.correction.memory.learning import Changes
+from llm_planner.correction.memory.lesson import THIS, Lesson, Occasion, Slots, State
+from llm_planner.correction.memory.retrieval import recall as recalled
+from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import (
     AddRule,
     Adjust,
     Change,
@@ -20,10 +24,6 @@ from llm_planner.correction.edits import (
     Scope,
     Shift,
 )
-from llm_planner.correction.memory.learning import Changes
-from llm_planner.correction.memory.lesson import THIS, Lesson, Occasion, Slots, State
-from llm_planner.correction.memory.retrieval import recall as recalled
-from llm_planner.correction.situation import Situation
 from llm_planner.plan.plan import Plan, PlanStep
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse

@@ -2,7 +2,7 @@
 
 import pytest
 
-from llm_planner.correction.edits import Adjust, Change, Rebind, Scope, Shift
+from llm_planner.plan.edits import Adjust, Change, Rebind, Scope, Shift
 
 SLOWER = Adjust("speed", Change.SCALE, 0.5)
 # What is wanted: with which thing, of which step, how, and as which words.

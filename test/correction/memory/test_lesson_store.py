@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_planner.correction.edits import AddRule, Adjust, Change, Frame, Insert, Rebind, Scope, Shift
 from llm_planner.correction.memory.learning import Changes
 from llm_planner.correction.memory.lesson import Lesson, Occasion, Slots, State
 from llm_planner.correction.memory.lesson_json import lesson_from_json, lesson_json
 from llm_planner.correction.memory.lesson_store import LessonStore
 from llm_planner.errors import InputError
+from llm_planner.plan.edits import AddRule, Adjust, Change, Frame, Insert, Rebind, Scope, Shift
 
 SLOWER = Lesson(
     "slöwer",

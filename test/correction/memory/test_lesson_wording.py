@@ -4,7 +4,10 @@ from datetime import timezone
 
 import pytest
 
-from llm_planner.correction.edits import (
+from llm_planner.correction.memory.explanation import explained
+from llm_planner.correction.memory.lesson import FIRST, THING, THIS, Lesson, Occasion, Slots, State
+from llm_planner.correction.memory.wording import announcement, day, gist, of_what
+from llm_planner.plan.edits import (
     AddRule,
     Adjust,
     Change,
@@ -17,9 +20,6 @@ from llm_planner.correction.edits import (
     Scope,
     Shift,
 )
-from llm_planner.correction.memory.explanation import explained
-from llm_planner.correction.memory.lesson import FIRST, THING, THIS, Lesson, Occasion, Slots, State
-from llm_planner.correction.memory.wording import announcement, day, gist, of_what
 
 NOVEMBER = 1_793_707_200.0  # 3 November 2026, noon
 UTC = timezone.utc

@@ -11,7 +11,6 @@ from numpy.random import Generator
 
 from llm_planner.correction.amounts import AMOUNT
 from llm_planner.correction.compact.hearing import NO_NAMES, Names
-from llm_planner.correction.edits import Frame
 from llm_planner.correction.patterns import DIRECTION_WORDS
 from llm_planner.correction.requests import Intent
 from llm_planner.language.compact.generator.lexicon import (
@@ -27,6 +26,7 @@ from llm_planner.language.compact.generator.lexicon import (
 from llm_planner.language.compact.generator.references import plural_of
 from llm_planner.language.compact.generator.scenes import random_things
 from llm_planner.language.compact.generator.surface import chance, choose
+from llm_planner.plan.edits import Frame
 
 PEOPLE = ("anna", "ben", "carla", "david", "emma", "felix", "greta", "hugo", "ida", "jonas", "kim", "lena", "maria",
           "noah", "olga", "paul", "rosa", "sam", "tina", "victor")  # fmt: skip

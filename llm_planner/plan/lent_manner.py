@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from llm_planner.correction.edits import QUANTITIES, Edit, Operation
 from llm_planner.plan.edit_motion import with_manner
 from llm_planner.plan.editing import edited
+from llm_planner.plan.edits import QUANTITIES, Edit, Operation
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.manner import Manner
 
