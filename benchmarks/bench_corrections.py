@@ -21,7 +21,7 @@ from correction_judge import exact_right, level_right
 
 from llm_planner.correction.edit_json import edit_json
 from llm_planner.correction.situation import Situation
-from llm_planner.plan.edits import Clarify, Edit
+from llm_planner.plan.edits import Edit
 from llm_planner.skills.learning.intervals import wilson
 
 Read = Callable[[str, Situation], Edit | None]  # None: it leaves this to another reader
@@ -40,7 +40,7 @@ class Verdict:
 
     @property
     def asked(self) -> bool:
-        return self.edit is not None and any(isinstance(each, Clarify) for each in self.edit.operations)
+        return self.edit is not None and self.edit.asks
 
 
 def judge(case: Case, situation: Situation, read: Read) -> Verdict:

@@ -47,15 +47,11 @@ def read_by_network(
 
 def _only_one(found: Readings, edits: Sequence[Edit]) -> Edit | None:
     """The one edit that the readings of the prediction set come to, leaving out what cannot be done."""
-    can_be_done = [(one, edit) for one, edit in zip(found.conformal, edits, strict=True) if not _asks(edit)]
+    can_be_done = [(one, edit) for one, edit in zip(found.conformal, edits, strict=True) if not edit.asks]
     share = sum(reading.probability for reading, _ in can_be_done)
     first = can_be_done[0][1] if can_be_done else None
     alike = first is not None and all(edit.operations == first.operations for _, edit in can_be_done)
     return first if alike and share > LEAST else None
-
-
-def _asks(edit: Edit) -> bool:
-    return any(isinstance(one, Clarify) for one in edit.operations)
 
 
 def _is_talk(found: Readings) -> bool:

@@ -47,13 +47,25 @@ class CorrectionReader:
         """What is no stop by its words alone; a speed of nothing is to hold."""
         plain = _DECIMAL_COMMA.sub(".", words)
         edit = read_by_rules(plain, situation, self._sources(situation))
-        if edit is None and self.other is not None:
-            edit = self.other(plain, situation)
+        if edit is None or edit.asks:
+            edit = self._by_other(plain, situation, edit)
         if edit is None:
             return Edit((), words, situation.version)
         stops = any(isinstance(one, Cancel) for one in edit.operations)
         operations = (Cancel(),) if stops else tuple(map(_held_at_nothing, edit.operations))
         return replace(edit, operations=operations, words=words)
+
+    def _by_other(self, words: str, situation: Situation, asked: Edit | None) -> Edit | None:
+        """What the other reader makes of it; where the rules have `asked`, only what is clear to it."""
+        if self.other is None:
+            return asked
+        try:
+            read = self.other(words, situation)
+        except LanguageModelError:
+            if asked is None:
+                raise
+            return asked
+        return asked if asked is not None and (read.asks or not read.operations) else read
 
     def _sources(self, situation: Situation) -> Sources | None:
         if self.sources is not None or self.model is None:

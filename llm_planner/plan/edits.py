@@ -265,3 +265,8 @@ class Edit:
     def level(self) -> Level | None:
         """The level of its first operation; None where the words were no correction."""
         return self.operations[0].level if self.operations else None
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is, in part, a question to the person."""
+        return any(isinstance(one, Clarify) for one in self.operations)

@@ -4,7 +4,7 @@ import pytest
 
 from llm_planner.correction.reading import CorrectionReader, open_reader
 from llm_planner.errors import InputError, LanguageModelError
-from llm_planner.plan.edits import Adjust, Cancel, Change, Edit
+from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Edit
 
 SLOWER = Edit((Adjust("speed", Change.SCALE, 0.5),), "slower")
 
@@ -23,6 +23,16 @@ def test_what_the_rules_leave_is_asked_of_the_other_reader(at_table):
     reader = CorrectionReader(other=lambda words, situation: SLOWER)
     assert reader.read("zzz qqq", at_table(running=1)).operations == SLOWER.operations
     assert CorrectionReader().read("zzz qqq", at_table(running=1)).operations == ()
+
+
+def test_what_the_rules_can_only_ask_about_may_be_clear_to_the_other_reader(at_table):
+    words, (question,) = "no, the purple one", CorrectionReader().read("no, the purple one", at_table(1)).operations
+    asking, silent = Edit((Clarify("What?"),)), Edit(())
+    for read, operations in ((SLOWER, SLOWER.operations), (asking, (question,)), (silent, (question,))):
+        assert CorrectionReader(other=lambda *_, read=read: read).read(words, at_table(1)).operations == operations
+    assert CorrectionReader(other=nobody).read(words, at_table(1)).operations == (question,)
+    with pytest.raises(LanguageModelError, match="asked for “zzz qqq”"):
+        CorrectionReader(other=nobody).read("zzz qqq", at_table(1))
 
 
 def test_the_reader_that_ships_takes_talk_for_no_correction(at_table):
