@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from numpy.random import Generator
 
@@ -112,9 +113,12 @@ class Clause:
         return self.choose("SIZE", ("plain", ""))
 
 
+@lru_cache(maxsize=32)
 def section(name: str) -> Section:
-    """The one of that name among the texts."""
-    return next(one for one in sections("texts", None) if one.name == name)
+    """All authors' wordings of that name among the texts."""
+    found = [one for one in sections("texts", None) if one.name == name]
+    lines = tuple(line for one in found for line in one.lines)
+    return Section(name, {}, lines, frozenset().union(*(one.slots for one in found)))
 
 
 _DRAWN: Mapping[str, Callable[[Clause], list[str] | list[Piece]]] = {
@@ -131,6 +135,6 @@ _DRAWN: Mapping[str, Callable[[Clause], list[str] | list[Piece]]] = {
     "xs": lambda clause: f"the {plural_of(clause.world.things[0][1])}".split(),
     "room": lambda clause: clause.name("room").split(),
     "place": lambda clause: clause.name("place").split(),
-    "person": lambda clause: clause.name("person").split(),
+    "person": lambda clause: [slots.named_person(clause.rng, clause.world)],
     "color": lambda clause: [choose(clause.rng, COLORS)],
 }

@@ -29,9 +29,9 @@ _LASTING = frozenset((Intent.SHIFT, Intent.SPEED, Intent.HEIGHT, Intent.CLEARANC
                       Intent.OTHER_THING, Intent.OTHER_TARGET, Intent.FIRST, Intent.LAST, Intent.SKIP))  # fmt: skip
 _MENDED = frozenset((Intent.SHIFT, Intent.SPEED, Intent.HEIGHT, Intent.OTHER_TARGET))
 _WEIGHTS: Mapping[Intent, float] = {Intent.SHIFT: 3.5, Intent.SPEED: 3.0, Intent.OTHER_THING: 3.0,
-                                    Intent.OTHER_TARGET: 3.0, Intent.DISTANCE: 1.6, Intent.ADD: 2.0, Intent.RULE:
-                                    2.0, Intent.SKIP: 1.5, Intent.FIRST: 1.5, Intent.HEIGHT: 1.2, Intent.CLEARANCE:
-                                    1.2, Intent.OPTION: 0.4}  # fmt: skip
+                                    Intent.OTHER_TARGET: 3.0, Intent.DISTANCE: 1.6, Intent.ADD: 2.2, Intent.RULE:
+                                    3.0, Intent.LIFT: 1.5, Intent.SKIP: 1.7, Intent.FIRST: 2.0, Intent.LAST: 1.3,
+                                    Intent.HEIGHT: 1.2, Intent.CLEARANCE: 1.2, Intent.OPTION: 0.4}  # fmt: skip
 _JOINTS = ("and", "and", "and", ", and", ", and", ",", ",", ".", ", then", "and also", ". also", ", but", "but",
            "and please", "; and", "then")  # fmt: skip
 _AFTERTHOUGHTS = ("no", "no wait", "i mean", "sorry", "no sorry", "or rather", "uh no", "wait no")

@@ -161,6 +161,7 @@ def thing(rng: Generator, world: World) -> str:
     color = choose(rng, COLOR_WORDS.get(color, (color,))) if color else ""
     color = color or (choose(rng, COLORS) if chance(rng, 0.1) else "")
     article = choose(rng, ("the", "the", "the", "the", "the", "the", "that", "my", "this", "a", "your"))
+    article = "an" if article == "a" and (color or kind)[0] in "aeiou" else article
     draw = rng.random()
     if color and draw < 0.3:
         return f"the {color} one"
@@ -202,6 +203,11 @@ def place(rng: Generator) -> str:
 
 def person(rng: Generator, world: World) -> str:
     return choose(rng, world.people) if world.people else choose(rng, (*PEOPLE, "me", "her", "him"))
+
+
+def named_person(rng: Generator, world: World) -> str:
+    """One who may be spoken to, or be the subject of a sentence."""
+    return choose(rng, world.people or PEOPLE)
 
 
 def amount(rng: Generator, intent: Intent | None) -> str:
