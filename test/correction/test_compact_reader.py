@@ -121,7 +121,7 @@ def test_on_sentences_that_training_never_showed_sets_hold_what_was_meant(reader
 def test_the_report_tells_what_the_weights_are_worth_and_they_are_small():
     report = json.loads((WEIGHTS / "report.json").read_text())
     assert {"size", "training", "calibration", "new wordings", "usual wordings"} <= report.keys()
-    assert (WEIGHTS / "weights.safetensors").stat().st_size < 3_000_000
+    assert (WEIGHTS / "weights.safetensors").stat().st_size < 4_000_000
 
 
 def test_missing_weights_are_an_error_that_says_what_to_run(tmp_path):
