@@ -35,10 +35,12 @@ class Reading:
 
 @dataclass(frozen=True)
 class Readings:
-    """The `readings` of an utterance, the most probable first; `conformal` are those in the prediction set."""
+    """The `readings` of an utterance, the most probable first; `conformal` are those in the prediction set, which are
+    as probable as `least`."""
 
     readings: tuple[Reading, ...] = ()
     conformal: tuple[Reading, ...] = ()
+    least: float = 1.0
 
     @property
     def is_sure(self) -> bool:
@@ -66,7 +68,7 @@ class CompactReader:
         shares = self.calibration.probabilities([log_probability for _, log_probability in found])
         readings = tuple(Reading(requests, float(share)) for (requests, _), share in zip(found, shares, strict=True))
         least = self.calibration.least_for(self.coverage)
-        return Readings(readings, tuple(reading for reading in readings if reading.probability >= least))
+        return Readings(readings, tuple(reading for reading in readings if reading.probability >= least), least)
 
     def derived(self, said: tuple[Heard, ...]) -> list[tuple[tuple[Request, ...], float]]:
         """Requests and their log-probability before it is calibrated, the most probable first: derivations that come

@@ -6,7 +6,7 @@ Readings that nothing could be done about in this plan are left out of the set, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from llm_planner.correction.building import build
 from llm_planner.correction.clauses import normal
@@ -19,10 +19,12 @@ from llm_planner.correction.rule_reader import read_by_rules
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.slips import corrected
 from llm_planner.correction.sources import Sources, offline_sources
-from llm_planner.plan.edits import Clarify, Edit
+from llm_planner.plan.edits import AddRule, Clarify, Edit
 
 TALK = 0.5  # from this probability on of being no correction, nothing is asked
-LEAST = 0.25  # probability of the readings whose edit is made because no other can be
+SURE = 0.5  # probability from which on what is alone in the prediction set is done
+LEAST = 0.25  # probability of what is done because nothing else in the set can be
+SLIGHT = 0.01  # probability of readings that are not looked at
 _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
 _NOTHING = (Request(Intent.NOTHING),)
 
@@ -37,26 +39,50 @@ def read_by_network(
     """
     plain = corrected(normal(words), situation.scene)
     found = (reader or load_compact_reader()).read(plain, names_of(situation.scene))
-    if not found.readings or _is_talk(found):
+    meanings = _meanings(found, words, situation, sources)
+    in_set = [one for one in meanings if one.probability >= found.least or set(one.readings) & set(found.conformal)]
+    if not meanings or _is_talk(meanings[0], in_set):
         return Edit((), words, situation.version)
-    if found.is_sure:
-        return _edit(_fitting(found.conformal[0].requests, situation), words, situation, sources)
-    edits = [_edit(_fitting(one.requests, situation), words, situation, sources) for one in found.conformal]
-    return _only_one(found, edits) or Edit((_question(words, found),), words, situation.version)
+    if len(in_set) == 1 and in_set[0].probability > SURE:
+        return in_set[0].edit
+    can_be_done = [one for one in in_set if not one.edit.asks]
+    if len(can_be_done) == 1 and can_be_done[0].probability > LEAST:
+        return can_be_done[0].edit
+    offered = [one.readings[0] for one in (in_set if len(in_set) > 1 else meanings)]
+    return Edit((_question(words, offered),), words, situation.version)
 
 
-def _only_one(found: Readings, edits: Sequence[Edit]) -> Edit | None:
-    """The one edit that the readings of the prediction set come to, leaving out what cannot be done."""
-    can_be_done = [(one, edit) for one, edit in zip(found.conformal, edits, strict=True) if not edit.asks]
-    share = sum(reading.probability for reading, _ in can_be_done)
-    first = can_be_done[0][1] if can_be_done else None
-    alike = first is not None and all(edit.operations == first.operations for _, edit in can_be_done)
-    return first if alike and share > LEAST else None
+@dataclass(frozen=True)
+class _Meaning:
+    """What some readings come to in this plan, and how probable it is that one of them is meant."""
+
+    edit: Edit
+    readings: tuple[Reading, ...]
+
+    @property
+    def probability(self) -> float:
+        return sum(reading.probability for reading in self.readings)
 
 
-def _is_talk(found: Readings) -> bool:
-    best = found.readings[0]
-    return best.requests == _NOTHING and (found.conformal == (best,) or best.probability >= TALK)
+def _meanings(found: Readings, words: str, situation: Situation, sources: Sources | None) -> list[_Meaning]:
+    """The most probable first. Readings that differ in their words alone are one."""
+    alike: dict[object, _Meaning] = {}
+    for reading in found.readings:
+        if reading.probability < SLIGHT and alike:
+            break
+        edit = _edit(_fitting(reading.requests, situation), words, situation, sources)
+        known = alike.setdefault(_what_counts(edit), _Meaning(edit, ()))
+        alike[_what_counts(edit)] = replace(known, readings=(*known.readings, reading))
+    return sorted(alike.values(), key=lambda one: -one.probability)
+
+
+def _what_counts(edit: Edit) -> object:
+    rules = tuple(replace(one, words="") if isinstance(one, AddRule) else one for one in edit.operations)
+    return repr((rules, edit.scope, edit.about))
+
+
+def _is_talk(best: _Meaning, in_set: Sequence[_Meaning]) -> bool:
+    return not best.edit.operations and (list(in_set) == [best] or best.probability >= TALK)
 
 
 def _fitting(requests: tuple[Request, ...], situation: Situation) -> tuple[Request, ...]:
@@ -76,9 +102,8 @@ def _edit(requests: tuple[Request, ...], words: str, situation: Situation, sourc
     return build(requests, words, situation, sources or offline_sources(situation))
 
 
-def _question(words: str, found: Readings) -> Clarify:
-    offered = [_said(reading) for reading in (found.conformal if len(found.conformal) > 1 else found.readings)]
-    options = tuple(dict.fromkeys(option for option in offered if option))[:MOST_OPTIONS]
+def _question(words: str, offered: Sequence[Reading]) -> Clarify:
+    options = tuple(dict.fromkeys(option for option in map(_said, offered) if option))[:MOST_OPTIONS]
     if len(options) > 1:
         return Clarify(f"What do you mean by “{words}”: {' or '.join(options)}?", options)
     if options:

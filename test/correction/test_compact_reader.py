@@ -171,6 +171,8 @@ def test_probabilities_of_a_network_that_is_too_sure_are_softened():
         ("no, the blue one", Request(Intent.OTHER_THING, thing="the one"), False),
         ("the red, no, the green one", Request(Intent.OTHER_THING, thing="the green one"), True),
         ("gently with the mug", Request(Intent.SPEED, sense=Sense.LESS), True),
+        ("the mug is full , never touch it", Request(Intent.RULE, text="never touch it"), True),
+        ("the mug is full , never go there", Request(Intent.SKIP, thing="that"), False),
     ],
 )
 def test_a_reading_that_the_words_speak_against_is_doubted(words, request_, trusted):

@@ -11,7 +11,7 @@ from llm_planner.correction.network_reader import read_by_network
 from llm_planner.correction.request_words import in_words
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.correction.utterances import read_requests
-from llm_planner.plan.edits import Adjust, Change, Clarify, Confirm, Frame, Rebind, Scope
+from llm_planner.plan.edits import AddRule, Adjust, Change, Clarify, Confirm, Frame, Rebind, Scope
 
 SLOWER, FASTER = Request(Intent.SPEED, sense=Sense.LESS), Request(Intent.SPEED, sense=Sense.MORE)
 SKIP, UNDO, TALK = Request(Intent.SKIP, thing="the mug"), Request(Intent.UNDO), Request(Intent.NOTHING)
@@ -64,6 +64,14 @@ def test_a_reading_that_nothing_can_be_done_about_is_no_other(read):
 def test_readings_that_come_to_the_same_are_one(read):
     twice = Request(Intent.SPEED, sense=Sense.EXACT, number=50.0, unit="%")
     assert read((0.45, (twice,)), (0.4, (twice,)), held=2).operations == (Adjust("speed", Change.SET, 0.5),)
+
+
+def test_readings_that_differ_in_the_words_of_a_rule_alone_are_one(read):
+    rule, longer = (Request(Intent.RULE, text=f"keep away from the vase{end}") for end in ("", " please"))
+    (added,) = read((0.3, (rule,)), (0.28, (longer,)), held=2).operations
+    assert added == AddRule("G !near(robot, vase)", "keep away from the vase")
+    (added,) = read((0.3, (rule,)), (0.28, (longer,)), (0.2, (SLOWER,)), held=1).operations
+    assert added.formula == "G !near(robot, vase)"
 
 
 def test_a_question_has_at_most_three_options(read):
