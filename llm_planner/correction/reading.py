@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from llm_planner.correction.believable import believable
@@ -12,11 +13,13 @@ from llm_planner.correction.rule_reader import read_by_rules
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.slips import unknown
 from llm_planner.correction.sources import Sources, sources_with
+from llm_planner.correction.utterances import read_requests
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import before_the_stop, is_stop
 from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Edit, Hold, Operation
+from llm_planner.world.scene import Scene
 
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")  # "1,5 cm": elsewhere a comma is a pause
 OtherReader = Callable[[str, Situation], Edit]  # of what the rules have no reading of
@@ -93,6 +96,16 @@ def open_reader(model: str = "compact") -> CorrectionReader:
     from llm_planner.language.server.settings import settings_from_environment
 
     return CorrectionReader(other=LanguageReader(settings_from_environment()).read, model=language_model)
+
+
+def warm_up() -> None:
+    """Load what the first reading would wait for: phrases, and the network where there are weights."""
+    from llm_planner.correction.compact.hearing import Names
+    from llm_planner.correction.compact_reader import load_compact_reader
+
+    read_requests("no, the blue one", Scene(0.0, ()))
+    with suppress(LanguageModelError):
+        load_compact_reader().read("could it be a little less rushed", Names())
 
 
 def _by_network(words: str, situation: Situation) -> Edit:

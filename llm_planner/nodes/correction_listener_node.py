@@ -25,7 +25,7 @@ from llm_planner.correction.dialogue import (
     with_told,
 )
 from llm_planner.correction.learner import of_memory
-from llm_planner.correction.reading import open_reader
+from llm_planner.correction.reading import open_reader, warm_up
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.go_on_words import GO_ON, is_go_on
@@ -72,7 +72,7 @@ class CorrectionListenerNode(ShellNode):
 
     def __init__(self, name: str, opened: Callable[[str], Read] | None = None, **options: object) -> None:
         super().__init__(name, **options)
-        self._opened = opened or (lambda model: open_reader(model).read)
+        self._opened = opened or _opened
 
     def configure(self) -> None:
         self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
@@ -262,6 +262,12 @@ class CorrectionListenerNode(ShellNode):
     def _on_second(self) -> None:
         level, told = (OK, "reads") if self._reader.is_ready else (WARN, "what reads corrections is not ready")
         self.report(level, told, [("waiting", len(self._waiting))])
+
+
+def _opened(model: str) -> Read:
+    """The reader, which has read once, because the first reading takes longest."""
+    warm_up()
+    return open_reader(model).read
 
 
 def main() -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from llm_planner.correction.reading import CorrectionReader, open_reader
+from llm_planner.correction.compact_reader import load_compact_reader
+from llm_planner.correction.reading import CorrectionReader, open_reader, warm_up
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Edit
 
@@ -37,6 +38,13 @@ def test_what_the_rules_can_only_ask_about_may_be_clear_to_the_other_reader(at_t
 
 def test_the_reader_that_ships_takes_talk_for_no_correction(at_table):
     assert open_reader("compact").read("the weather is nice today", at_table(running=1)).operations == ()
+
+
+def test_what_was_loaded_beforehand_is_not_loaded_again(at_table):
+    warm_up()
+    loaded = load_compact_reader.cache_info().misses
+    open_reader("compact").read("could it be a little less rushed", at_table(1))
+    assert load_compact_reader.cache_info().misses == loaded
 
 
 def test_words_of_another_language_are_named(at_table):
