@@ -44,6 +44,7 @@ from llm_planner.world.scene import Scene
 
 Result = ExecuteCommand.Result
 QUEUE_LENGTH = 8  # commands that may wait
+RESTART = 15.0  # [s, wall time] that what died may take to be back
 _OUTCOMES = {Outcome.QUESTION: Result.QUESTION, Outcome.REFUSED: Result.REFUSED, Outcome.FAILED: Result.REFUSED}
 _REASONS = {Result.REPLAN: EndReason.REPLAN, Result.SKILL_FAILED: EndReason.FAILED}  # after which plans may go on
 _MISSING = {Result.NO_SCENE: NO_SCENE, Result.EXECUTOR_LOST: EXECUTOR_LOST}
@@ -195,10 +196,12 @@ class LanguagePlannerNode(ShellNode):
         self._current = command
         command.state = CommandStatus.PLANNING
         self._tell(command, "planning")
+        seconds = RESTART if is_go_on(command.text) else 0.0  # it is said because something died
         self._once(
             lambda: self._scenes.is_fresh,
-            lambda: self._once(self._plans.is_heard, lambda: self._ask_model(command), Result.EXECUTOR_LOST),
+            lambda: self._once(self._plans.is_heard, lambda: self._ask_model(command), Result.EXECUTOR_LOST, seconds),
             Result.NO_SCENE,
+            seconds,
         )
 
     def _ask_model(self, command: Command) -> None:
@@ -321,9 +324,13 @@ class LanguagePlannerNode(ShellNode):
 
     # Watching
 
-    def _once(self, condition: Callable[[], bool], proceed: Callable[[], None], otherwise: int) -> None:
+    def _once(
+        self, condition: Callable[[], bool], proceed: Callable[[], None], otherwise: int, seconds: float = 0.0
+    ) -> None:
         """Go on with the present command when `condition` holds, or end it with a code when it does not in time."""
-        self._patience.once(condition, proceed, lambda: self._end(self._current, otherwise, _MISSING[otherwise]))
+        self._patience.once(
+            condition, proceed, lambda: self._end(self._current, otherwise, _MISSING[otherwise]), seconds
+        )
 
     def _on_watch(self) -> None:
         self._plans.watch()

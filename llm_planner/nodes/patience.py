@@ -22,9 +22,15 @@ class Patience:
         self._seconds, self._clock = seconds, clock
         self._wait: _Wait | None = None
 
-    def once(self, condition: Callable[[], bool], proceed: Callable[[], None], give_up: Callable[[], None]) -> None:
-        """Proceed when `condition` holds, at once if it does, or give up when the seconds are over."""
-        self._wait = _Wait(condition, proceed, give_up, self._clock() + self._seconds)
+    def once(
+        self,
+        condition: Callable[[], bool],
+        proceed: Callable[[], None],
+        give_up: Callable[[], None],
+        seconds: float = 0.0,
+    ) -> None:
+        """Proceed when `condition` holds, at once if it does, or give up after its seconds, at least `seconds`."""
+        self._wait = _Wait(condition, proceed, give_up, self._clock() + max(self._seconds, seconds))
         self.look()
 
     def forget(self) -> None:

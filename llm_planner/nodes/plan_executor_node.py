@@ -69,7 +69,7 @@ _CODES = {
     EndReason.SCENE_LOST: Result.NO_SCENE,
     EndReason.SKILLS_LOST: Result.SKILLS_LOST,
 }
-SCENE_PATIENCE = 2.0  # [s] that a plan waits for a scene
+SCENE_PATIENCE = 5.0  # [s] that a plan waits for a scene, which we may hear late where we have just started
 MOVERS = {"mpc_controller": "the controller", "safety_filter": "the safety filter"}
 
 
@@ -141,7 +141,7 @@ class PlanExecutorNode(ShellNode):
         return CancelResponse.ACCEPT
 
     async def _execute(self, goal: ServerGoalHandle) -> Result:
-        await self._scenes.wait(SCENE_PATIENCE)  # just started, we may see the simulator later than whoever planned
+        await self._scenes.wait(SCENE_PATIENCE)
         refusal = self._begin(goal)
         if refusal is not None:
             (goal.canceled if goal.is_cancel_requested else goal.abort)()

@@ -13,10 +13,9 @@ class Waiting:
         self.came: list[str] = []
         self.patience = Patience(2.0, lambda: self.now)
 
-    def begin(self, name: str = "") -> None:
-        self.patience.once(
-            lambda: self.ready, lambda: self.came.append(f"on{name}"), lambda: self.came.append(f"off{name}")
-        )
+    def begin(self, name: str = "", seconds: float = 0.0) -> None:
+        on, off = (lambda: self.came.append(f"on{name}")), (lambda: self.came.append(f"off{name}"))
+        self.patience.once(lambda: self.ready, on, off, seconds)
 
     def at(self, now: float) -> list[str]:
         self.now = now
@@ -62,3 +61,10 @@ def test_what_is_forgotten_is_not_waited_for():
     waiting.begin()
     waiting.patience.forget()
     assert waiting.at(9.0) == []
+
+
+def test_some_waits_are_longer():
+    waiting = Waiting()
+    waiting.begin(seconds=5.0)
+    assert waiting.at(4.9) == []
+    assert waiting.at(5.1) == ["off"]
