@@ -153,9 +153,11 @@ def _waiting(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ..
 
 
 def _start(errands: tuple[Errand, ...], situation: Situation) -> str:
-    """Before these errands, or before the first that has not begun."""
+    """Before these errands: one that is under way may wait while nothing is held in it."""
     waiting = [errand[0].id for errand in errands if not has_begun(errand)]
-    return waiting[0] if waiting else next_place(situation)
+    if waiting:
+        return waiting[0]
+    return next_place(situation) if situation.scene.held else ahead(errands[0])[0].id
 
 
 def _after(errands: tuple[Errand, ...], situation: Situation) -> str:

@@ -291,6 +291,12 @@ def test_an_errand_is_moved_before_those_that_have_not_begun(built, at_table) ->
     assert built(at_table(1), after) == (Move(("3", "4")),)
 
 
+def test_what_is_under_way_waits_for_another_while_nothing_is_held(built, at_table) -> None:
+    before = Request(Intent.FIRST, thing="the yellow block", target="the mug", relation="before")
+    assert built(at_table(3), before) == (Move(("5", "6"), "3"),)
+    assert question(built(at_table(4, "mug"), before)).startswith("That is the order of things already.")
+
+
 def test_an_errand_that_is_skipped_loses_its_steps_and_what_is_held_goes_back(built, at_table) -> None:
     assert built(at_table(1), Request(Intent.SKIP, thing="the cup")) == (Remove("3"), Remove("4"))
     assert built(at_table(1), Request(Intent.SKIP_THIS)) == (Remove("1"), Remove("2"))
