@@ -11,7 +11,7 @@ from rclpy.node import Node
 
 from llm_planner.errors import InputError
 
-PATIENCE = 1.0  # [s] until nodes of this machine have been heard of
+PATIENCE = 2.0  # [s] until nodes of this machine have been heard of
 
 
 def check_nobody_else(names: Iterable[str], namespace: str, patience: float = PATIENCE) -> None:
