@@ -1,16 +1,26 @@
-"""What a network has read is believed only where plain words do not speak against it: negation, numbers, "let go"."""
+"""What a network has read is believed only where plain words do not speak against it: negation, exceptions, conditions,
+questions, numbers."""
 
 from __future__ import annotations
 
 import re
 
-from llm_planner.plan.edits import Adjust, Change, Edit, Move, Remove, Resume
+from llm_planner.plan.edits import AddRule, Adjust, Change, Edit, LiftRule, Move, Remove, Resume, Shift
 
 _NOT = r"\b(?:don'?t|do not|never|not to|please not|no need to)\s+(?:\w+ly\s+|you\s+|ever\s+)?"
 _NOT_LEFT_OUT = re.compile(rf"{_NOT}(?:skip|forget|leave out|leave off|omit|remove|drop|ignore|miss|lose)\b")
 _NOT_FIRST = re.compile(rf"{_NOT}(?!bother)\w+\b.*\b(?:first|next|last|now|later|before|after)\b")
 _LET_GO = re.compile(r"\b(?:let (?:it |that |the \w+ |him |her )?go|let loose|release|drop|open)\b")
 _BARE_NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:[.,]\d+)?(?!\s*(?:%|per|[a-z°]))(?![\w.,])")
+_ALL_BUT = re.compile(r"\b(?:except|apart from|other than|besides|only|(?:everything|nothing|anything|all) but)\b")
+_POLITE = (
+    r"you (?:can|could|like|want|would|please|don't mind|may|wish)|possible|it(?:'s| is) (?:ok|fine|al|possible|not)"
+)
+_IF = re.compile(rf"(?:^|[,;.] ?)(?:and |but |so )?if (?!(?:{_POLITE}|need be|i may|that's (?:ok|fine)))")
+_LATER = re.compile(r"\b(?:when|once|after) (?:you're|you are|that's|that is|this is) (?:done|finished|over)\b")
+_ASKED = re.compile(
+    r"(?:so |hey )?(?:were you|was it|are you going to|did you|have you already|do you know|is the) [^,.;]*"
+)
 _NEGATIVE = re.compile(r"(?:^|\s)[-−]\s?\d")
 
 
@@ -21,13 +31,17 @@ def believable(words: str, edit: Edit) -> bool:
 
 
 def _speaks_against(plain: str, operation: object) -> bool:
+    if not isinstance(operation, AddRule | LiftRule) and (_IF.search(plain) or _ASKED.fullmatch(plain.strip(" ?!."))):
+        return True
     match operation:
         case Remove():
-            return _NOT_LEFT_OUT.search(plain) is not None
+            return (_NOT_LEFT_OUT.search(plain) or _ALL_BUT.search(plain)) is not None
         case Move():
             return _NOT_FIRST.search(plain) is not None
         case Resume():
             return _LET_GO.search(plain) is not None
+        case Adjust() | Shift() if _LATER.search(plain):
+            return True
         case Adjust(change=Change.SET):
             return (_BARE_NUMBER.search(plain) or _NEGATIVE.search(plain)) is not None
         case _:

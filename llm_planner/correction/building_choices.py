@@ -92,7 +92,7 @@ def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> 
     """What no errand takes can only be left alone: that is a rule."""
     left_out = "out" in request.text.split()  # that is the plan's affair
     forbidden = request.text.startswith(_FORBIDDEN) and not left_out and not is_room(request.thing, situation.scene)
-    if forbidden and not is_rest(request.thing) and not _is_taken(request.thing, situation):
+    if forbidden and not (is_rest(request.thing) or request.relation) and not _is_taken(request.thing, situation):
         return add_rule(request, situation, sources)
     return skip(request, situation)
 

@@ -54,8 +54,12 @@ def last(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def skip(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Without the errands of the thing; what is held of it goes back first."""
+    """Without the errands of the thing, or but for them without any; what is held of one goes back first."""
     errands = meant(request.thing, situation, "skip {}")
+    if request.relation == "except":
+        errands = tuple(errand for errand in errands_ahead(situation) if errand not in errands)
+        if not errands:
+            raise UnclearError("Nothing else is left to do. What do you mean?")
     return tuple(operation for errand in errands for operation in without(errand, situation))
 
 

@@ -134,7 +134,7 @@ class Learner:
         if operation.about == EVERYTHING and (count := self._memory.meant(EVERYTHING)):
             things = "the one thing" if count == 1 else f"all {count} things"
             question = Clarify(f"Shall I forget {things} that you taught me?", ("yes", "no"))
-            self._asked = (Asked(question, forgets=True), *self._asked)
+            self._asked = (Asked(question, forgets=True), *(one for one in self._asked if not one.forgets))
             return ()
         return self._changed(self._memory.forget(operation.about))
 

@@ -47,7 +47,7 @@ def _said(request: Request) -> str:
         Intent.OTHER_TARGET: _target(request),
         Intent.FIRST: f"do {thing} {request.relation} {target}" if request.relation else f"do {thing} first",
         Intent.LAST: f"do {request.thing} last" if request.thing else "leave it for last",
-        Intent.SKIP: f"skip {request.thing}",
+        Intent.SKIP: f"skip {'everything except ' if request.relation else ''}{request.thing}",
         Intent.PUT_BACK: f"put {thing} back",
         Intent.ADD: f"{'first' if request.when is When.NEXT else 'then'} {request.text}",
         Intent.RULE: request.text,

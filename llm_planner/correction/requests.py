@@ -29,7 +29,7 @@ class Intent(str, Enum):
     OTHER_TARGET = "other_target"  # relation, target, instead_of; thing where it is said what goes there
     FIRST = "first"  # thing: its errand is next
     LAST = "last"  # thing
-    SKIP = "skip"  # thing: its errands are left out
+    SKIP = "skip"  # thing: its errands are left out; relation "except": all others are
     SKIP_THIS = "skip_this"  # the errand under way is
     PUT_BACK = "put_back"  # thing, or "" for what is held or was moved last
     ADD = "add"  # text: a command of its own; when

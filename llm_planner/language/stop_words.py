@@ -28,7 +28,7 @@ _PHRASES = (
     ("estop",),
 )
 _STAY = (("do", "not", "move"), ("dont", "move"))  # but "don't move the bowl" is about the bowl
-_THINGS = frozenset(re.findall(r"\w+", "the my your our his her their those these both"))
+_THINGS = frozenset(re.findall(r"\w+", "the my your our his her their those these both left right up down so too"))
 _CANCELLED = frozenset(re.findall(r"\w+", "that it this everything all now please immediately stop"))
 _UNDONE = frozenset(re.findall(r"\w+", "change changes correction corrections edit lesson rule"))
 _WORK = frozenset(re.findall(r"\w+", "plan task job program whole operation mission current"))

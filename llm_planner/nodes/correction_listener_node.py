@@ -183,7 +183,10 @@ class CorrectionListenerNode(ShellNode):
         answer = Answer(Outcome.APPLIED, "", Edit(utterance.of_memory, words))
         if edit.operations or not utterance.of_memory:
             answer = await self._carried_out(utterance)
-        return await lessons.asked_for(utterance.of_memory, answer) if utterance.of_memory else answer
+        if utterance.of_memory:
+            answer = await lessons.asked_for(utterance.of_memory, answer)
+            self._dialogue = SILENT if answer.outcome is Outcome.QUESTION else self._dialogue  # the newest is open
+        return answer
 
     async def _read(self, utterance: Utterance, words: str, asked: Clarify | None) -> Edit:
         utterance.readings += 1

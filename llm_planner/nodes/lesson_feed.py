@@ -77,7 +77,7 @@ class LessonFeed:
         """The answer with what is told of what is to be kept or dropped, or asked of it."""
         before = self.question
         answer = with_told(answer, (await self._noted(partial(PlanFollower.asked_for, operations=operations))).told)
-        if self.question in (None, before):
+        if self.question is None or self.question is before:
             return answer
         self._told = self.question
         return replace(with_told(answer, (told(self.question),)), outcome=Outcome.QUESTION)

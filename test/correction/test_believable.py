@@ -4,7 +4,7 @@ import pytest
 
 from llm_planner.correction.believable import believable
 from llm_planner.correction.reading import CorrectionReader
-from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Edit, Hold, Move, Remove, Resume, Shift
+from llm_planner.plan.edits import AddRule, Adjust, Cancel, Change, Clarify, Edit, Hold, Move, Remove, Resume, Shift
 
 LEFT = Shift((0.0, 0.05, 0.0))
 FULL, HALF = Adjust("speed", Change.SET, 1.0), Adjust("speed", Change.SCALE, 0.5)
@@ -20,6 +20,11 @@ FULL, HALF = Adjust("speed", Change.SET, 1.0), Adjust("speed", Change.SCALE, 0.5
         ("speed 50", FULL),
         ("-5% speed", FULL),
         ("-3 cm to the left", LEFT),
+        ("leave out everything except the mug", Remove("3")),
+        ("only the mug today", Remove("3")),
+        ("if the mug is hot, skip it", Remove("3")),
+        ("when you're done go slower", HALF),
+        ("were you going to do the mug first?", Move(("3",), "1")),
     ],
 )
 def test_words_that_say_the_opposite_are_not_believed(words, operation):
@@ -36,6 +41,10 @@ def test_words_that_say_the_opposite_are_not_believed(words, operation):
         ("speed 50 %", FULL),
         ("not so fast", HALF),
         ("3 cm to the left", LEFT),
+        ("if you can, go slower", HALF),
+        ("if it's okay, skip the mug", Remove("3")),
+        ("if the vase is there, keep away from it", AddRule("G !near(robot, vase)", "")),
+        ("did you see her, go slower", HALF),
     ],
 )
 def test_others_are(words, operation):

@@ -312,6 +312,14 @@ def test_the_rest_is_all_but_the_errand_under_way(built, at_table) -> None:
     )
 
 
+def test_all_but_one_are_left_out(built, at_table) -> None:
+    only = Request(Intent.SKIP, thing="the mug", relation="except", text="only the mug")
+    assert built(at_table(1), only) == tuple(map(Remove, "1256"))
+    assert built(at_table(2, "red block"), only) == (PUT_BACK, *map(Remove, "256"))
+    left = Request(Intent.SKIP, thing="the yellow block", relation="except", text="only the yellow block")
+    assert question(built(at_table(6, "yellow block"), left)) == "Nothing else is left to do. What do you mean?"
+
+
 def test_what_was_moved_last_is_put_back_with_an_empty_hand(built, at_table) -> None:
     found = built(at_table(3), Request(Intent.PUT_BACK))
     assert found == (

@@ -278,6 +278,13 @@ def test_the_rest_may_be_left_out(at_table, words) -> None:
     assert_read(words, at_table(1).scene, Intent.SKIP, {"thing": "rest"})
 
 
+@pytest.mark.parametrize(
+    "words", ["only the mug please", "nothing but the mug", "skip everything except the mug", "only do the mug"]
+)
+def test_all_but_one_may_be_left_out(at_table, words) -> None:
+    assert_read(words, at_table(1).scene, Intent.SKIP, {"thing": "the mug", "relation": "except"})
+
+
 def test_just_do_the_rest_leaves_nothing_out(at_table) -> None:
     assert read_requests("just do the rest", at_table(1).scene)[0].intent is Intent.NOTHING
 

@@ -49,7 +49,8 @@ def test_a_stop_may_come_after_other_words(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["don't move the blue bowl", "stop by the office later", "no need to stop", "don't stop, it's fine",
+    ["don't move the blue bowl", "don't move left",
+     "stop by the office later", "no need to stop", "don't stop, it's fine",
      "I couldn't stop laughing at that film", "he said to stop being silly", "the bus stop is over there",
      "cancel that last change", "cancel that correction", "cancel the parcel",
      "cancel my appointment", "okay, tell him to stop smoking", "you can stop worrying",

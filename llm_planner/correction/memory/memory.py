@@ -84,8 +84,8 @@ class Memory:
         return self._store.change(forgotten)
 
     def meant(self, about: str) -> int:
-        """How many lessons `forget` would drop."""
-        return len(meant(self._store.lessons(), about))
+        """How many lessons that are in use `forget` would drop."""
+        return sum(lesson.state is State.LEARNED for lesson in meant(self._store.lessons(), about))
 
     def answer(self, lesson: int, yes: bool) -> Changes:
         """`Confirm`, where the open question was "shall I always do so?" about the lesson of this id."""
