@@ -67,10 +67,13 @@ class Situation:
         open_group: list[PlanStep] = []
         holding = False
         for step in self.plan.steps:
-            open_group.append(step)
             skill = self.skills[step.skill]
-            holding = skill.fills_gripper or (holding and not skill.empties_gripper)
             leads = any(atom.predicate == "reached" for atom in skill.effects)
+            if leads and open_group and not holding:  # with empty hands a way after a way was one by itself
+                groups.append(tuple(open_group))
+                open_group = []
+            open_group.append(step)
+            holding = skill.fills_gripper or (holding and not skill.empties_gripper)
             if not holding and not leads:
                 groups.append(tuple(open_group))
                 open_group = []

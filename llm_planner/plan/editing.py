@@ -23,6 +23,7 @@ from llm_planner.plan.edits import (
     Edit,
     Hold,
     Insert,
+    Level,
     LiftRule,
     Move,
     Operation,
@@ -36,6 +37,7 @@ from llm_planner.plan.edits import (
 from llm_planner.plan.events import Command, EndReason, Event, PauseRequested, ResumeRequested, StopRequested
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Execution, Phase
+from llm_planner.plan.plan import StepStatus
 from llm_planner.plan.rehearsal import Advice, rehearse
 from llm_planner.plan.repair import Remainder, plan_remainder
 from llm_planner.plan.undoing import undone
@@ -74,11 +76,20 @@ def edited(state: Execution, edit: Edit, confirmed: bool = False) -> Edited:
     changes = difference(held, after)
     if not changes:
         raise EditError("that changes nothing: it is so already, or at its limit")
+    if all(one.level is Level.STEP for one in edit.operations) and _left(held) == _left(after):
+        asked = "; ".join(one.words for one in state.plan.constraints if one.goal)
+        raise EditError(f"the command itself asks for that: {asked}. Say stop, and a command without it")
     waits = held is state or state.phase is Phase.PAUSED
     for event in _then(edit, waits):
         after, more = advance(after, event)
         commands = (*commands, *more)
     return Edited(after, commands, changes)
+
+
+def _left(state: Execution) -> list[tuple[str, object]]:
+    """What is left to do, whatever its ids: where a goal of the command has had it planned again, it is the same."""
+    ahead = (StepStatus.RUNNING, StepStatus.PENDING)
+    return [(step.skill, dict(step.arguments)) for step in state.plan.steps if step.status in ahead]
 
 
 def _then(edit: Edit, waits: bool) -> tuple[Event, ...]:
