@@ -105,6 +105,7 @@ def test_no_the_blue_one_after_the_grasp_puts_the_red_one_back(arm):
     laid_out(arm)
     x, y, _ = arm.scene.find("red block").position
     running = arm.start(COMMAND)
+    said(arm, "half speed")  # so that the words come in time on a slow machine, too
     arm.wait(holds(arm, "red block"))
     said(arm, "no, the blue one")
     finished(arm, running)

@@ -142,13 +142,14 @@ def test_to_the_left_moves_where_it_is_put_down(fresh):
 def test_no_the_blue_one_before_the_grasp_takes_the_other_and_leaves_the_first_where_it_is(fresh):
     before = position(fresh.scene, "red block")
     running = fresh.start(COMMAND)
-    answer = fresh.client.correct("no, the blue one")
-    assert applied(answer), answer.message
+    for words in ("half speed", "no, the blue one"):  # slower: the words come in time on a slow machine, too
+        answer = fresh.client.correct(words)
+        assert applied(answer), answer.message
     result = fresh.finish(running)
     assert result.succeeded, result.message
     assert in_(fresh.scene, "blue block", "green bowl")
     assert position(fresh.scene, "red block") == pytest.approx(before, abs=0.01)
-    assert json.loads(fresh.plan.edits[0])["words"] == "no, the blue one"
+    assert json.loads(fresh.plan.edits[-1])["words"] == "no, the blue one"
 
 
 def test_held_for_long_it_stays_at_rest_and_goes_on_when_told(fresh):

@@ -46,7 +46,7 @@ def carrying(system, name: str) -> bool:
 def test_when_the_executor_dies_while_it_carries_the_rest_is_done_as_it_was_corrected(fresh):
     fresh.client.correct("slower")  # whoever reads corrections is awake
     running = fresh.start(COMMAND)
-    for words in ("no, the blue one", "slower"):
+    for words in ("slower", "no, the blue one"):
         answer = fresh.client.correct(words)
         assert answer.outcome is Outcome.APPLIED, answer.message
     fresh.wait(lambda: carrying(fresh, "blue block") or running.is_done)
@@ -55,7 +55,7 @@ def test_when_the_executor_dies_while_it_carries_the_rest_is_done_as_it_was_corr
     assert fresh.finish(running).code == Code.EXECUTOR_LOST
     fresh.wait(lambda: fresh.plan.executor != killed)
     assert fresh.plan.message.endswith(
-        "corrected by “no, the blue one”, “slower”; say “go on” to have the rest done"
+        "corrected by “slower”, “no, the blue one”; say “go on” to have the rest done"
     ), fresh.plan.message
     fresh.wait(lambda: fresh.speed < 0.01)
     assert fresh.scene.held == "blue block"
