@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 MOST_READINGS = 4  # of the same words: once, and three times more where the plan changes meanwhile
 MOST_WAITING = 8  # utterances
+MOST_STATUSES = 4  # of the executor, two a second, until what it has done is seen here, too
 EXECUTOR_PATIENCE = 5.0  # wall seconds that an edit may take
 LOST = f"the plan executor does not answer; the robot stops by itself; once it is back, {GO_ON}"
 Read = Callable[[str, Situation], Edit]
@@ -247,7 +248,9 @@ class CorrectionListenerNode(ShellNode):
         """The same, where the words ask for the same of the plan as it is now; else whatever they ask for now."""
         while self._status.version < response.version:
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
-        if self._now().progress == utterance.situation.progress:  # it has done what we have not heard of yet
+        for _ in range(MOST_STATUSES):  # it has done what we have not heard of, or seen, yet
+            if self._now().progress != utterance.situation.progress:
+                break
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
         words = send.edit.words
         edit = await self._read(utterance, words, utterance.asked if words == utterance.words else None)
