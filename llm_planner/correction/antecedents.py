@@ -11,7 +11,9 @@ from llm_planner.correction.references import candidates, is_room
 from llm_planner.correction.requests import Intent, Request
 from llm_planner.world.scene import Scene
 
-_IN_A_TEXT = re.compile(r"\b(?:it|them|him|her|there|that one)\b")
+OF_RULES = (Intent.RULE, Intent.LIFT)
+PRONOUNS = ("it", "them", "him", "her", "there")
+_IN_A_TEXT = re.compile(rf"\b(?:{'|'.join(PRONOUNS)}|that one)\b")
 _ALONE = frozenset(("it", "that", "them", "that one", "this"))
 _THERE = re.compile(r"\bthere\b")
 
@@ -19,7 +21,7 @@ _THERE = re.compile(r"\bthere\b")
 def with_antecedent(request: Request, words: str, scene: Scene) -> Request:
     """The request with the one thing or room here that was named before it in the place of its pronoun; the request
     itself where there is no pronoun, or nothing or several things were named."""
-    of_text = request.intent in (Intent.RULE, Intent.LIFT) and not mark(request.text, scene).said
+    of_text = request.intent in OF_RULES and not mark(request.text, scene).said
     of_thing = request.intent is Intent.SKIP and request.thing in _ALONE
     if not (of_text and _IN_A_TEXT.search(request.text)) and not of_thing:
         return request

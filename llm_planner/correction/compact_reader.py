@@ -22,6 +22,7 @@ from llm_planner.language.compact.search import search
 
 WEIGHTS = Path(__file__).parent / "compact" / "weights"
 COVERAGE = 0.9
+SURE = 0.5  # probability above which what is alone in the prediction set is done
 BEAM = 5  # readings that are weighed against each other
 
 
@@ -35,17 +36,20 @@ class Reading:
 
 @dataclass(frozen=True)
 class Readings:
-    """The `readings` of an utterance, the most probable first; `conformal` are those in the prediction set, which are
-    as probable as `least`."""
+    """The `readings` of an utterance, the most probable first; from `least` on they are in the set."""
 
     readings: tuple[Reading, ...] = ()
-    conformal: tuple[Reading, ...] = ()
     least: float = 1.0
+
+    @property
+    def conformal(self) -> tuple[Reading, ...]:
+        """The prediction set."""
+        return tuple(reading for reading in self.readings if reading.probability >= self.least)
 
     @property
     def is_sure(self) -> bool:
         """Whether exactly one reading is left, and more probable than not; otherwise the person is to be asked."""
-        return len(self.conformal) == 1 and self.conformal[0].probability > 0.5
+        return len(self.conformal) == 1 and self.conformal[0].probability > SURE
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,7 @@ class CompactReader:
         found = self.derived(said)
         shares = self.calibration.probabilities([log_probability for _, log_probability in found])
         readings = tuple(Reading(requests, float(share)) for (requests, _), share in zip(found, shares, strict=True))
-        least = self.calibration.least_for(self.coverage)
-        return Readings(readings, tuple(reading for reading in readings if reading.probability >= least), least)
+        return Readings(readings, self.calibration.least_for(self.coverage))
 
     def derived(self, said: tuple[Heard, ...]) -> list[tuple[tuple[Request, ...], float]]:
         """Requests and their log-probability before it is calibrated, the most probable first: derivations that come

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from llm_planner.correction.building import build
 from llm_planner.correction.clauses import normal
 from llm_planner.correction.compact.hearing import names_of
-from llm_planner.correction.compact_reader import CompactReader, Reading, Readings, load_compact_reader
+from llm_planner.correction.compact_reader import SURE, CompactReader, Reading, Readings, load_compact_reader
 from llm_planner.correction.references import MOST_OPTIONS
 from llm_planner.correction.request_words import in_words
 from llm_planner.correction.requests import Intent, Request
@@ -22,7 +22,6 @@ from llm_planner.correction.sources import Sources, offline_sources
 from llm_planner.plan.edits import AddRule, Clarify, Edit
 
 TALK = 0.5  # from this probability on of being no correction, nothing is asked
-SURE = 0.5  # probability from which on what is alone in the prediction set is done
 LEAST = 0.25  # probability of what is done because nothing else in the set can be
 SLIGHT = 0.01  # probability of readings that are not looked at
 _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
@@ -40,7 +39,7 @@ def read_by_network(
     plain = corrected(normal(words), situation.scene)
     found = (reader or load_compact_reader()).read(plain, names_of(situation.scene))
     meanings = _meanings(found, words, situation, sources)
-    in_set = [one for one in meanings if one.probability >= found.least or set(one.readings) & set(found.conformal)]
+    in_set = [one for one in meanings if one.probability >= found.least]
     if not meanings or _is_talk(meanings[0], in_set):
         return Edit((), words, situation.version)
     if len(in_set) == 1 and in_set[0].probability > SURE:

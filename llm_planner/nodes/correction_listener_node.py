@@ -36,6 +36,7 @@ from llm_planner.nodes.correction_messages import edit_to_text, result_to_msg, s
 from llm_planner.nodes.deadlines import Deadlines, NoAnswerError
 from llm_planner.nodes.lesson_feed import MEMORY, LessonFeed
 from llm_planner.nodes.model_thread import ModelThread
+from llm_planner.nodes.plan_client import UNDER_WAY
 from llm_planner.nodes.scene_feed import SceneFeed
 from llm_planner.nodes.settings import CAMERA, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, SPOKEN, WARN, ShellNode, run_node
@@ -54,7 +55,6 @@ MOST_STATUSES = 4  # of the executor, two a second, until what it has done is se
 EXECUTOR_PATIENCE = 5.0  # wall seconds that an edit may take
 LOST = f"the plan executor does not answer; the robot stops by itself; once it is back, {GO_ON}"
 Read = Callable[[str, Situation], Edit]
-_UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)
 
 
 class CorrectionListenerNode(ShellNode):
@@ -121,7 +121,7 @@ class CorrectionListenerNode(ShellNode):
 
     def _hold(self, words: str) -> None:
         """A stop word, spoken just now: hold, and see what follows."""
-        if self.is_active and self._status.state in _UNDER_WAY and self._edit_plan.service_is_ready():
+        if self.is_active and self._status.state in UNDER_WAY and self._edit_plan.service_is_ready():
             self._edit_plan.call_async(EditPlan.Request(edit=edit_to_text(Edit((Hold(),), words))))
 
     def _vocabulary(self) -> Vocabulary:
@@ -204,7 +204,7 @@ class CorrectionListenerNode(ShellNode):
 
     def _now(self, asked: Clarify | None = None) -> Situation:
         """What words are to be read against."""
-        status = self._status if self._status.state in _UNDER_WAY else PlanStatus()
+        status = self._status if self._status.state in UNDER_WAY else PlanStatus()
         return self._situation(status, asked).past_the_grasp()
 
     def _situation(self, status: PlanStatus, asked: Clarify | None = None) -> Situation:
@@ -214,7 +214,7 @@ class CorrectionListenerNode(ShellNode):
 
     async def _carried_out(self, utterance: Utterance) -> Answer:
         """Have made what was read; words that are read for a plan that has changed since are read again."""
-        if self._status.state not in _UNDER_WAY:
+        if self._status.state not in UNDER_WAY:
             if is_go_on(utterance.words):
                 return self._handed_over(utterance)
             left = self._status.message if self._status.state == PlanStatus.IDLE else ""

@@ -23,7 +23,7 @@ UNNAMED_MAX = 8.0  # wall seconds in which the executor lives and does not name 
 _UNNAMED = "The plan executor is not carrying this out: word of it was lost on the way. Say the command again."
 _RESTARTED = f"The plan executor was restarted under the plan; the robot has stopped; {GO_ON}."
 
-_UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)
+UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)
 
 OnStatus = Callable[[PlanStatus], None]
 OnEnd = Callable[[ExecutePlan.Result], None]  # whose code may be any of `ExecuteCommand.action`
@@ -92,7 +92,7 @@ class PlanClient:
     def _on_plan_status(self, status: PlanStatus) -> None:
         before, self.status = self.status, status
         self._silence.heard()
-        if status.plan_id == self._plan_id and status.state in _UNDER_WAY:
+        if status.plan_id == self._plan_id and status.state in UNDER_WAY:
             self._unnamed.heard()
         restarted = before.executor not in (0, status.executor)
         if restarted:

@@ -103,7 +103,7 @@ def test_a_prediction_set_holds_every_reading_that_is_probable_enough(reader):
 @pytest.mark.parametrize(("shares", "sure"), [((0.9,), True), ((0.4,), False), ((0.6, 0.3), False), ((), False)])
 def test_a_reading_is_sure_where_it_is_alone_in_the_set_and_more_probable_than_not(shares, sure):
     readings = tuple(Reading((Request(Intent.UNDO),), share) for share in shares)
-    assert Readings(readings, readings).is_sure is sure
+    assert Readings(readings, 0.0).is_sure is sure
 
 
 @lru_cache(maxsize=1)

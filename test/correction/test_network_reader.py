@@ -26,7 +26,7 @@ class ScriptedReader:
 
     def read(self, words, names):
         readings = tuple(Reading(requests, probability) for probability, requests in self.readings)
-        return Readings(readings, readings[: self.held])
+        return Readings(readings, min((one.probability for one in readings[: self.held]), default=1.0))
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from llm_planner.correction.antecedents import OF_RULES, PRONOUNS
 from llm_planner.correction.compact.hearing import Heard
 from llm_planner.correction.requests import Intent, Request, Sense
 from llm_planner.language.compact.words import similarity
@@ -26,8 +27,6 @@ _TAKEN_BACK = frozenset(("no", "not", "wait", "sorry", "mean", "meant", "rather"
 _NAMED = ("color", "room", "thing")
 _NAMING = frozenset((Intent.OTHER_THING, Intent.OTHER_TARGET, Intent.FIRST, Intent.LAST, Intent.SKIP, Intent.PUT_BACK,
                      Intent.ADD, Intent.RULE, Intent.LIFT, Intent.FORGET))  # fmt: skip
-_OF_RULES = (Intent.RULE, Intent.LIFT)
-_PRONOUNS = frozenset(("it", "them", "him", "her", "there"))
 
 
 def doubt(requests: Sequence[Request], words: Sequence[Heard]) -> float:
@@ -56,7 +55,7 @@ def _wrong_sense(request: Request, said: Sequence[str]) -> bool:
 def _left_out(requests: Sequence[Request], words: Sequence[Heard]) -> set[str]:
     """Colours, things and rooms that no request speaks of, although they were said and not taken back. Of a rule about
     "it" they are what that stands for."""
-    if any(one.intent in _OF_RULES and _PRONOUNS & {*one.text.split()} for one in requests):
+    if any(one.intent in OF_RULES and {*PRONOUNS} & {*one.text.split()} for one in requests):
         return set()
     slots = ((one.thing, one.instead_of, one.target, one.about, one.text) for one in requests)
     spoken = {word for texts in slots for text in texts for word in text.split()}
