@@ -37,7 +37,7 @@ class SimulatorNode(ShellNode):
         Setting("world", "tabletop", "name of the world"),
         Setting("seed", 0, "lays the objects out", 0, 2**31 - 1),
         Setting("objects", "", "what is in the scene, e.g. 'red block, green bowl'; empty: drawn from the seed"),
-        Setting("real_time_factor", 1.0, "simulated seconds a wall second", 0.05, 20.0),
+        Setting("real_time_factor", 1.0, "simulated seconds a wall second", 0.05, 20.0, may_change=True),
         Setting("scene_rate", 20.0, "scenes a simulated second [Hz]", 1.0, 100.0),
         Setting("payload", 0.0, "hangs from the arm's hand and nobody is told, to see it found out [kg]", 0.0, 3.0),
     )
@@ -48,16 +48,16 @@ class SimulatorNode(ShellNode):
         self._world = open_loaded(name, self.setting("payload"), self.setting("seed"), objects)
         is_arm = isinstance(self._world, World)
         self._robot = SimulatedArm(self, self._world) if is_arm else SimulatedBase(self, self._world)
-        self._factor = self.setting("real_time_factor")
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
         self._scene = self.create_lifecycle_publisher(Scene, "scene", SENSOR_DATA)
         self._clock_topic = self.create_lifecycle_publisher(Clock, "/clock", SENSOR_DATA)
         self._tf = self._transform_publisher()
         self.create_service(ResetWorld, "reset_world", self._on_reset)
-        self.every(PERIOD / self._factor, self._on_tick)
+        self._ticks = self.create_timer(PERIOD, self._on_tick, clock=self._steady)
         self.every(1.0, self._on_diagnose)
-        self._epoch = time.time()
+        self._epoch, self._factor = time.time(), 0.0
         self._restart()
+        self._keep_pace()
 
     def _transform_publisher(self):
         try:
@@ -77,7 +77,15 @@ class SimulatorNode(ShellNode):
         self._dropped = 0
         self._publish_scene()
 
+    def _keep_pace(self) -> None:
+        """The pace asked for from now on, where it was another."""
+        if self._factor != self.setting("real_time_factor"):
+            self._factor = self.setting("real_time_factor")
+            self._ticks.timer_period_ns = round(1e9 * PERIOD / self._factor)
+            self._wall_start = time.monotonic() - self._count * PERIOD / self._factor
+
     def _on_tick(self) -> None:
+        self._keep_pace()
         if not self.is_active:
             self._wall_start = time.monotonic() - self._count * PERIOD / self._factor
             return

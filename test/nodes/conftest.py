@@ -19,6 +19,8 @@ os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads 
 
 from llm_planner_interfaces.msg import PlanStatus
 from llm_planner_interfaces.srv import ResetWorld
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
 
 from llm_planner.cli.network import own_network
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
@@ -90,6 +92,28 @@ class System:
 
     def say(self, text: str) -> CommandResult:
         return self.client.execute(text, lambda progress: None)
+
+    def set_parameter(self, node: str, name: str, value: ParameterValue) -> None:
+        """Change a parameter of a running node, as `ros2 param set` does."""
+        client = self.client.node.create_client(SetParameters, f"{node}/set_parameters")
+        self.wait(client.service_is_ready)
+        done = client.call_async(SetParameters.Request(parameters=[Parameter(name=name, value=value)]))
+        self.wait(done.done)
+        assert done.result().results[0].successful, done.result().results[0].reason
+        self.client.node.destroy_client(client)
+
+    @contextmanager
+    def in_real_time(self) -> Iterator[None]:
+        """For what a busy machine may be too slow for at twice the pace: how closely a limit is kept."""
+        self._keep_pace(1.0)
+        try:
+            yield
+        finally:
+            self._keep_pace(SPEED)
+
+    def _keep_pace(self, factor: float) -> None:
+        value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=factor)
+        self.set_parameter("simulator", "real_time_factor", value)
 
     def works_again(self) -> bool:
         """Whether a command succeeds, at the latest when whatever was restarted has had its time to come back."""

@@ -101,7 +101,8 @@ def test_a_rule_about_speed_is_in_force_while_it_binds_and_the_motion_keeps_it(s
     node.create_subscription(Scene, "scene", lambda scene: speeds.append((scene.held, scene.speed)), NEWEST_ONLY)
     node.create_subscription(MotionConstraints, "motion_constraints", lambda said: limits.append(said.speed), LATCHED)
     rule = "G (holding(red block) -> speed(robot) < 0.12)"
-    result = sender.run("gently", INTO_THE_BOWL, rule)
+    with fresh.in_real_time():
+        result = sender.run("gently", INTO_THE_BOWL, rule)
     assert result.error_code == Code.SUCCEEDED, result.error_msg
     assert max(speed for held, speed in speeds if held == "red block") < 0.12
     assert max(speed for held, speed in speeds if not held) > 0.2

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from llm_planner_interfaces.msg import CorrectionResult, PlanStatus, PlanStep
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.msg import ParameterType, ParameterValue
 
 from llm_planner.correction.dialogue import Outcome
 from llm_planner.correction.speech.audio import AudioFormat, AudioReader
@@ -64,6 +63,12 @@ def arm(started) -> Iterator:
     yield started
     started.client.stop("the test is over")
     started.wait(lambda: started.speed < 0.01)
+
+
+@pytest.fixture
+def real_time(arm) -> Iterator[None]:
+    with arm.in_real_time():
+        yield
 
 
 def laid_out(arm, *things: str, seed: int = 1) -> None:
@@ -134,6 +139,7 @@ def test_do_the_bowl_first_while_it_carries_the_mug(arm):
     assert at(arm.scene, "red block", "left side")
 
 
+@pytest.mark.usefixtures("real_time")
 def test_away_from_what_it_is_near_already_holds_from_when_it_has_left(arm):
     laid_out(arm, "red block", "green bowl", "vase", seed=34)
     running = arm.start("move the vase, then put the block in the bowl")
@@ -155,6 +161,7 @@ def test_a_way_that_goes_by_the_vase_is_refused_and_what_stands_in_the_way_is_sa
     finished(arm, running)
 
 
+@pytest.mark.usefixtures("real_time")
 def test_a_rule_that_was_told_before_and_cannot_be_kept_is_waited_over(arm):
     laid_out(arm, "red block", "green bowl", "vase", seed=34)
     running = arm.start("move the vase, then put the block in the bowl")
@@ -249,13 +256,8 @@ def test_what_is_spoken_is_understood_though_the_transcription_server_is_down(ar
 
 def speaks(arm, user: str) -> None:
     """From now on it is this person who is heard."""
-    client = arm.client.node.create_client(SetParameters, "correction_listener/set_parameters")
-    arm.wait(client.service_is_ready)
     value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=user)
-    done = client.call_async(SetParameters.Request(parameters=[Parameter(name="user", value=value)]))
-    arm.wait(done.done)
-    assert done.result().results[0].successful, done.result().results[0].reason
-    arm.client.node.destroy_client(client)
+    arm.set_parameter("correction_listener", "user", value)
 
 
 def test_two_people_have_preferences_of_their_own(arm):
