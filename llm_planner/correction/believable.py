@@ -5,7 +5,22 @@ from __future__ import annotations
 
 import re
 
-from llm_planner.plan.edits import AddRule, Adjust, Change, Edit, LiftRule, Move, Remove, Resume, Shift
+from llm_planner.plan.edits import (
+    AddRule,
+    Adjust,
+    Cancel,
+    Change,
+    Edit,
+    Insert,
+    LiftRule,
+    Move,
+    Rebind,
+    Remove,
+    Replace,
+    Resume,
+    Shift,
+    Undo,
+)
 
 _NOT = r"\b(?:don'?t|do not|never|not to|please not|no need to)\s+(?:\w+ly\s+|you\s+|ever\s+)?"
 _NOT_LEFT_OUT = re.compile(rf"{_NOT}(?:skip|forget|leave out|leave off|omit|remove|drop|ignore|miss|lose)\b")
@@ -21,6 +36,17 @@ _LATER = re.compile(r"\b(?:when|once|after) (?:you're|you are|that's|that is|thi
 _ASKED = re.compile(
     r"(?:so |hey )?(?:were you|was it|are you going to|did you|have you already|do you know|is the) [^,.;]*"
 )
+_SEVERAL = re.compile(r"\b(?:twice|(?:two|three|four|five|\d+) times)\b(?! (?:as|the)\b)")
+_NO_CLOSER = re.compile(r"(?:\b(?:no|not|never|nowhere)|n't) (?:\w+ )?(?:any )?(?:closer|nearer)\b")
+_IN_ORDER = re.compile(r"\border\b")
+_FROM_THE_START = re.compile(
+    r"\b(?:start|begin)(?:ing)? (?:all )?(?:over|afresh|anew|from (?:scratch|the (?:start|beginning|top)))"
+)
+_GIVES_UP = re.compile(
+    r"\b(?:stop|cancel|abort|halt|freeze|enough|quit|forget|drop|scrap|call|leave|nothing|give up|abandon|finish|"
+    r"finished|done|over|end|no more|never ?mind|pack|knock|bin|ditch|kill|off|switch|shut|not (?:any|do)|"
+    r"don'?t|do not)\b"
+)
 _NEGATIVE = re.compile(r"(?:^|\s)[-−]\s?\d")
 
 
@@ -35,12 +61,18 @@ def _speaks_against(plain: str, operation: object) -> bool:
         return True
     match operation:
         case Remove():
-            return (_NOT_LEFT_OUT.search(plain) or _ALL_BUT.search(plain)) is not None
+            return any(reason.search(plain) for reason in (_NOT_LEFT_OUT, _ALL_BUT, _SEVERAL))
         case Move():
-            return _NOT_FIRST.search(plain) is not None
+            return any(reason.search(plain) for reason in (_NOT_FIRST, _SEVERAL))
+        case Rebind() | Insert() | Replace() if _SEVERAL.search(plain):
+            return True
+        case Undo():
+            return _IN_ORDER.search(plain) is not None
+        case Cancel():
+            return _GIVES_UP.search(plain) is None
         case Resume():
-            return _LET_GO.search(plain) is not None
-        case Adjust() | Shift() if _LATER.search(plain):
+            return any(reason.search(plain) for reason in (_LET_GO, _FROM_THE_START))
+        case Adjust() | Shift() if _LATER.search(plain) or _NO_CLOSER.search(plain):
             return True
         case Adjust(change=Change.SET):
             return (_BARE_NUMBER.search(plain) or _NEGATIVE.search(plain)) is not None

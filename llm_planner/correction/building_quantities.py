@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from llm_planner.correction.amounts import Amount
-from llm_planner.correction.errands import named, subject_of
-from llm_planner.correction.references import UnclearError
+from llm_planner.correction.errands import ahead, errands_ahead, named, subject, subject_of
+from llm_planner.correction.references import UnclearError, candidates
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.correction.situation import Situation
-from llm_planner.plan.edits import Adjust, Change, Operation, Scope
+from llm_planner.plan.edits import QUANTITIES, Adjust, Change, Operation, Scope
 from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument
 
@@ -26,19 +26,33 @@ _SKILLS = {"push": ("push", "place_offset"), "place": ("place_beside",), "follow
 
 
 def speed(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Of all motion, in shares of the full speed or of what it is."""
+    """Of all motion, or of that with a thing, in shares of the full speed or of what it is."""
+    return _of_motion(Adjust("speed", *_speed(request)), request, situation)
+
+
+def _speed(request: Request) -> tuple[Change, float]:
     amount = _amount(request)
     if request.sense is Sense.NORMAL:
-        return (Adjust("speed", Change.SET, 1.0),)
+        return Change.SET, 1.0
     if amount is not None and (amount.is_length or amount.is_time):
         raise UnclearError(f"How fast is {_said(amount)}? Please say a share of the full speed, such as 50 percent.")
     if amount is not None:
-        return (Adjust("speed", *_changed(amount, request.sense)),)
-    return (Adjust("speed", Change.SCALE, (SLOWER if request.sense is Sense.LESS else FASTER)[request.size]),)
+        return _changed(amount, request.sense)
+    return Change.SCALE, (SLOWER if request.sense is Sense.LESS else FASTER)[request.size]
+
+
+def _of_motion(adjust: Adjust, request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """The change of all motion; where it was said of a thing, of the steps ahead that take it somewhere."""
+    said = request.about or request.thing
+    found = candidates(said, situation.scene, situation.viewpoint) if said else ()
+    names = {item.name for item in found}
+    errands = (errand for errand in errands_ahead(situation) if subject(errand, situation) in names)
+    return tuple(replace(adjust, step=step.id) for errand in errands for step in ahead(errand)) or (adjust,)
 
 
 def height_or_clearance(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Of all motion [m]; more room to what something is put beside is the gap that is left there."""
+    """Of all motion, or of that with a thing [m]; more room to what something is put beside is the gap that is left
+    there."""
     if request.intent is Intent.CLEARANCE and request.about and request.scope is Scope.ONCE:
         gap = replace(request, thing=request.about, text="place")
         if steps_with("distance", gap, situation):
@@ -46,9 +60,14 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
     amount = _amount(request)
     if amount is not None and not amount.is_length:
         raise UnclearError(f"How far is {_said(amount)}? Please say a length, such as 2 cm.")
-    by = amount.value if amount is not None else SHIFTS[request.intent][request.size]
+    by, most = (
+        amount.value if amount else SHIFTS[request.intent][request.size],
+        QUANTITIES[request.intent.value].maximum,
+    )
+    if by > most:
+        raise UnclearError(f"Of {request.intent.value} I can give {100 * most:.0f} cm at most. How much shall it be?")
     sign = -1.0 if request.sense is Sense.LESS else 1.0
-    return (Adjust(request.intent.value, Change.SHIFT, sign * by),)
+    return _of_motion(Adjust(request.intent.value, Change.SHIFT, sign * by), request, situation)
 
 
 def distance(request: Request, situation: Situation) -> tuple[Operation, ...]:

@@ -24,7 +24,6 @@ from llm_planner.plan.editing import edited
 from llm_planner.plan.edits import Clarify, Edit
 from llm_planner.plan.events import Command
 from llm_planner.plan.execution_state import Execution
-from llm_planner.plan.lent_manner import NOT_LENT, lent, taken_back
 from llm_planner.plan.plan import Outcome as Ended
 from llm_planner.plan.plan import StepStatus
 
@@ -49,7 +48,7 @@ class Conversation:
     def __init__(self, reader: CorrectionReader, memory: Memory, occasion: Callable[[], Occasion]) -> None:
         self._reader, self._learner = reader, Learner(memory, occasion)
         self._dialogue, self._edits = SILENT, tuple[Edit, ...]()
-        self._over, self._step, self._lent = frozenset[str](), "", NOT_LENT
+        self._over, self._step = frozenset[str](), ""
 
     @property
     def question(self) -> Clarify | None:
@@ -80,10 +79,8 @@ class Conversation:
 
     def looked(self, state: Execution) -> Reply:
         """To be shown every state of the plan: what lessons are for a step comes into force when it begins, before the
-        robot has moved, and what they are for its motion ends with it."""
+        robot has moved."""
         told, step = self._steps_ended(state), state.run.step.id if state.run else ""
-        if self._lent.step in self._over or step not in ("", self._lent.step):
-            state, self._lent = taken_back(state, self._lent), NOT_LENT
         if step in ("", self._step):
             return Reply(state, told=told, question=self.question)
         begun = self.planned(state)
@@ -92,7 +89,6 @@ class Conversation:
             return replace(begun, told=told + begun.told)
         self._step = step
         done = applied_to_step(begun.state, self._learner.uses_in(step))
-        self._lent = lent(step, begun.state, done.state)
         told += begun.told + self._applied(done)
         return replace(begun, state=done.state, told=told, question=self.question)
 

@@ -77,11 +77,8 @@ class Learner:
         return number not in self._left_out and not {(number, ""), (number, use.step)} & self._applied
 
     def uses_in(self, step: str) -> tuple[Use, ...]:
-        """What lessons are for the motion of a step that begins. One that begins anew has its offset still, but no
-        quantities."""
-        again = (replace(use, operations=tuple(filter(is_of_quantity, use.operations))) for use in self._used)
-        here = (use for use in (*again, *self._found.uses) if use.in_motion and use.step == step and use.operations)
-        return tuple({use.lesson.id: use for use in here}.values())
+        """What lessons are for the motion of a step that begins; one that begins anew has them already."""
+        return tuple(use for use in self._found.uses if use.in_motion and use.step == step)
 
     def announcement(self, found: Recollection) -> Told:
         """What is said of lessons of which it has not been said before."""

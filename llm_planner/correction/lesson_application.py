@@ -11,7 +11,7 @@ from llm_planner.plan.editing import edited
 from llm_planner.plan.edits import Adjust, Edit
 from llm_planner.plan.events import Command
 from llm_planner.plan.execution_state import Execution
-from llm_planner.plan.lent_manner import with_lesson
+from llm_planner.plan.lessons_in_motion import with_lesson
 
 Refused = tuple[tuple[Use, str], ...]  # each with the reason, for a person
 
@@ -66,7 +66,7 @@ def _reason(state: Execution, edit: Edit) -> str:
 
 
 def applied_to_step(state: Execution, uses: Iterable[Use]) -> Application:
-    """With all that is to hold while the step under way lasts."""
+    """With all that is to hold of the motion of a step."""
     done = Application(state)
     for use in uses:
         try:

@@ -22,6 +22,7 @@ from llm_planner.plan.events import PauseRequested, ResumeRequested
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Phase
 from llm_planner.plan.journal import Journal
+from llm_planner.plan.lessons_in_motion import with_lesson
 
 Response = EditPlan.Response
 
@@ -33,8 +34,8 @@ class NoPlanError(EditError):
 class EditService:
     """One edit at a time. What is more than a change of motion is checked in a thread while the robot is held.
 
-    A change of motion without words was said by nobody: it is what a lesson is for the step under way. It ends with
-    that step, makes no new version, and "undo that" is not about it.
+    A change of motion without words was said by nobody: it is what a lesson is for a step. It makes no new version, and
+    "undo that" is not about it.
 
     `find()` gives the plan under way, `go(running, state, commands)` puts a state of it in force, `stop(reason)` is
     the robot's.
@@ -75,7 +76,7 @@ class EditService:
         while running.checked is not None:
             await running.checked
         if not edit.words and acts_in_motion(edit):
-            return self._lent(running, edit)
+            return self._taught(running, edit)
         if acts_in_motion(edit) or running.has_ended or edit.version != running.state.version:
             return self._taken(running, edit, edited(running.state, edit, request.confirmed))
         return await self._checked(running, edit, request.confirmed)
@@ -93,9 +94,9 @@ class EditService:
                 return False
         return True
 
-    def _lent(self, running: Running, edit: Edit) -> tuple[str, ...]:
+    def _taught(self, running: Running, edit: Edit) -> tuple[str, ...]:
         before = running.state
-        self._go(running, running.lend(edit.operations), ())
+        self._go(running, with_lesson(before, edit.operations), ())
         return difference(before, running.state)
 
     async def _checked(self, running: Running, edit: Edit, confirmed: bool) -> tuple[str, ...]:

@@ -265,8 +265,7 @@ class PlanExecutorNode(ShellNode):
         """The plan is in this state from now on; obey the commands, and tell what has changed."""
         if running is not self._running:
             return
-        before, state = running.state, running.as_usual(state)
-        running.state = state
+        before, running.state = running.state, state
         if any(isinstance(command, CancelSkill) for command in commands):
             self._skills.cancel()  # before anything that takes time, such as the journal
         self._bind(running)

@@ -17,7 +17,7 @@ from llm_planner.plan.plan_record import plan_record
 
 def note_plan(journal: Journal, running: Running) -> None:
     """A plan that begins, or one that the program has turned out to go on with otherwise."""
-    note(journal, RecordKind.PLAN, running.id, **plan_record(running.state, running.lent))
+    note(journal, RecordKind.PLAN, running.id, **plan_record(running.state))
 
 
 def note_edit(journal: Journal, running: Running, edit: Edit, result: Edited) -> None:
@@ -25,7 +25,7 @@ def note_edit(journal: Journal, running: Running, edit: Edit, result: Edited) ->
     note(
         journal, RecordKind.EDIT, running.id, words=edit.words, edit=edit_json(edit),
         version=result.state.version, difference=list(result.difference),
-        plan=plan_record(result.state, running.lent),
+        plan=plan_record(result.state),
     )  # fmt: skip
 
 

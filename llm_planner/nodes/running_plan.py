@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from geometry_msgs.msg import Point
@@ -14,17 +13,13 @@ from rclpy.task import Future
 from llm_planner.language.go_on_words import GO_ON
 from llm_planner.nodes.correction_messages import edit_to_text
 from llm_planner.nodes.plan_messages import constraint_to_msg, step_to_msg
-from llm_planner.plan.draft import EditError
-from llm_planner.plan.edits import Edit, Operation
+from llm_planner.plan.edits import Edit
 from llm_planner.plan.events import EndReason
 from llm_planner.plan.execution_state import Execution, Phase
-from llm_planner.plan.lent_manner import Lent, lent, taken_back, with_lesson
 from llm_planner.plan.motion_rules import MotionRules
-from llm_planner.plan.plan import StepStatus
 from llm_planner.plan.run_log import Kept, RunLog
 
 MOST_EDITS = 20  # that are told of
-_AHEAD = (StepStatus.RUNNING, StepStatus.PENDING)
 _STATES = {EndReason.DONE: PlanStatus.SUCCEEDED, EndReason.STOPPED: PlanStatus.STOPPED}
 
 
@@ -33,7 +28,7 @@ class Running:
     """The plan under way; `state` is replaced by every event, `log` and `rules` see every scene.
 
     `edits` were applied, the newest last. While one is `checked`, the robot is held and the state looks at no scene;
-    `goes_on` says whether it is to move on afterwards. `lent` is what lessons have changed for the step under way.
+    `goes_on` says whether it is to move on afterwards.
     """
 
     goal: ServerGoalHandle
@@ -44,7 +39,6 @@ class Running:
     edits: tuple[Edit, ...] = ()
     checked: Future | None = None
     goes_on: bool = True
-    lent: tuple[Lent, ...] = ()
 
     @property
     def id(self) -> str:
@@ -70,23 +64,6 @@ class Running:
         by_a_person = end.may_go_on and not self.may_go_on
         return f"{end.message} If it shall be tried again, {GO_ON}." if by_a_person else end.message
 
-    def lend(self, operations: Sequence[Operation]) -> Execution:
-        """The state with these changes of its motion, until the step under way ends; raises EditError."""
-        if self.state.run is None:
-            raise EditError("no step is under way for which the motion could be changed")
-        after = with_lesson(self.state, operations)
-        self.lent = (*self.lent, lent(self.state.run.step.id, self.state, after))
-        return after
-
-    def as_usual(self, state: Execution) -> Execution:
-        """`state`, which comes next, without what was lent to a step that is over in it."""
-        if not self.lent or _is_under_way(self.lent[0].step, state):
-            return state
-        for what in reversed(self.lent):
-            state = taken_back(state, what)
-        self.lent = ()
-        return state
-
     @property
     def kept(self) -> tuple[Kept, ...]:
         """By how much each constraint has been kept up to now."""
@@ -109,12 +86,6 @@ class Running:
             things=list(state.origins),
             origins=[Point(x=x, y=y, z=z) for x, y, z in state.origins.values()],
         )
-
-
-def _is_under_way(step_id: str, state: Execution) -> bool:
-    if state.run is not None and state.run.step.id != step_id:
-        return False
-    return any(step.id == step_id and step.status in _AHEAD for step in state.plan.steps)
 
 
 def _number(state: Execution) -> int:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.manner import Manner
 from llm_planner.plan.plan import PlanStep
-from llm_planner.skills.tuning import NOWHERE
 from llm_planner.temporal.words import read_back
 
 _UNITS = {"speed": "of the full speed", "clearance": "m", "height": "m"}
@@ -41,14 +40,21 @@ def _before(step: PlanStep, steps: tuple[PlanStep, ...]) -> str:
 
 def _manner(before: Manner, after: Manner) -> Iterator[str]:
     for name, unit in _UNITS.items():
-        old, new = getattr(before, name), getattr(after, name)
-        if old != new:
-            yield f"~ {name} {old:g} -> {new:g} {unit}"
-    for step_id in sorted({*before.step_offsets, *after.step_offsets}):
-        if before.step_offsets.get(step_id, NOWHERE) != after.step_offsets.get(step_id, NOWHERE):
-            yield f"~ step {step_id} is done {_metres(after.step_offsets.get(step_id, NOWHERE))} from where it would be"
+        for step in ("", *_special(name, before, after)):
+            old, new = before.quantity(name, step), after.quantity(name, step)
+            if old != new:
+                yield f"~ {name} {old:g} -> {new:g} {unit}" + (f", in step {step}" if step else "")
+    for step in sorted({*before.shifted_steps, *after.shifted_steps}):
+        offset = after.own_offset(step)
+        if before.own_offset(step) != offset:
+            yield f"~ step {step} is done {_metres(offset)} from where it would be"
     if before.offset != after.offset:
         yield f"~ everything is done {_metres(after.offset)} from where it would be"
+
+
+def _special(name: str, *manners: Manner) -> list[str]:
+    """The steps that have such a quantity of their own."""
+    return sorted({step for manner in manners for step in manner.special_steps if manner.is_special(name, step)})
 
 
 def _metres(offset: tuple[float, float, float]) -> str:

@@ -5,7 +5,7 @@ Nothing is checked against the scene here, only that the operations mean somethi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from llm_planner.errors import LlmPlannerError
@@ -45,17 +45,17 @@ class Draft:
             case Insert(skill, arguments, before):
                 return self._inserted(skill, arguments, self._place(before))
             case Remove(step):
-                place = self._index(step)
+                place = self.index(step)
                 return replace(self, ahead=(*self.ahead[:place], *self.ahead[place + 1 :]))
             case Move(steps, before):
                 return self._moved(steps, before)
             case Replace(step, skill, arguments):
-                place = self._index(step)
+                place = self.index(step)
                 return self.changed(Remove(step))._inserted(skill, arguments, place)
 
     def adjusted(self, operation: Adjust) -> Draft:
         """With a numeric parameter of a step changed, within its bounds."""
-        step = self.ahead[self._index(operation.step)]
+        step = self.ahead[self.index(operation.step)]
         parameter = self._parameter(step, operation.quantity)
         now = step.arguments.get(parameter.name, parameter.default)
         if isinstance(now, bool) or not isinstance(now, (int, float)):
@@ -63,7 +63,7 @@ class Draft:
         return self._rebound(step.id, parameter.name, clamped(changed_value(float(now), operation), parameter))
 
     def _rebound(self, step_id: str, name: str, value: Argument) -> Draft:
-        place = self._index(step_id)
+        place = self.index(step_id)
         step = self.ahead[place]
         parameter = self._parameter(step, name)
         rebound = replace(step, arguments={**step.arguments, parameter.name: value})
@@ -77,7 +77,7 @@ class Draft:
         return replace(self, ahead=(*self.ahead[:place], new, *self.ahead[place:]), last_id=self.last_id + 1)
 
     def _moved(self, steps: tuple[str, ...], before: str) -> Draft:
-        moving = tuple(self.ahead[self._index(step)] for step in steps)
+        moving = tuple(self.ahead[self.index(step)] for step in steps)
         if before in steps:
             raise EditError(f"step {before} cannot be done before itself")
         rest = replace(self, ahead=tuple(step for step in self.ahead if step.id not in steps))
@@ -85,9 +85,9 @@ class Draft:
         return replace(rest, ahead=(*rest.ahead[:place], *moving, *rest.ahead[place:]))
 
     def _place(self, before: str) -> int:
-        return self._index(before) if before else len(self.ahead)
+        return self.index(before) if before else len(self.ahead)
 
-    def _index(self, step_id: str) -> int:
+    def index(self, step_id: str) -> int:
         """Where the step is among those ahead; raises EditError that says why it is not."""
         for index, step in enumerate(self.ahead):
             if step.id == step_id:
@@ -116,6 +116,11 @@ def highest_id(steps: tuple[PlanStep, ...]) -> int:
 def is_over(step: PlanStep) -> bool:
     """Whether nothing can change about the step any more."""
     return step.status in (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED)
+
+
+def check_ahead(step_id: str, steps: Sequence[PlanStep]) -> None:
+    """Raises EditError where none of those steps that are still to come, or under way, has that id."""
+    Draft(tuple(filter(is_over, steps)), tuple(step for step in steps if not is_over(step)), {}, 0).index(step_id)
 
 
 def changed_value(now: float, operation: Adjust) -> float:

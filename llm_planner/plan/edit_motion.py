@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from llm_planner.plan.draft import EditError, changed_value
+from llm_planner.plan.draft import EditError, changed_value, check_ahead
 from llm_planner.plan.edits import QUANTITIES, Adjust, Frame, Lifetime, Shift
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.manner import FARTHEST, Manner, moved_along
@@ -41,13 +41,26 @@ def shifted(state: Execution, shift: Shift, scene: Scene) -> Execution:
 
 
 def adjusted(state: Execution, adjust: Adjust) -> Execution:
-    """With a quantity of all motion changed, as far as its bounds let it; raises EditError where there is none such."""
+    """With a quantity of all motion changed, or of that of a step, as far as its bounds let it.
+
+    What is said of all motion is said of the step under way, too, where that has a quantity of its own. Raises
+    EditError where there is no such quantity, or no such step ahead.
+    """
     if adjust.quantity not in QUANTITIES:
         raise EditError(f"there is no {adjust.quantity!r} to change; there are: {', '.join(QUANTITIES)}")
+    if adjust.step:
+        check_ahead(adjust.step, state.plan.steps)
+    manner, now = _changed(state.manner, adjust, adjust.step), step_under_way(state)
+    if not adjust.step and now is not None and manner.is_special(adjust.quantity, now.id):
+        manner = _changed(manner, adjust, now.id)
+    return with_manner(state, manner)
+
+
+def _changed(manner: Manner, adjust: Adjust, step_id: str) -> Manner:
+    """Within bounds, no finer than a person speaks."""
     quantity = QUANTITIES[adjust.quantity]
-    value = changed_value(getattr(state.manner, adjust.quantity), adjust)
-    value = round(min(max(value, quantity.minimum), quantity.maximum), 4)
-    return with_manner(state, state.manner.with_quantity(adjust.quantity, value))
+    value = changed_value(manner.quantity(adjust.quantity, step_id), adjust)
+    return manner.with_quantity(adjust.quantity, round(min(max(value, quantity.minimum), quantity.maximum), 4), step_id)
 
 
 def with_manner(state: Execution, manner: Manner) -> Execution:

@@ -115,7 +115,7 @@ def _reflex(state: Execution, edit: Edit) -> Edited | None:
 
 def acts_in_motion(edit: Edit) -> bool:
     """Whether it is made while the robot moves; for everything else it is held."""
-    return all(isinstance(one, Shift) or (isinstance(one, Adjust) and not one.step) for one in edit.operations)
+    return all(isinstance(one, Shift) or (isinstance(one, Adjust) and one.is_of_motion) for one in edit.operations)
 
 
 def _at_rest(state: Execution, edit: Edit) -> tuple[Execution, tuple[Command, ...]]:
@@ -161,7 +161,7 @@ def _back(state: Execution, scene: Scene) -> Execution:
 
 def _is_of_steps(operation: Operation) -> bool:
     return isinstance(operation, (Rebind, Insert, Remove, Move, Replace)) or (
-        isinstance(operation, Adjust) and bool(operation.step)
+        isinstance(operation, Adjust) and not operation.is_of_motion
     )
 
 
@@ -170,7 +170,7 @@ def _with(state: Execution, operation: Operation, scene: Scene, confirmed: bool)
     match operation:
         case Shift():
             return shifted(state, operation, scene)
-        case Adjust(step=""):
+        case Adjust(is_of_motion=True):
             return adjusted(state, operation)
         case AddRule():
             return with_rule(state, operation, scene)

@@ -99,13 +99,19 @@ class Shift:
 
 @dataclass(frozen=True)
 class Adjust:
-    """Change a quantity: with a `step`, that step's numeric parameter of this name; without, one of `QUANTITIES`."""
+    """Change a quantity: one of `QUANTITIES`, of all motion or of that of a `step`; else a numeric parameter of that
+    step."""
 
     quantity: str
     change: Change
     value: float
     step: str = ""
     level = Level.PARAMETER
+
+    @property
+    def is_of_motion(self) -> bool:
+        """Whether it is about how the robot moves, and no parameter of a step."""
+        return self.quantity in QUANTITIES or not self.step
 
 
 @dataclass(frozen=True)

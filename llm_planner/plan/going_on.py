@@ -10,6 +10,7 @@ from llm_planner.plan.choices import Call
 from llm_planner.plan.edit_motion import with_manner
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.leftover import Leftover, NothingLeftError
+from llm_planner.plan.manner import OfSteps
 from llm_planner.plan.plan import PlanStep, goals_of, in_base_words
 from llm_planner.plan.planning import Planned, plan_program
 from llm_planner.plan.planning_settings import DEFAULTS, PlanningSettings
@@ -63,15 +64,16 @@ def plan_rest(
 def as_before(state: Execution, left: Leftover) -> Execution:
     """The plan of a rest at its beginning, moving as the person wanted it before.
 
-    Offsets of single steps go with the steps: those of both plans are the same, counted from the end.
+    What was said of single steps goes with the steps: those of both plans are the same, counted from the end.
     """
-    offsets = {}
+    said, now = left.manner.said, {}
     for new, old in zip(reversed(state.plan.steps), reversed(left.plan.steps), strict=False):
         if (new.skill, new.arguments) != (old.skill, old.arguments):
             break
-        if old.id in left.manner.step_offsets:
-            offsets[new.id] = left.manner.step_offsets[old.id]
-    return with_manner(state, replace(left.manner, step_offsets=offsets))
+        now[old.id] = new.id
+    offsets = {now[step]: offset for step, offset in said.offsets.items() if step in now}
+    quantities = {now[step]: own for step, own in said.quantities.items() if step in now}
+    return with_manner(state, replace(left.manner, said=OfSteps(offsets, quantities)))
 
 
 def _check_there(left: Leftover, scene: Scene, skills: Skills) -> None:

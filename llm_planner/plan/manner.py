@@ -18,44 +18,92 @@ _MOVING = frozenset({"moved", "at", "beside"})  # effects on a thing that is not
 
 
 @dataclass(frozen=True)
-class Manner:
-    """`speed` is a share of the full one, `clearance` [m] from all that is in the way, `height` [m] over the usual one.
+class OfSteps:
+    """What is otherwise in single steps, by their ids: offsets [m, robot frame], which come on top of the plan's, and
+    quantities, which take the place of the plan's."""
 
-    `offset` [m, robot frame] is for the whole plan, those in `step_offsets` for the steps of those ids.
+    offsets: Mapping[str, Vector3] = field(default_factory=dict)
+    quantities: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def with_offset(self, step_id: str, offset: Vector3) -> OfSteps:
+        """With so much [m] more of an offset."""
+        return replace(self, offsets={**self.offsets, step_id: added(self.offsets.get(step_id, NOWHERE), offset)})
+
+    def with_quantity(self, step_id: str, name: str, value: float) -> OfSteps:
+        """With that value of a quantity."""
+        return replace(self, quantities={**self.quantities, step_id: {**self.quantities.get(step_id, {}), name: value}})
+
+
+@dataclass(frozen=True)
+class Manner:
+    """`speed` is a share of the full one, `clearance` [m] from all that is in the way, `height` [m] over the usual one,
+    `offset` [m, robot frame] that of everything that is done.
+
+    `said` is what the person wants of single steps, `taught` what lessons make of them: no edit of the plan's, so that
+    "undo that" is not about it and the journal does not keep it.
     """
 
     speed: float = 1.0
     clearance: float = 0.0
     height: float = 0.0
     offset: Vector3 = NOWHERE
-    step_offsets: Mapping[str, Vector3] = field(default_factory=dict)
+    said: OfSteps = field(default_factory=OfSteps)
+    taught: OfSteps = field(default_factory=OfSteps)
 
     def offset_of(self, step_id: str) -> Vector3:
         """Of the step of that id [m, robot frame]."""
-        return added(self.offset, self.step_offsets.get(step_id, NOWHERE))
+        return added(self.offset, self.own_offset(step_id))
+
+    def own_offset(self, step_id: str) -> Vector3:
+        """Of the step alone [m, robot frame]."""
+        return added(self.said.offsets.get(step_id, NOWHERE), self.taught.offsets.get(step_id, NOWHERE))
+
+    @property
+    def shifted_steps(self) -> frozenset[str]:
+        """The ids of those that have an offset of their own."""
+        return frozenset((*self.said.offsets, *self.taught.offsets))
+
+    @property
+    def special_steps(self) -> frozenset[str]:
+        """The ids of those that have quantities of their own."""
+        return frozenset((*self.said.quantities, *self.taught.quantities))
+
+    def quantity(self, name: str, step_id: str = "") -> float:
+        """Of the step of that id, else of the plan: what the person said of the step goes before what was taught."""
+        for of_steps in (self.said, self.taught):
+            if name in of_steps.quantities.get(step_id, {}):
+                return of_steps.quantities[step_id][name]
+        return {"speed": self.speed, "clearance": self.clearance, "height": self.height}[name]
+
+    def is_special(self, name: str, step_id: str) -> bool:
+        """Whether the step has a quantity of its own."""
+        return any(name in of_steps.quantities.get(step_id, {}) for of_steps in (self.said, self.taught))
 
     def tuning_of(self, step_id: str) -> Tuning:
         """What the skill of that step is told."""
-        return Tuning(self.offset_of(step_id), self.height + self.clearance)
+        higher = self.quantity("height", step_id) + self.quantity("clearance", step_id)
+        return Tuning(self.offset_of(step_id), higher)
 
     def with_offset(self, offset: Vector3, step_id: str = "") -> Manner:
         """So much [m] more of an offset, of that step or else of the whole plan."""
-        if not step_id:
-            return replace(self, offset=added(self.offset, offset))
-        of_step = added(self.step_offsets.get(step_id, NOWHERE), offset)
-        return replace(self, step_offsets={**self.step_offsets, step_id: of_step})
+        if step_id:
+            return replace(self, said=self.said.with_offset(step_id, offset))
+        return replace(self, offset=added(self.offset, offset))
 
-    def with_quantity(self, name: str, value: float) -> Manner:
-        """With another speed, clearance or height."""
+    def with_quantity(self, name: str, value: float, step_id: str = "") -> Manner:
+        """With another speed, clearance or height, of that step or else of the whole plan."""
+        if step_id:
+            return replace(self, said=self.said.with_quantity(step_id, name, value))
         now = {"speed": self.speed, "clearance": self.clearance, "height": self.height} | {name: value}
         return replace(self, speed=now["speed"], clearance=now["clearance"], height=now["height"])
 
-    def patch(self, robot_kind: str, stamp: float, expires: float, epoch: int) -> Patch:
-        """What the controller and the safety filter are to keep; it says nothing where nothing was asked for."""
-        slower = self.speed < 1.0
-        speed = self.speed * FULL_SPEED[robot_kind] if slower else None
-        share, clearance = self.speed if slower else None, self.clearance or None
-        return Patch(SOURCE, stamp, expires, epoch, speed, share, clearance)
+    def patch(self, robot_kind: str, step_id: str, stamp: float, expires: float, epoch: int) -> Patch:
+        """What the controller and the safety filter are to keep in that step; it says nothing where nothing was asked
+        for."""
+        share, clearance = self.quantity("speed", step_id), self.quantity("clearance", step_id)
+        slower = share < 1.0
+        speed = share * FULL_SPEED[robot_kind] if slower else None
+        return Patch(SOURCE, stamp, expires, epoch, speed, share if slower else None, clearance or None)
 
 
 AS_USUAL = Manner()

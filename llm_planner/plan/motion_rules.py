@@ -41,7 +41,8 @@ class MotionRules:
     def _wanted(self, state: Execution, now: float) -> Iterator[tuple[str, Patch]]:
         if state.scene is None or state.phase is Phase.ENDED:
             return
-        manner = state.manner.patch(state.scene.robot_kind, now, now + VALID_FOR, self._epoch)
+        step = state.run.step.id if state.run else ""
+        manner = state.manner.patch(state.scene.robot_kind, step, now, now + VALID_FOR, self._epoch)
         if not manner.says_nothing:
             yield manner.source, manner
         for number, binding in enumerate(bindings(state.watch, state.scene, self._ahead(state, state.scene)), start=1):

@@ -8,8 +8,7 @@ from typing import Any
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.plan.execution_state import Execution
-from llm_planner.plan.lent_manner import Lent, taken_back
-from llm_planner.plan.manner import AS_USUAL, Manner
+from llm_planner.plan.manner import AS_USUAL, Manner, OfSteps
 from llm_planner.plan.plan import Plan
 from llm_planner.plan.report import constraint_json, step_json
 from llm_planner.plan.report_reading import plan_from_json
@@ -24,10 +23,8 @@ class KeptPlan:
     manner: Manner = AS_USUAL
 
 
-def plan_record(state: Execution, lent: Sequence[Lent] = ()) -> dict[str, Any]:
-    """The plan of `state` as plain values. What lessons have `lent` the step under way is none of the plan's."""
-    for what in reversed(lent):
-        state = taken_back(state, what)
+def plan_record(state: Execution) -> dict[str, Any]:
+    """The plan of `state` as plain values, without what lessons have made of its steps."""
     plan = state.plan
     return {
         "command": plan.command,
@@ -57,7 +54,8 @@ def _manner_json(manner: Manner) -> dict[str, Any]:
         "clearance": manner.clearance,
         "height": manner.height,
         "offset": list(manner.offset),
-        "step_offsets": {step: list(offset) for step, offset in manner.step_offsets.items()},
+        "step_offsets": {step: list(offset) for step, offset in manner.said.offsets.items()},
+        "step_quantities": {step: dict(values) for step, values in manner.said.quantities.items()},
     }
 
 
@@ -67,8 +65,15 @@ def _manner(values: Mapping[str, Any]) -> Manner:
         float(values["clearance"]),
         float(values["height"]),
         _vector(values["offset"]),
-        {str(step): _vector(offset) for step, offset in values["step_offsets"].items()},
+        OfSteps(
+            {str(step): _vector(offset) for step, offset in values["step_offsets"].items()},
+            {str(step): _numbers(own) for step, own in values.get("step_quantities", {}).items()},
+        ),
     )
+
+
+def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    return {str(name): float(value) for name, value in values.items()}
 
 
 def _vector(values: Sequence[float]) -> Vector3:

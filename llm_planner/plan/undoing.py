@@ -21,15 +21,15 @@ def undone(state: Execution, scene: Scene) -> Execution:
     if before is None:
         raise EditError("there is nothing to take back: this plan has not been edited")
     if _steps_as_planned(state) == _steps_as_planned(before):
-        return _with_rules_of(with_manner(state, before.manner), before)
+        return _as_wanted(state, before)
     if _ended(state) == _ended(before) and _same_queue(state, before):
         plan = replace(before.plan, constraints=state.plan.constraints)
         same = replace(
             state, plan=plan, interpreter=before.interpreter, queue=before.queue, wanted=before.wanted,
             program_ended=before.program_ended,
         )  # fmt: skip
-        return _with_rules_of(with_manner(same, before.manner), before)
-    return _with_rules_of(with_manner(_made_good(state, before, scene), before.manner), before)
+        return _as_wanted(same, before)
+    return _as_wanted(_made_good(state, before, scene), before)
 
 
 def _steps_as_planned(state: Execution) -> list[tuple[str, str]]:
@@ -47,6 +47,12 @@ def _same_queue(state: Execution, before: Execution) -> bool:
         return [task.step.id for task in tasks]
 
     return not state.queue or under_way(state.queue) == under_way(before.queue)
+
+
+def _as_wanted(state: Execution, before: Execution) -> Execution:
+    """In the manner and under the rules of `before`, with what lessons have made of single steps since."""
+    manner = replace(before.manner, taught=state.manner.taught)
+    return _with_rules_of(with_manner(state, manner), before)
 
 
 def _with_rules_of(state: Execution, before: Execution) -> Execution:

@@ -4,7 +4,21 @@ import pytest
 
 from llm_planner.correction.believable import believable
 from llm_planner.correction.reading import CorrectionReader
-from llm_planner.plan.edits import AddRule, Adjust, Cancel, Change, Clarify, Edit, Hold, Move, Remove, Resume, Shift
+from llm_planner.plan.edits import (
+    AddRule,
+    Adjust,
+    Cancel,
+    Change,
+    Clarify,
+    Edit,
+    Hold,
+    Move,
+    Rebind,
+    Remove,
+    Resume,
+    Shift,
+    Undo,
+)
 
 LEFT = Shift((0.0, 0.05, 0.0))
 FULL, HALF = Adjust("speed", Change.SET, 1.0), Adjust("speed", Change.SCALE, 0.5)
@@ -25,6 +39,14 @@ FULL, HALF = Adjust("speed", Change.SET, 1.0), Adjust("speed", Change.SCALE, 0.5
         ("if the mug is hot, skip it", Remove("3")),
         ("when you're done go slower", HALF),
         ("were you going to do the mug first?", Move(("3",), "1")),
+        ("do the red one twice", Remove("3")),
+        ("the mug two times", Move(("3",), "1")),
+        ("twice the blue one", Rebind("1", "object", "blue block")),
+        ("reverse the order", Undo()),
+        ("start over from the beginning", Resume()),
+        ("whose plate is that, it's gorgeous", Cancel()),
+        ("don't get closer than a hand's width", LEFT),
+        ("no closer than 5 cm", HALF),
     ],
 )
 def test_words_that_say_the_opposite_are_not_believed(words, operation):
@@ -45,6 +67,10 @@ def test_words_that_say_the_opposite_are_not_believed(words, operation):
         ("if it's okay, skip the mug", Remove("3")),
         ("if the vase is there, keep away from it", AddRule("G !near(robot, vase)", "")),
         ("did you see her, go slower", HALF),
+        ("twice as fast", FULL),
+        ("call it a day", Cancel()),
+        ("as it was before", Undo()),
+        ("a bit closer", LEFT),
     ],
 )
 def test_others_are(words, operation):

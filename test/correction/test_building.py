@@ -83,6 +83,7 @@ def test_a_shift_of_what_is_not_under_way_is_a_question(built, at_table) -> None
         (Request(Intent.SHIFT, direction="left", number=3.0, unit="seconds"), "How far is 3 seconds"),
         (Request(Intent.SPEED, number=3.0, unit="cm", sense=Sense.EXACT), "How fast is 3 cm"),
         (Request(Intent.HEIGHT, number=3.0, unit="seconds"), "How far is 3 seconds"),
+        (Request(Intent.HEIGHT, number=3.0, unit="m"), "Of height I can give 20 cm at most. How much shall it be"),
         (Request(Intent.DISTANCE, text="place", number=3.0, unit="s"), "How far is 3 s"),
         (Request(Intent.DURATION, number=3.0, unit="cm"), "How long is 3 cm"),
         (Request(Intent.DURATION), "No step ahead has a time that could be changed"),

@@ -121,7 +121,7 @@ class Talk:
 
     @property
     def speed(self):
-        return self.state.manner.speed
+        return self.state.manner.quantity("speed", self.state.run.step.id if self.state.run else "")
 
     @property
     def done(self):

@@ -65,10 +65,12 @@ def test_a_lesson_of_motion_is_wished_for_without_words_when_its_step_begins_and
     teach(follower, at_table, GENTLY)
     begun = follower.looked(Seen("c2", at_table(running=1), moving=True))
     assert begun.told == ("using what you told me today: slower with blocks",)
-    assert (begun.wish.edit.operations, begun.wish.edit.words) == ((SLOWER,), "")
+    assert (begun.wish.edit.operations, begun.wish.edit.words) == ((replace(SLOWER, step="1"),), "")
     follower.made(begun.wish)
     assert follower.looked(Seen("c2", at_table(running=1), moving=True)).wish is None
-    assert follower.looked(Seen("c2", at_table(running=2), moving=True)).wish.edit.operations == (SLOWER,)
+    assert follower.looked(Seen("c2", at_table(running=2), moving=True)).wish.edit.operations == (
+        replace(SLOWER, step="2"),
+    )
     assert follower.looked(Seen("c2", at_table(running=3), moving=True)).wish is None
 
 
@@ -85,7 +87,9 @@ def test_what_holds_from_now_on_comes_first_and_in_words_that_can_be_undone(foll
     assert first.wish.edit.operations == (RULE,)
     assert first.wish.edit.words.startswith("using what you told me today")
     follower.made(first.wish)
-    assert follower.looked(Seen("c3", at_table(running=1), moving=True)).wish.edit.operations == (SLOWER,)
+    assert follower.looked(Seen("c3", at_table(running=1), moving=True)).wish.edit.operations == (
+        replace(SLOWER, step="1"),
+    )
 
 
 def test_what_the_plan_was_edited_by_already_is_not_wished_for_again(follower, at_table):

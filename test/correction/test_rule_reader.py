@@ -45,8 +45,8 @@ def said(sources):
     return operations
 
 
-def speed(value, change=Change.SCALE):
-    return (Adjust("speed", change, pytest.approx(value)),)
+def speed(value, change=Change.SCALE, step=""):
+    return (Adjust("speed", change, pytest.approx(value), step),)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,17 @@ def test_a_shift_is_measured_by_what_is_held(said, at_table, words, offset) -> N
     assert said(words, at_table(2, "red block")) == (Shift(offset),)
 
 
-@pytest.mark.parametrize("words", ["whoops, too far", "back a bit", "no, to the right a little", "the other way"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "whoops, too far",
+        "back a bit",
+        "no, to the right a little",
+        "the other way",
+        "not so far left",
+        "less to the left",
+    ],
+)
 def test_left_and_then_too_far_is_half_of_it_back(said, at_table, words) -> None:
     left = Edit((Shift((0.0, 0.04, 0.0)),))
     assert said(words, at_table(2, "red block", edits=[left])) == (Shift((0.0, -0.02, 0.0)),)
@@ -127,9 +137,12 @@ def test_the_robots_left_is_in_its_own_frame(said, at_table) -> None:
         ("way too fast", speed(0.25)),
         ("hurry up, I haven't got all day", speed(2.0)),
         ("you're too slow", speed(2.0)),
-        ("gently with that mug", speed(0.5)),
+        ("gently with that mug", (*speed(0.5, step="3"), *speed(0.5, step="4"))),
         ("half speed", speed(0.5, Change.SET)),
         ("30 percent speed", speed(0.3, Change.SET)),
+        ("two thirds of the speed", speed(0.67, Change.SET)),
+        ("a third as fast", speed(0.33)),
+        ("slower, but only with the mug", (*speed(0.5, step="3"), *speed(0.5, step="4"))),
         ("back to normal speed", speed(1.0, Change.SET)),
         ("twice as fast", speed(2.0)),
         ("don't go slower", ()),
@@ -220,7 +233,8 @@ def test_memory_and_undo(said, at_table, words, operation) -> None:
 def test_what_it_is_to_be_remembered_of(at_table, sources, words) -> None:
     edit = read_by_rules(words, at_table(1), sources)
     assert edit is not None
-    assert (edit.operations, edit.scope, edit.about) == (speed(0.5), Scope.ALWAYS, "mug")
+    slower = tuple(Adjust("speed", Change.SCALE, 0.5, step) for step in ("3", "4"))
+    assert (edit.operations, edit.scope, edit.about) == (slower, Scope.ALWAYS, "mug")
 
 
 def test_a_question_is_answered_with_yes_or_no(said, at_table) -> None:

@@ -244,6 +244,25 @@ def test_slower_acts_in_motion_and_faster_is_clamped(started):
     assert told.state.manner.speed == 1.0
 
 
+def test_a_step_may_be_slower_than_the_rest_and_what_is_said_of_all_is_said_of_it_too(started):
+    told = started()
+    result = edit(told, Adjust("speed", Change.SCALE, 0.5, "1"), Adjust("height", Change.SHIFT, 0.05, "3"))
+    assert (result.commands, told.state.phase) == ((), Phase.RUNNING)
+    assert result.difference == (
+        "~ speed 1 -> 0.5 of the full speed, in step 1", "~ height 0 -> 0.05 m, in step 3",
+    )  # fmt: skip
+    edit(told, Adjust("speed", Change.SCALE, 0.5), Adjust("height", Change.SHIFT, 0.02))
+    manner = told.state.manner
+    assert [manner.quantity("speed", step) for step in ("", "1", "2")] == [0.5, 0.25, 0.5]
+    assert [manner.quantity("height", step) for step in ("", "1", "3")] == [0.02, 0.02, 0.05]
+    assert manner.tuning_of("3").higher == 0.05
+    told.step()
+    with pytest.raises(StaleEditError, match=r'step 1, pick\("red block"\), is over \(done\) and cannot be changed'):
+        edit(told, Adjust("speed", Change.SCALE, 0.5, "1"))
+    with pytest.raises(EditError, match="there is no step '9'; those still to come: 2 place_in"):
+        edit(told, Adjust("speed", Change.SCALE, 0.5, "9"))
+
+
 def test_left_is_the_speakers_left_unless_it_is_the_robots(started):
     told = started(viewpoint=viewpoint("facing"))
     edit(told, Shift((0.0, 0.02, 0.0)))

@@ -8,7 +8,7 @@ from llm_planner.errors import InputError
 from llm_planner.plan.execution_state import start_execution
 from llm_planner.plan.going_on import as_before, plan_rest
 from llm_planner.plan.leftover import Leftover, NothingLeftError
-from llm_planner.plan.manner import AS_USUAL
+from llm_planner.plan.manner import AS_USUAL, OfSteps
 from llm_planner.plan.plan import StepStatus
 from llm_planner.plan.planning import ImpossibleError, plan_program
 from llm_planner.plan.planning_settings import PlanningSettings
@@ -143,9 +143,10 @@ def test_directions_stay_those_of_the_speaker(left, rest):
 
 
 def test_it_moves_as_the_person_wanted_it_before(left, rest):
-    manner = replace(AS_USUAL, speed=0.5, step_offsets={"2": (0.0, 0.0, 0.01), "4": (0.0, 0.02, 0.0)})
+    said = OfSteps({"2": (0.0, 0.0, 0.01), "4": (0.0, 0.02, 0.0)}, {"1": {"height": 0.1}, "3": {"speed": 0.2}})
+    manner = replace(AS_USUAL, speed=0.5, said=said)
     unfinished, now = left(TWO, 2, manner)
     planned = rest(unfinished, now).planned
     state = as_before(start_execution(planned.plan, planned.interpreter, scene=now), unfinished)
     assert state.manner.speed == 0.5
-    assert state.manner.step_offsets == {"2": (0.0, 0.02, 0.0)}
+    assert state.manner.said == OfSteps({"2": (0.0, 0.02, 0.0)}, {"1": {"speed": 0.2}})

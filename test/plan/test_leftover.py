@@ -8,13 +8,15 @@ from llm_planner.plan.editing import edited
 from llm_planner.plan.edits import Adjust, Change, Edit, Insert
 from llm_planner.plan.journal import Record, RecordKind, unfinished
 from llm_planner.plan.leftover import NothingLeftError, left_over, offer
-from llm_planner.plan.lent_manner import lent, with_lesson
+from llm_planner.plan.lessons_in_motion import with_lesson
+from llm_planner.plan.manner import OfSteps
 from llm_planner.plan.plan import StepStatus
 from llm_planner.plan.plan_record import plan_from_record, plan_record
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 
 TWO = 'pick("red block")\nplace_in("green bowl")\npick("blue block")\nplace_in("red bowl")'
+OWN = OfSteps({"2": (0.0, 0.0, 0.01)}, {"1": {"speed": 0.5}})
 SLOWER = Adjust("speed", Change.SCALE, 0.5)
 
 
@@ -77,7 +79,7 @@ def test_what_was_corrected_is_left_as_it_was_corrected(state):
 
 def test_rules_and_offsets_are_left_with_the_plan(state):
     rule = Constraint(parse("G !near(robot, red_bowl)"), "keep away from the red bowl")
-    manner = replace(state.manner, offset=(0.0, 0.02, 0.0), step_offsets={"2": (0.0, 0.0, 0.01)}, height=0.05)
+    manner = replace(state.manner, offset=(0.0, 0.02, 0.0), height=0.05, said=OWN)
     ruled = replace(state, plan=replace(state.plan, constraints=(rule,)), manner=manner)
     left = left_over([command("a"), planned("a", ruled)])
     assert left.plan.constraints == (rule,)
@@ -90,10 +92,10 @@ def test_a_plan_reads_back_as_it_was_noted(state):
     assert (kept.plan.program, kept.plan.complete, kept.manner) == (state.plan.program, True, state.manner)
 
 
-def test_what_a_lesson_lent_the_step_under_way_is_not_left(state):
-    slow = with_lesson(state, (SLOWER,))
-    record = plan_record(slow, (lent("1", state, slow),))
-    assert (slow.manner.speed, record["manner"]["speed"]) == (0.5, 1.0)
+def test_what_a_lesson_makes_of_a_step_is_not_left(state):
+    slow = with_lesson(state, (replace(SLOWER, step="1"),))
+    assert slow.manner.quantity("speed", "1") == 0.5
+    assert plan_record(slow) == plan_record(state)
 
 
 def test_a_plan_that_was_not_known_to_its_end_is_said_to_be_so(state):

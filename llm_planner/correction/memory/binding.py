@@ -42,8 +42,8 @@ def _bound(
     match operation:
         case Shift():
             yield in_frame_of_robot(operation, case.named)
-        case Adjust(step=""):
-            yield operation
+        case Adjust(is_of_motion=True):
+            yield replace(operation, step=step.id)
         case Adjust():
             names = [parameter.name for parameter in situation.skills[step.skill].parameters]
             if operation.quantity in names and not _AMOUNT.search(command):

@@ -73,6 +73,8 @@ def _decision(step: str, operation: Operation, cases: Mapping[str, Case], situat
             return "bind", str(value), before if before in taken else _thing(cases, step)
         case Insert(before=before):
             return "insert", step, before
+        case Adjust(is_of_motion=True):
+            return _thing(cases, step), *decides(replace(operation, step=""))
         case Remove() | Move():
             return _thing(cases, step), *decides(operation)
         case _:
@@ -113,9 +115,9 @@ def _freed(operation: Operation, case: Case, situation: Situation) -> Operation:
     match operation:
         case Shift():
             return in_frame_of(case.named, in_robot_frame(operation, situation.viewpoint, case.thing))
-        case Adjust(step=step) if step:
-            return replace(operation, step=THIS)
-        case Rebind() | Remove():
+        case Adjust(is_of_motion=True):
+            return replace(operation, step="")
+        case Adjust() | Rebind() | Remove():
             return replace(operation, step=THIS)
         case Replace():
             return replace(operation, step=THIS, arguments=_about(operation.arguments, case))

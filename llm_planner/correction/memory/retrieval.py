@@ -171,8 +171,12 @@ def _of_whole_plan(uses: Sequence[Use], situation: Situation) -> Iterator[Use]:
             yield use
         elif use.lesson.id not in told:
             told.add(use.lesson.id)
-            yield Use(use.lesson, "", use.operations)
+            yield Use(use.lesson, "", tuple(map(_of_all_motion, use.operations)))
 
 
 def _of_motion(operation: Operation) -> bool:
-    return isinstance(operation, Shift) or (isinstance(operation, Adjust) and not operation.step)
+    return isinstance(operation, Shift) or (isinstance(operation, Adjust) and operation.is_of_motion)
+
+
+def _of_all_motion(operation: Operation) -> Operation:
+    return replace(operation, step="") if isinstance(operation, Adjust) else operation

@@ -68,12 +68,17 @@ def put(planned, name, target="white plate", command="tidy up", **others):
     return planned(command, ("pick", name), ("place_on", target), **others)
 
 
+def of(*steps):
+    """Slower in these steps."""
+    return {step: (replace(SLOWER, step=step),) for step in steps}
+
+
 def test_a_change_of_motion_holds_during_the_steps_that_it_fits(knows, recall, planned):
     number = knows(SLOWER, MUGS)
     calls = [("pick", "red block"), ("place_on", "white plate"), ("pick", "blue mug"), ("place_on", "white plate")]
     situation = planned("tidy up", *calls)
     found = recall(situation)
-    assert during(found, situation) == {"s3": (SLOWER,), "s4": (SLOWER,)}
+    assert during(found, situation) == of("s3", "s4")
     assert found.edit().operations == ()
     assert [found.used(f"s{n}") for n in (1, 2, 3, 4)] == [(), (), (number,), (number,)]
 
@@ -137,7 +142,7 @@ def test_what_is_told_more_closely_wins_though_it_is_older(knows, recall, planne
 def test_of_two_that_agree_in_sense_the_newest_is_used(knows, recall, tidy):
     knows(SLOWER, MUGS, told=replace(NOW, time=2.0))
     knows(Adjust("speed", Change.SCALE, 0.75), Slots(skill="pick"), told=replace(NOW, time=1.0))
-    assert during(recall(tidy("red mug")), tidy("red mug"))["s1"] == (SLOWER,)
+    assert during(recall(tidy("red mug")), tidy("red mug"))["s1"] == (replace(SLOWER, step="s1"),)
 
 
 def test_contraries_of_which_none_is_told_more_closely_are_asked_about_once(knows, recall, planned, person):
@@ -149,7 +154,7 @@ def test_contraries_of_which_none_is_told_more_closely_are_asked_about_once(know
     assert doubt.question.options == ("faster with red things", "slower with mugs")
     assert doubt.lessons == (fast, slow)
     person.memory.prefer(doubt, slow)
-    assert during(recall(situation), situation) == {"s1": (SLOWER,), "s2": (SLOWER,)}
+    assert during(recall(situation), situation) == of("s1", "s2")
     assert [lesson.slots for lesson in person.learned] == [MUGS, Slots(kind="block", color="red")]
 
 
@@ -250,7 +255,7 @@ def test_a_rule_about_what_is_not_here_or_that_the_plan_keeps_already_is_not_add
 def test_a_room_that_was_said_decides(knows, recall, in_rooms):
     knows(SLOWER, Slots(place="kitchen"))
     situation = in_rooms("go", ("go_to", "lab"), ("go_to", "kitchen"), ("wait", 2.0), ("go_to", "red parcel"))
-    assert during(recall(situation), situation) == {"s2": (SLOWER,), "s3": (SLOWER,)}
+    assert during(recall(situation), situation) == of("s2", "s3")
 
 
 def test_what_is_used_is_announced_with_its_day(knows, recall, tidy):
