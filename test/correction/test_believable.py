@@ -41,7 +41,7 @@ FULL, HALF = Adjust("speed", Change.SET, 1.0), Adjust("speed", Change.SCALE, 0.5
         ("were you going to do the mug first?", Move(("3",), "1")),
         ("do the red one twice", Remove("3")),
         ("the mug two times", Move(("3",), "1")),
-        ("twice the blue one", Rebind("1", "object", "blue block")),
+        ("the blue one twice", Rebind("1", "object", "blue block")),
         ("reverse the order", Undo()),
         ("start over from the beginning", Resume()),
         ("whose plate is that, it's gorgeous", Cancel()),
