@@ -18,9 +18,10 @@ from llm_planner_interfaces.srv import ResetWorld
 from std_msgs.msg import String
 
 from llm_planner.cli.processes import NodeProcesses
-from llm_planner.correction.dialogue import Answer
+from llm_planner.correction.dialogue import Answer, Outcome
 from llm_planner.nodes.client import Submission, SystemClient, SystemUnreachableError
 from llm_planner.nodes.correction_messages import result_from_msg
+from llm_planner.nodes.lesson_feed import RULE_LEFT_OUT
 from llm_planner.nodes.shell import RELIABLE
 from llm_planner.simulation.panda import PANDA_LIMITS
 
@@ -168,9 +169,18 @@ class Bench:
             self._client.stop("the run is over")
 
     def _tried(self, words: str) -> tuple[bool, str]:
-        """Whether the command succeeds, and what is told where it does not."""
+        """Whether the command succeeds, and what is told where it does not. Where a rule that was told before cannot be
+        kept, the robot waits, and is told to go on."""
+        begun = len(self._seen.answers)
+
+        def goes_on() -> None:
+            nonlocal begun
+            answers, begun = self._seen.answers[begun:], len(self._seen.answers)
+            if any(answer.message == RULE_LEFT_OUT for _, answer in answers):
+                self._said.publish(String(data="go on"))
+
         try:
-            result = self._client.execute(words, lambda progress: None)
+            result = self._client.execute(words, lambda progress: None, goes_on)
         except SystemUnreachableError as error:
             return False, str(error)
         self._seen.accepted.append(words)
@@ -178,13 +188,20 @@ class Bench:
 
     def forget(self) -> None:
         """The next run begins with an empty memory."""
-        self._answered("forget everything")
+        if self._answered("forget everything") is Outcome.QUESTION:
+            self._answered("yes")
 
-    def _answered(self, words: str) -> None:
+    def _answered(self, words: str) -> Outcome | None:
+        """What came of the words, None where nobody has answered."""
         before = len(self._seen.answers)
         self._until(lambda: self._said.get_subscription_count() > 0, TIMEOUT)
         self._said.publish(String(data=words))
-        self._until(lambda: any(said == words for said, _ in self._seen.answers[before:]), 10.0)
+
+        def outcomes() -> list[Outcome]:
+            return [answer.outcome for said, answer in self._seen.answers[before:] if said == words]
+
+        self._until(lambda: bool(outcomes()), 10.0)
+        return next(iter(outcomes()), None)
 
     def _reset(self, seed: int) -> None:
         leaps, reset = self._leaps, self._client.node.create_client(ResetWorld, "reset_world")
