@@ -81,6 +81,7 @@ def _carry_out(text: str, processes: NodeProcesses, recorder: Recorder, folder: 
         client.watch_scene(recorder.on_scene)
         client.watch_joints(recorder.on_joints)
         with ProgressView(text) as view:
+            client.watch_remarks(view.remark)
             client.wait_for_system(START_TIMEOUT, all_alive)
             client.wait_until(lambda: recorder.scene is not None, START_TIMEOUT, all_alive)
             result = client.execute(text, view.update, all_alive)

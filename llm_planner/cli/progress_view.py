@@ -15,6 +15,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from llm_planner.correction.dialogue import Answer, Outcome
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.temporal.words import read_back
 
@@ -69,6 +70,11 @@ class ProgressView:
             self._live.update(self._display(progress))
         else:
             self._print_new(progress)
+
+    def remark(self, answer: Answer) -> None:
+        """Show what the robot says or asks meanwhile, without having been spoken to."""
+        asks = answer.outcome is Outcome.QUESTION
+        self.console.print(Text.assemble(("The robot asks: " if asks else "The robot says: ", "bold"), answer.message))
 
     def _display(self, progress: Shown) -> RenderableType:
         parts: list[RenderableType] = []

@@ -22,6 +22,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         client.wait_for_system(5.0)
         with ProgressView(text) as view:
+            client.watch_remarks(view.remark)
             result = client.execute(text, view.update)
     finally:
         client.close()

@@ -238,6 +238,15 @@ class SystemClient:
             self._talking = self.node.create_publisher(String, "correction", RELIABLE), listening, results
         return self._talking
 
+    def watch_remarks(self, on_remark: Callable[[Answer], None]) -> None:
+        """Call back with what the robot says of corrections and lessons without having been spoken to."""
+
+        def unasked(message: CorrectionResult) -> None:
+            if not message.words:
+                on_remark(result_from_msg(message))
+
+        self.node.create_subscription(CorrectionResult, "correction_result", unasked, RELIABLE)
+
     def watch_scene(self, on_scene: Callable[[Scene], None]) -> None:
         """Call back with every scene from now on, while another method spins."""
         self.node.create_subscription(

@@ -40,16 +40,23 @@ def _before(step: PlanStep, steps: tuple[PlanStep, ...]) -> str:
 
 def _manner(before: Manner, after: Manner) -> Iterator[str]:
     for name, unit in _UNITS.items():
+        changed: dict[tuple[float, float], list[str]] = {}
         for step in ("", *_special(name, before, after)):
-            old, new = before.quantity(name, step), after.quantity(name, step)
-            if old != new:
-                yield f"~ {name} {old:g} -> {new:g} {unit}" + (f", in step {step}" if step else "")
+            changed.setdefault((before.quantity(name, step), after.quantity(name, step)), []).append(step)
+        yield from (
+            f"~ {name} {old:g} -> {new:g} {unit}{_in(where)}" for (old, new), where in changed.items() if old != new
+        )
     for step in sorted({*before.shifted_steps, *after.shifted_steps}):
         offset = after.own_offset(step)
         if before.own_offset(step) != offset:
             yield f"~ step {step} is done {_metres(offset)} from where it would be"
     if before.offset != after.offset:
         yield f"~ everything is done {_metres(after.offset)} from where it would be"
+
+
+def _in(steps: list[str]) -> str:
+    """Where; nothing where it is so in all of the plan."""
+    return "" if "" in steps else f", in step{'s' * (len(steps) > 1)} {' and '.join(steps)}"
 
 
 def _special(name: str, *manners: Manner) -> list[str]:

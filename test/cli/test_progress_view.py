@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from llm_planner.cli.progress_view import ProgressView
+from llm_planner.correction.dialogue import Answer, Outcome
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
@@ -29,6 +30,15 @@ def steps(*statuses: StepStatus) -> tuple[PlanStep, ...]:
     return tuple(
         PlanStep(str(k), *call, k, status) for k, (call, status) in enumerate(zip(calls, statuses, strict=True))
     )
+
+
+def test_what_the_robot_says_meanwhile_is_shown() -> None:
+    output = io.StringIO()
+    with ProgressView("tidy", Console(file=output, width=80, highlight=False)) as view:
+        view.remark(Answer(Outcome.APPLIED, "using what you told me today: slower with mugs"))
+        view.remark(Answer(Outcome.QUESTION, "Shall I always do so?"))
+    assert "The robot says: using what you told me today: slower with mugs\n" in output.getvalue()
+    assert "The robot asks: Shall I always do so?\n" in output.getvalue()
 
 
 def show(terminal: bool) -> str:

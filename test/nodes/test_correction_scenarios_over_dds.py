@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from llm_planner_interfaces.msg import CorrectionResult, PlanStatus, PlanStep
+from llm_planner_interfaces.msg import PlanStatus, PlanStep
 from rcl_interfaces.msg import ParameterType, ParameterValue
 
 from llm_planner.correction.dialogue import Outcome
@@ -15,7 +15,6 @@ from llm_planner.correction.speech.audio import AudioFormat, AudioReader
 from llm_planner.correction.speech.recogniser import RATE
 from llm_planner.correction.speech.wave_file import read_wave
 from llm_planner.nodes.lesson_feed import RULE_LEFT_OUT
-from llm_planner.nodes.shell import RELIABLE
 from llm_planner.nodes.sound_sender import send_sound
 from llm_planner.world.predicates import at, in_, on_table
 from llm_planner.world.propositions import NEAR_ARM, distance_to
@@ -170,9 +169,7 @@ def test_a_rule_that_was_told_before_and_cannot_be_kept_is_waited_over(arm):
     finished(arm, running)
     laid_out(arm, "red block", "green bowl", "vase")
     told: list[str] = []
-    arm.client.node.create_subscription(
-        CorrectionResult, "correction_result", lambda result: told.append(result.message), RELIABLE
-    )
+    arm.client.watch_remarks(lambda remark: told.append(remark.message))
     running = arm.client.submit(COMMAND)
     arm.wait(lambda: RULE_LEFT_OUT in told or running.is_done)
     arm.wait(lambda: arm.speed < 0.01)
@@ -276,5 +273,5 @@ def test_two_people_have_preferences_of_their_own(arm):
     speaks(arm, "")
     assert speeds == {
         "ben": "~ speed 1 -> 0.5 of the full speed",
-        "anna": "~ speed 0.75 -> 0.5 of the full speed",
+        "anna": "~ speed 1 -> 0.5 of the full speed; ~ speed 0.75 -> 0.5 of the full speed, in step 1",
     }

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from llm_planner_interfaces.msg import CorrectionResult
 
 from llm_planner.correction.dialogue import Outcome
 from llm_planner.nodes.client import Submission
-from llm_planner.nodes.shell import RELIABLE
 
 COMMAND = "put the red block in the green bowl"
 
@@ -22,17 +18,11 @@ def learning(fresh):
 
 
 @pytest.fixture
-def unasked(learning) -> Iterator[list[str]]:
+def unasked(learning) -> list[str]:
     """What the robot says that is no answer."""
     lines: list[str] = []
-
-    def note(message: CorrectionResult) -> None:
-        if not message.words:
-            lines.append(message.message)
-
-    subscription = learning.client.node.create_subscription(CorrectionResult, "correction_result", note, RELIABLE)
-    yield lines
-    learning.client.node.destroy_subscription(subscription)
+    learning.client.watch_remarks(lambda remark: lines.append(remark.message))
+    return lines
 
 
 def begun(system, *words: str) -> tuple[Submission, list[str]]:
@@ -46,13 +36,16 @@ def begun(system, *words: str) -> tuple[Submission, list[str]]:
 
 def test_what_is_always_to_be_so_is_announced_and_done_in_the_next_command_until_it_is_forgotten(learning, unasked):
     running, said = begun(learning, "always a bit slower with blocks")
-    assert said == ["~ speed 1 -> 0.75 of the full speed"]
+    assert said == ["~ speed 1 -> 0.75 of the full speed, in steps 1 and 2"]
     result = learning.finish(running)
     assert result.succeeded, result.message
     assert unasked == []
 
     _, said = begun(learning, "half speed", "undo that")
-    assert said == ["~ speed 0.75 -> 0.5 of the full speed", "~ speed 0.5 -> 0.75 of the full speed"]
+    assert said == [
+        "~ speed 1 -> 0.5 of the full speed; ~ speed 0.75 -> 0.5 of the full speed, in step 1",
+        "~ speed 0.5 -> 1 of the full speed; ~ speed 0.5 -> 0.75 of the full speed, in step 1",
+    ]
     assert unasked == ["using what you told me today: slower with blocks"]
     assert learning.client.correct("forget that").message == "forgotten: slower with blocks"
     learning.client.stop("seen enough")

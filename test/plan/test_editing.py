@@ -251,7 +251,11 @@ def test_a_step_may_be_slower_than_the_rest_and_what_is_said_of_all_is_said_of_i
     assert result.difference == (
         "~ speed 1 -> 0.5 of the full speed, in step 1", "~ height 0 -> 0.05 m, in step 3",
     )  # fmt: skip
-    edit(told, Adjust("speed", Change.SCALE, 0.5), Adjust("height", Change.SHIFT, 0.02))
+    result = edit(told, Adjust("speed", Change.SCALE, 0.5), Adjust("height", Change.SHIFT, 0.02))
+    assert result.difference == (
+        "~ speed 1 -> 0.5 of the full speed", "~ speed 0.5 -> 0.25 of the full speed, in step 1",
+        "~ height 0 -> 0.02 m",
+    )  # fmt: skip
     manner = told.state.manner
     assert [manner.quantity("speed", step) for step in ("", "1", "2")] == [0.5, 0.25, 0.5]
     assert [manner.quantity("height", step) for step in ("", "1", "3")] == [0.02, 0.02, 0.05]
