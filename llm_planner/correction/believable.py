@@ -11,6 +11,7 @@ from llm_planner.plan.edits import (
     Cancel,
     Change,
     Edit,
+    Forget,
     Insert,
     LiftRule,
     Move,
@@ -47,7 +48,16 @@ _GIVES_UP = re.compile(
     r"finished|done|over|end|no more|never ?mind|pack|knock|bin|ditch|kill|off|switch|shut|not (?:any|do)|"
     r"don'?t|do not)\b"
 )
-_NEGATIVE = re.compile(r"(?:^|\s)[-−]\s?\d")
+_NEGATIVE = re.compile(r"(?:^|\s)(?:[-−]\s?|minus )\d")
+_LEAVES_OUT = re.compile(
+    r"\b(?:skip|leave|left|without|drop|forget|not|no|only|just|except|but|rest|never|bother|need|needs|done|already|cancel|"
+    r"out|ignore|omit|miss|enough|lose|scrap|pass|ditch|bin|stay|stays|alone|later|other|instead|nothing|off|exclude|spare)\b|n't\b"
+)
+_FORGETS = re.compile(
+    r"\b(?:forget|forgotten|unlearn|erase|delete|wipe|clear|scrap|drop|lose|reset|disregard|ignore|never ?mind|"
+    r"no longer|not|remove|cancel|ditch|bin|out of your)\b|n't\b"
+)
+_WORDS = re.compile(r"[a-z]{2}")
 
 
 def believable(words: str, edit: Edit) -> bool:
@@ -61,13 +71,16 @@ def _speaks_against(plain: str, operation: object) -> bool:
         return True
     match operation:
         case Remove():
-            return any(reason.search(plain) for reason in (_NOT_LEFT_OUT, _ALL_BUT, _SEVERAL))
+            contrary = any(reason.search(plain) for reason in (_NOT_LEFT_OUT, _ALL_BUT, _SEVERAL))
+            return contrary or _LEAVES_OUT.search(plain) is None
+        case Forget():
+            return _FORGETS.search(plain) is None
         case Move():
             return any(reason.search(plain) for reason in (_NOT_FIRST, _SEVERAL))
         case Rebind() | Insert() | Replace() if _SEVERAL.search(plain):
             return True
         case Undo():
-            return _IN_ORDER.search(plain) is not None
+            return _IN_ORDER.search(plain) is not None or _WORDS.search(plain) is None
         case Cancel():
             return _GIVES_UP.search(plain) is None
         case Resume():

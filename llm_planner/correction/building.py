@@ -6,6 +6,7 @@ Nothing that was said is dropped on the way: where something cannot be decided, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from llm_planner.correction.antecedents import with_antecedent
 from llm_planner.correction.building_additions import add
@@ -41,8 +42,10 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
     """The edit for these requests, in their order; a single `Clarify` where one of them cannot be decided."""
     requests = [with_antecedent(request, words, situation.scene) for request in requests]
     scope = max(map(_scope, requests), key=list(Scope).index, default=Scope.ONCE)
-    about = next((request.about or request.thing for request in requests if request.scope is not Scope.ONCE), "")
+    kept = [request.about or request.thing for request in requests if request.scope is not Scope.ONCE]
+    about = next(iter(kept), "")
     try:
+        _check_one_kind(requests)
         operations = [item for request in requests for item in _built(request, situation, sources)]
         found = tuple(_without_idle_moves(operations, situation))
         about = about_of(about, situation) if scope is not Scope.ONCE else ""
@@ -50,6 +53,14 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
         return Edit((Clarify(str(unclear), unclear.options),), words, situation.version)
     scope = Scope.ONCE if _only_remembers(found) else scope
     return Edit(found, words, situation.version, scope, about)
+
+
+def _check_one_kind(requests: Sequence[Request]) -> None:
+    """Raises UnclearError where one change of motion is to be remembered of several things."""
+    kept = [request for request in requests if request.scope is not Scope.ONCE and request.about]
+    for one, other in pairwise(kept):
+        if one.intent is other.intent and one.about != other.about:
+            raise UnclearError(f"One at a time, please: shall I remember that of “{one.about}” or of “{other.about}”?")
 
 
 def _scope(request: Request) -> Scope:

@@ -64,10 +64,11 @@ def _is_target(request: Request, situation: Situation) -> bool:
     if request.target or not errands_ahead(situation):
         return False
     errand = current(situation)
-    targets = [name for step in errand for name in destinations_of(step, situation)]
+    about = subject(errand, situation)
+    targets = [name for step in errand for name in destinations_of(step, situation) if name != about]
     if request.instead_of:
         return not _is_taken(request.instead_of, situation)
-    things = same_kind(request.thing, subject(errand, situation), situation)
+    things = same_kind(request.thing, about, situation)
     goals = [item for name in targets for item in same_kind(request.thing, name, situation)]
     if things and goals and situation.scene.held:
         options = [the(item.name) for item in (*things, *goals)]

@@ -6,13 +6,13 @@ import math
 from dataclasses import replace
 
 from llm_planner.correction.amounts import Amount, shift_length, thing_size
-from llm_planner.correction.building_quantities import FARTHER, LESS_FAR, distance, steps_with
+from llm_planner.correction.building_quantities import FARTHER, LESS_FAR, distance, height_or_clearance, steps_with
 from llm_planner.correction.errands import current, destinations_of, named, subject
 from llm_planner.correction.references import UnclearError, is_room, the_region, the_thing
 from llm_planner.correction.requests import Intent, Request, Sense
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError
-from llm_planner.plan.edits import Adjust, Change, Frame, Operation, Shift
+from llm_planner.plan.edits import Adjust, Change, Frame, Operation, Scope, Shift
 from llm_planner.world.names import the
 from llm_planner.world.places import region
 from llm_planner.world.scene import SceneObject, Vector3
@@ -23,12 +23,15 @@ AXES: dict[str, Vector3] = {
 }  # fmt: skip
 OPPOSITE = {"forward": "backward", "backward": "forward", "left": "right", "right": "left", "up": "down", "down": "up"}
 _ALONG_A_LINE = ("towards", "away")
+_HIGHER = {"up": Sense.MORE, "down": Sense.LESS}
 
 
 def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """The shift that is asked for; raises UnclearError where it is not said which way, or nothing is there to go by."""
     if gap := _gap(request, situation):
         return gap
+    if request.direction in _HIGHER and _is_of_another(request, situation):
+        return height_or_clearance(replace(request, intent=Intent.HEIGHT, sense=_HIGHER[request.direction]), situation)
     _check_subject(request, situation)
     if request.direction == "more":
         return _same_again(request, situation)
@@ -88,14 +91,21 @@ def moved_thing(situation: Situation) -> SceneObject | None:
 
 def _check_subject(request: Request, situation: Situation) -> None:
     """A thing that was named as what is to go there must be what the errand under way is about."""
-    if not request.thing:
-        return
+    if _is_of_another(request, situation):
+        about = the(situation.scene.held or subject(current(situation), situation) or "way")
+        said = request.thing or request.about
+        raise UnclearError(f"“{said}” is not what I am at now, that is {about}. What should go where?")
+
+
+def _is_of_another(request: Request, situation: Situation) -> bool:
+    """Whether it was said of a thing that the errand under way has nothing to do with, and not to be remembered."""
+    said = request.thing or (request.about if request.scope is Scope.ONCE else "")
+    if not said:
+        return False
     errand = current(situation)
     here = {situation.scene.held, subject(errand, situation)}
     here |= {name for step in errand for name in destinations_of(step, situation)}
-    if not here & set(named(request.thing, situation)):
-        about = the(situation.scene.held or subject(errand, situation) or "way")
-        raise UnclearError(f"“{request.thing}” is not what I am at now, that is {about}. What should go where?")
+    return not here & set(named(said, situation))
 
 
 def _same_again(request: Request, situation: Situation) -> tuple[Operation, ...]:

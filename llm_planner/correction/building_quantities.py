@@ -42,12 +42,24 @@ def _speed(request: Request) -> tuple[Change, float]:
 
 
 def _of_motion(adjust: Adjust, request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """The change of all motion; where it was said of a thing, of the steps ahead that take it somewhere."""
-    said = request.about or request.thing
+    """The change of all motion; where it was said of a thing, of the steps ahead that take it somewhere, and where it
+    shall not be of a thing (`instead_of`), of all the others."""
+    if request.instead_of and request.scope is not Scope.ONCE:
+        raise UnclearError(f"I can remember that of things, not of all but “{request.instead_of}”. Of what shall I?")
+    said = request.about or request.thing or request.instead_of
     found = candidates(said, situation.scene, situation.viewpoint) if said else ()
-    names = {item.name for item in found}
-    errands = (errand for errand in errands_ahead(situation) if subject(errand, situation) in names)
-    return tuple(replace(adjust, step=step.id) for errand in errands for step in ahead(errand)) or (adjust,)
+    names, spared = {item.name for item in found}, bool(request.instead_of)
+    meant = [errand for errand in errands_ahead(situation) if (subject(errand, situation) in names) is not spared]
+    if names and not meant and (spared or _is_over(names, situation)):
+        raise UnclearError(f"Nothing else that is left to do is about “{said}”. What do you mean?")
+    if not names:
+        return (adjust,)
+    return tuple(replace(adjust, step=step.id) for errand in meant for step in ahead(errand)) or (adjust,)
+
+
+def _is_over(names: set[str], situation: Situation) -> bool:
+    """Whether the plan had to do with one of them."""
+    return any(subject(errand, situation) in names for errand in situation.errands)
 
 
 def height_or_clearance(request: Request, situation: Situation) -> tuple[Operation, ...]:

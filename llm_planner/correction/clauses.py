@@ -37,6 +37,7 @@ _LEADING = re.compile(rf"^(?:{ways('before')})(?: ,)?(?: |$)(?:, )?")
 _TRAILING = re.compile(rf"(?:(?<= )|^)(?:, )?(?:{ways('after')})$")
 _INSIDE = re.compile(r"\b(?:um+|uh+(?! huh)|er+m?|hm+|mm+(?! hm)|please|kindly|you know)\b ?")
 
+_FRACTION = re.compile(r"(?<![\d/.])([1-9])/([2-9])(?![\d/])")
 _SIZES = tuple((size, re.compile(rf"\b(?:{ways(size.value)})\b ?")) for size in (Size.MUCH, Size.BIT))
 _AMOUNT = re.compile(
     r"(?:(?:by|about|another|around|roughly|only|just|exactly|some|maybe|like|say|at least) )*\$\d+ ?(?:or so )?"
@@ -56,7 +57,7 @@ _CONTRAST = re.compile(
 _EACH = re.compile(r"\b(?:whenever|(?:every|each|any) ?time) you\b")
 _ABOUT = re.compile(
     rf"(?:^|(?<= ))(?:, )?(?:{ways('about')}) (?P<about>#\d+|people|persons|humans|children|kids)(?= |$)"
-    r"(?: (?:around|about))?(?: ,)? ?"
+    r"(?: (?:around|about|in (?:your |the )?(?:hand|gripper)))?(?: ,)? ?"
 )
 _NUMBER = (
     r"(?:\$\d+|\d+(?:\.\d+)?|(?:an? )?(?:one|two|three|four|five|six|seven|eight|nine|ten|half|a half|and|fifteen|"
@@ -68,6 +69,7 @@ _OTHER_AMOUNT = re.compile(rf"(?:, )?(?:and |but )?(?:not|instead of|rather than
 def normal(words: str) -> str:
     """Lower case, contractions written out, and every pause a comma between spaces."""
     text = _PER_SECOND.sub(_speed, plain_text(words).lower().replace("’", "'"))
+    text = _FRACTION.sub(lambda found: f"{int(found[1]) / int(found[2]):g}", text)
     text = _DASH.sub(" ", _PAUSE.sub(" , ", text))
     text = " ".join(_WHOLE.get(word, word) for word in text.split())
     for pattern, plain in _ENDINGS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -14,9 +13,10 @@ from llm_planner.correction.marking import Marked, mark
 from llm_planner.correction.patterns import COMMANDS, DIRECTION_WORDS
 from llm_planner.correction.plain_speech import plainly, plainly_of_things
 from llm_planner.correction.references import candidates
-from llm_planner.correction.requests import Intent, Request, Sense
+from llm_planner.correction.requests import Intent, Request
 from llm_planner.correction.slips import corrected
 from llm_planner.correction.stories import is_story
+from llm_planner.correction.together import together
 from llm_planner.world.scene import Scene
 
 LONGEST = 60  # words that are read as a correction
@@ -30,9 +30,6 @@ _MOST_PARTS = 8
 _ASIDE = 20  # what an aside costs: less readily taken than any request
 _REASON = re.compile(rf"(?:{ways('reason')})")
 _REPAIR = re.compile(rf" ,? ?(?:(?:{ways('repair')})(?: ,)+|(?:{ways('sure repair')}))(?: ,)? ")
-_CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
-_QUANTITIES = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE, Intent.DISTANCE, Intent.DURATION)
-_ORDERING = (Intent.FIRST, Intent.LAST)
 _SUBJECTS = frozenset(
     re.findall(
         r"\w+",
@@ -40,7 +37,6 @@ _SUBJECTS = frozenset(
         "everything everyone these those what who if her his their",
     )
 )
-_GIVING_UP = tuple(f"do not {verb} " for verb in ("take", "pick", "grab", "get", "fetch", "bring", "use"))
 _AGREED = re.compile(r"right , (?!and |then )(.+)")  # "right, off you go" speaks of no side
 _PHRASAL = re.compile(r"\b(?:keep|catch|wake|grow|sit|fall|end) (?:up|down|over)\b")  # say nothing of a direction
 _HARMLESS = frozenset(re.findall(r"\w+", "open close clean look hand turn come go shut get"))  # in what only explains
@@ -78,71 +74,6 @@ def _denied(marked: Marked) -> Marked:
         return found[0] if named else f"not {found[1]}"
 
     return replace(marked, text=re.sub(r"\bno (#\d+)", denied, marked.text))
-
-
-def together(found: Sequence[Request]) -> tuple[Request, ...]:
-    """The requests of one utterance as what they are together: a complaint says what the next one shall not be, a
-    pronoun means what was spoken of before, and what is said twice is asked for once."""
-    asking: list[Request] = []
-    for request in found:
-        before = asking[-1] if asking else None
-        if before is not None and before.negated and before.intent in _CHOOSING and request.intent in _CHOOSING:
-            asking.pop()
-            request = replace(request, instead_of=request.instead_of or before.instead_of)
-        elif before is not None and (_is_complaint(request) or _is_contrast(request, before)):
-            continue
-        elif before is not None and _is_given_up(before, request):
-            asking.pop()
-            request = replace(request, instead_of=before.thing)
-        elif before is not None and _is_exact_instead(before, request):
-            asking.pop()
-        elif before is not None and before.direction == "away" and request.direction == "forward":
-            asking.pop()  # "it is too close to the vase, move it away"
-            request = replace(before, size=request.size, number=request.number, unit=request.unit)
-        elif before is not None and request.intent in _ORDERING and not request.thing and before.thing:
-            request = replace(request, thing=before.thing, text=before.text)
-        if request.intent is not Intent.NOTHING and not any(_says_the_same(request, other) for other in asking):
-            asking.append(request)
-    return _without_interjection(asking) or (Request(Intent.NOTHING),)
-
-
-def _without_interjection(asking: Sequence[Request]) -> tuple[Request, ...]:
-    """ "Wait, do the mug first" is no order to wait."""
-    first, *others = asking or (Request(Intent.NOTHING),)
-    interjected = first.intent is Intent.HOLD and others and others[0].intent is not Intent.RESUME
-    return tuple(others) if interjected else tuple(asking)
-
-
-def _is_complaint(request: Request) -> bool:
-    """ "That is the wrong one" does not say which is right."""
-    return request.intent is Intent.OTHER_THING and request.negated and bool(request.text)
-
-
-def _is_given_up(before: Request, request: Request) -> bool:
-    """ "Don't take the red one, take the blue one" is about one errand."""
-    given_up = before.intent is Intent.SKIP and before.text.startswith(_GIVING_UP)
-    return given_up and request.intent is Intent.OTHER_THING and not request.instead_of and not request.negated
-
-
-def _is_exact_instead(before: Request, request: Request) -> bool:
-    """ "Too slow, normal speed again" says first what is wrong."""
-    exact = request.sense in (Sense.NORMAL, Sense.EXACT) and request.intent in _QUANTITIES
-    return exact and before.intent is request.intent and before.number is None
-
-
-def _is_contrast(request: Request, before: Request) -> bool:
-    """ "Left, not right" is one shift."""
-    sided = before.direction or before.relation
-    return request.intent is Intent.SHIFT and request.negated and sided not in ("", request.direction)
-
-
-def _says_the_same(request: Request, other: Request) -> bool:
-    """Of what is free in its words, by those as well: two commands are two things to do."""
-    if request.intent is other.intent is Intent.PUT_BACK and not request.thing:
-        return True  # "it" is what was named before
-    return replace(request, text="") == replace(other, text="") and (
-        request.intent not in FREE or request.text == other.text
-    )
 
 
 _Parts = tuple[int, list[Request]]  # what some parts of a text cost, and what they ask for

@@ -56,7 +56,10 @@ def _manner(before: Manner, after: Manner) -> Iterator[str]:
 
 def _in(steps: list[str]) -> str:
     """Where; nothing where it is so in all of the plan."""
-    return "" if "" in steps else f", in step{'s' * (len(steps) > 1)} {' and '.join(steps)}"
+    if "" in steps:
+        return ""
+    *others, last = steps
+    return f", in steps {', '.join(others)} and {last}" if others else f", in step {last}"
 
 
 def _special(name: str, *manners: Manner) -> list[str]:
@@ -73,4 +76,5 @@ def _rules(before: Execution, after: Execution) -> Iterator[str]:
         known = {constraint.formula for constraint in other.plan.constraints}
         for constraint in one.plan.constraints:
             if constraint.formula not in known:
-                yield f"{sign} rule: {constraint.words} ({read_back(constraint.formula)})"
+                kind = "goal" if constraint.goal else "rule"
+                yield f"{sign} {kind}: {constraint.words} ({read_back(constraint.formula)})"

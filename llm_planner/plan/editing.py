@@ -13,6 +13,7 @@ from llm_planner.plan.decoding.search import Limits
 from llm_planner.plan.decoding.task import History
 from llm_planner.plan.difference import difference
 from llm_planner.plan.draft import EditError, StaleEditError
+from llm_planner.plan.edit_goals import without_outrun_goals
 from llm_planner.plan.edit_motion import adjusted, shifted
 from llm_planner.plan.edit_rules import with_rule, without_rule
 from llm_planner.plan.edit_steps import check_not_taken, draft_of, with_steps
@@ -23,7 +24,6 @@ from llm_planner.plan.edits import (
     Edit,
     Hold,
     Insert,
-    Level,
     LiftRule,
     Move,
     Operation,
@@ -37,7 +37,6 @@ from llm_planner.plan.edits import (
 from llm_planner.plan.events import Command, EndReason, Event, PauseRequested, ResumeRequested, StopRequested
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Execution, Phase
-from llm_planner.plan.plan import StepStatus
 from llm_planner.plan.rehearsal import Advice, rehearse
 from llm_planner.plan.repair import Remainder, plan_remainder
 from llm_planner.plan.undoing import undone
@@ -76,20 +75,11 @@ def edited(state: Execution, edit: Edit, confirmed: bool = False) -> Edited:
     changes = difference(held, after)
     if not changes:
         raise EditError("that changes nothing: it is so already, or at its limit")
-    if all(one.level is Level.STEP for one in edit.operations) and _left(held) == _left(after):
-        asked = "; ".join(one.words for one in state.plan.constraints if one.goal)
-        raise EditError(f"the command itself asks for that: {asked}. Say stop, and a command without it")
     waits = held is state or state.phase is Phase.PAUSED
     for event in _then(edit, waits):
         after, more = advance(after, event)
         commands = (*commands, *more)
     return Edited(after, commands, changes)
-
-
-def _left(state: Execution) -> list[tuple[str, object]]:
-    """What is left to do, whatever its ids: where a goal of the command has had it planned again, it is the same."""
-    ahead = (StepStatus.RUNNING, StepStatus.PENDING)
-    return [(step.skill, dict(step.arguments)) for step in state.plan.steps if step.status in ahead]
 
 
 def _then(edit: Edit, waits: bool) -> tuple[Event, ...]:
@@ -148,7 +138,7 @@ def _applied(state: Execution, edit: Edit, confirmed: bool) -> Execution:
         after = _with(after, operation, scene, confirmed)
     steps = [one for one in edit.operations if _is_of_steps(one)]
     if steps:
-        after = _with_steps(after, steps, scene)
+        after = without_outrun_goals(_with_steps(after, steps, scene), lambda ahead: bool(_blocked(ahead, scene)))
     return _rehearsed(after, scene) if after.watch.watched and (steps or after.watch is not state.watch) else after
 
 

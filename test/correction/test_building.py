@@ -74,6 +74,16 @@ def test_a_shift_of_what_is_not_under_way_is_a_question(built, at_table) -> None
     assert "“the vase” is not what I am at now, that is the red block" in question(asked)
 
 
+def test_a_change_of_motion_is_remembered_of_one_kind_at_a_time(built, at_table) -> None:
+    slower = [Request(Intent.SPEED, sense=Sense.LESS, about=about, scope=Scope.ALWAYS) for about in ("mugs", "vases")]
+    assert "shall I remember that of “mugs” or of “vases”" in question(built(at_table(1), *slower))
+
+
+def test_a_change_of_the_motion_with_what_is_done_is_a_question(built, at_table) -> None:
+    asked = built(at_table(3), Request(Intent.SPEED, sense=Sense.LESS, about="the red block"))
+    assert "Nothing else that is left to do is about “the red block”" in question(asked)
+
+
 @pytest.mark.parametrize(
     ("request_", "words"),
     [
@@ -84,6 +94,8 @@ def test_a_shift_of_what_is_not_under_way_is_a_question(built, at_table) -> None
         (Request(Intent.SPEED, number=3.0, unit="cm", sense=Sense.EXACT), "How fast is 3 cm"),
         (Request(Intent.HEIGHT, number=3.0, unit="seconds"), "How far is 3 seconds"),
         (Request(Intent.HEIGHT, number=3.0, unit="m"), "Of height I can give 20 cm at most. How much shall it be"),
+        (Request(Intent.SHIFT, about="the vase", direction="left"), "“the vase” is not what I am at now, that is"),
+        (Request(Intent.SPEED, instead_of="the mug", scope=Scope.ALWAYS), "I can remember that of things, not of all"),
         (Request(Intent.DISTANCE, text="place", number=3.0, unit="s"), "How far is 3 s"),
         (Request(Intent.DURATION, number=3.0, unit="cm"), "How long is 3 cm"),
         (Request(Intent.DURATION), "No step ahead has a time that could be changed"),

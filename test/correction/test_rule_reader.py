@@ -45,8 +45,16 @@ def said(sources):
     return operations
 
 
-def speed(value, change=Change.SCALE, step=""):
-    return (Adjust("speed", change, pytest.approx(value), step),)
+def speed(value, change=Change.SCALE):
+    return (Adjust("speed", change, pytest.approx(value)),)
+
+
+def slower_in(*steps):
+    return tuple(Adjust("speed", Change.SCALE, 0.5, step) for step in steps)
+
+
+def higher_in(*steps):
+    return tuple(Adjust("height", Change.SHIFT, 0.05, step) for step in steps)
 
 
 @pytest.mark.parametrize(
@@ -137,12 +145,19 @@ def test_the_robots_left_is_in_its_own_frame(said, at_table) -> None:
         ("way too fast", speed(0.25)),
         ("hurry up, I haven't got all day", speed(2.0)),
         ("you're too slow", speed(2.0)),
-        ("gently with that mug", (*speed(0.5, step="3"), *speed(0.5, step="4"))),
+        ("gently with that mug", slower_in("3", "4")),
         ("half speed", speed(0.5, Change.SET)),
         ("30 percent speed", speed(0.3, Change.SET)),
         ("two thirds of the speed", speed(0.67, Change.SET)),
         ("a third as fast", speed(0.33)),
-        ("slower, but only with the mug", (*speed(0.5, step="3"), *speed(0.5, step="4"))),
+        ("slower, but only with the mug", slower_in("3", "4")),
+        ("while you hold the mug go slower", slower_in("3", "4")),
+        ("slower, but not with the red block", slower_in("3", "4", "5", "6")),
+        ("slower with the mug and the yellow block", slower_in("3", "4", "5", "6")),
+        ("carry it higher, but only the mug", higher_in("3", "4")),
+        ("higher with the mug", higher_in("3", "4")),
+        ("as slow as possible", speed(0.25)),
+        ("stay low", (Adjust("height", Change.SHIFT, -0.05),)),
         ("back to normal speed", speed(1.0, Change.SET)),
         ("twice as fast", speed(2.0)),
         ("don't go slower", ()),
@@ -233,8 +248,7 @@ def test_memory_and_undo(said, at_table, words, operation) -> None:
 def test_what_it_is_to_be_remembered_of(at_table, sources, words) -> None:
     edit = read_by_rules(words, at_table(1), sources)
     assert edit is not None
-    slower = tuple(Adjust("speed", Change.SCALE, 0.5, step) for step in ("3", "4"))
-    assert (edit.operations, edit.scope, edit.about) == (slower, Scope.ALWAYS, "mug")
+    assert (edit.operations, edit.scope, edit.about) == (slower_in("3", "4"), Scope.ALWAYS, "mug")
 
 
 def test_a_question_is_answered_with_yes_or_no(said, at_table) -> None:
