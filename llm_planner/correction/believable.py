@@ -57,6 +57,14 @@ _FORGETS = re.compile(
     r"\b(?:forget|forgotten|unlearn|erase|delete|wipe|clear|scrap|drop|lose|reset|disregard|ignore|never ?mind|"
     r"no longer|not|remove|cancel|ditch|bin|out of your)\b|n't\b"
 )
+_TALK = re.compile(
+    r"\b(?:hate|(?:don'?t|do not) (?:much |really )?like|by the way|(?:is|are) (?:mine|yours|hers|his|ours)|"
+    r"(?:swap|exchange|switch) .*\b(?:and|with|for))\b"
+)
+_TAGGED = re.compile(r"you (?:chose|picked|took|have|had|are|were|did|know)\b.*, ?(?:right|yes|correct|\w+n't you)\W*")
+_IN_HAND = re.compile(r"\b(?:keep|hold)\b.*\b(?:in (?:your|the) (?:hand|gripper)|on to)\b")
+_NOT_SLOWER = re.compile(r"(?:\b(?:no longer|cancel|forget|stop|enough|undo|lift|not)|n't)\b.*\b(?:slow|gentl|careful)")
+_OF_ANOTHER = re.compile(r"\bwith the (?:next|second|third|last|other)\b")
 _WORDS = re.compile(r"[a-z]{2}")
 
 
@@ -69,7 +77,17 @@ def believable(words: str, edit: Edit) -> bool:
 def _speaks_against(plain: str, operation: object) -> bool:
     if not isinstance(operation, AddRule | LiftRule) and (_IF.search(plain) or _ASKED.fullmatch(plain.strip(" ?!."))):
         return True
+    if _TAGGED.fullmatch(plain):
+        return True
     match operation:
+        case AddRule(formula=formula) if "!holding" in formula:
+            return _IN_HAND.search(plain) is not None
+        case Adjust("speed", Change.SCALE, value) if value < 1.0 and _NOT_SLOWER.search(plain):
+            return True
+        case Adjust(step="") if _OF_ANOTHER.search(plain):
+            return True
+        case Rebind() | Insert() | Move() if _TALK.search(plain):
+            return True
         case Remove():
             contrary = any(reason.search(plain) for reason in (_NOT_LEFT_OUT, _ALL_BUT, _SEVERAL))
             return contrary or _LEAVES_OUT.search(plain) is None
