@@ -48,18 +48,14 @@ def _of_motion(adjust: Adjust, request: Request, situation: Situation) -> tuple[
         raise UnclearError(f"I can remember that of things, not of all but “{request.instead_of}”. Of what shall I?")
     said = request.about or request.thing or request.instead_of
     found = candidates(said, situation.scene, situation.viewpoint) if said else ()
+    if not found:
+        return (adjust,)
     names, spared = {item.name for item in found}, bool(request.instead_of)
     meant = [errand for errand in errands_ahead(situation) if (subject(errand, situation) in names) is not spared]
-    if names and not meant and (spared or _is_over(names, situation)):
+    is_over = any(subject(errand, situation) in names for errand in situation.errands)
+    if not meant and (spared or (is_over and request.scope is Scope.ONCE)):
         raise UnclearError(f"Nothing else that is left to do is about “{said}”. What do you mean?")
-    if not names:
-        return (adjust,)
     return tuple(replace(adjust, step=step.id) for errand in meant for step in ahead(errand)) or (adjust,)
-
-
-def _is_over(names: set[str], situation: Situation) -> bool:
-    """Whether the plan had to do with one of them."""
-    return any(subject(errand, situation) in names for errand in situation.errands)
 
 
 def height_or_clearance(request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -72,10 +68,8 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
     amount = _amount(request)
     if amount is not None and not amount.is_length:
         raise UnclearError(f"How far is {_said(amount)}? Please say a length, such as 2 cm.")
-    by, most = (
-        amount.value if amount else SHIFTS[request.intent][request.size],
-        QUANTITIES[request.intent.value].maximum,
-    )
+    by = amount.value if amount else SHIFTS[request.intent][request.size]
+    most = QUANTITIES[request.intent.value].maximum
     if by > most:
         raise UnclearError(f"Of {request.intent.value} I can give {100 * most:.0f} cm at most. How much shall it be?")
     sign = -1.0 if request.sense is Sense.LESS else 1.0

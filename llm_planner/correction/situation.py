@@ -37,11 +37,6 @@ class Situation:
         """The step under way."""
         return next((step for step in self.plan.steps if step.status is StepStatus.RUNNING), None)
 
-    @property
-    def progress(self) -> tuple[tuple[PlanStep, ...], str]:
-        """How far the robot is, whatever it sees meanwhile."""
-        return self.plan.steps, self.scene.held
-
     def past_the_grasp(self) -> Situation:
         """As words are to be read: a step that takes what is held already has nothing left that they could change, and
         who speaks means what comes after it."""

@@ -37,7 +37,7 @@ from llm_planner.nodes.deadlines import Deadlines, NoAnswerError
 from llm_planner.nodes.lesson_feed import MEMORY, LessonFeed
 from llm_planner.nodes.model_thread import ModelThread
 from llm_planner.nodes.plan_client import UNDER_WAY
-from llm_planner.nodes.scene_feed import SceneFeed
+from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
 from llm_planner.nodes.settings import CAMERA, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, SPOKEN, WARN, ShellNode, run_node
 from llm_planner.nodes.skill_folder import library_of
@@ -49,7 +49,7 @@ from llm_planner.world.scene import Scene
 if TYPE_CHECKING:
     from llm_planner.correction.speech.vocabulary import Vocabulary
 
-MOST_READINGS = 4  # of the same words: once, and three times more where the plan changes meanwhile
+MOST_AGAIN = 3  # times that the same words are read anew because the plan has changed
 MOST_WAITING = 8  # utterances
 MOST_STATUSES = 4  # of the executor, two a second, until what it has done is seen here, too
 EXECUTOR_PATIENCE = 5.0  # wall seconds that an edit may take
@@ -91,6 +91,7 @@ class CorrectionListenerNode(ShellNode):
         self.create_subscription(String, "correction", self._on_text, SPOKEN)
         AudioFeed(self, self._vocabulary, self._hold, lambda words: self._on_text(String(data=words)))
         self.every(0.25, self._deadlines.watch)
+        self.every(0.25, self._scenes.watch)
         self.every(1.0, self._on_second)
         self._reader = ModelThread(self, lambda: self._opened(self.setting("model")))
 
@@ -190,11 +191,11 @@ class CorrectionListenerNode(ShellNode):
         return answer
 
     async def _read(self, utterance: Utterance, words: str, asked: Clarify | None) -> Edit:
-        utterance.readings += 1
-        if utterance.readings > MOST_READINGS:
-            raise NoAnswerError("the plan changes faster than I can read; say it again")
         while self._status.executor == 0:  # just started, we have not heard yet what is under way
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
+        await self._scenes.wait(EXECUTOR_PATIENCE)
+        if self._scenes.scene is None:
+            raise NoAnswerError(NO_SCENE)
         utterance.situation = situation = self._now(asked)
         patience, reading = self.setting("patience"), self._reader.asked(lambda read: read(words, situation))
         late = f"I have not made out in {patience:g} s what that means; say it in other words"
@@ -246,14 +247,17 @@ class CorrectionListenerNode(ShellNode):
 
     async def _read_again(self, utterance: Utterance, send: Send, response: EditPlan.Response) -> Send | Answer:
         """The same, where the words ask for the same of the plan as it is now; else whatever they ask for now."""
+        utterance.read_again += 1
+        if utterance.read_again > MOST_AGAIN:
+            raise NoAnswerError("the plan changes faster than I can read; say it again")
         while self._status.version < response.version:
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
-        for _ in range(MOST_STATUSES):  # it has done what we have not heard of, or seen, yet
-            if self._now().progress != utterance.situation.progress:
-                break
-            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
         words = send.edit.words
-        edit = await self._read(utterance, words, utterance.asked if words == utterance.words else None)
+        asked = utterance.asked if words == utterance.words else None
+        edit, statuses = await self._read(utterance, words, asked), 0
+        while edit == send.edit and statuses < MOST_STATUSES:  # it has done what we have not heard of, or seen, yet
+            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
+            edit, statuses = await self._read(utterance, words, asked), statuses + 1
         if edit == send.edit:  # what is over was meant
             return Answer(Outcome.REFUSED, response.error_msg, edit)
         if edit.operations == send.edit.operations:

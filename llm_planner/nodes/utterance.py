@@ -20,7 +20,7 @@ class Utterance:
 
     words: str
     asked: Clarify | None
-    readings: int = 0
+    read_again: int = 0
     situation: Situation | None = None
     edit: Edit | None = None
     of_memory: OfMemory = ()

@@ -82,6 +82,8 @@ def test_a_change_of_motion_is_remembered_of_one_kind_at_a_time(built, at_table)
 def test_a_change_of_the_motion_with_what_is_done_is_a_question(built, at_table) -> None:
     asked = built(at_table(3), Request(Intent.SPEED, sense=Sense.LESS, about="the red block"))
     assert "Nothing else that is left to do is about “the red block”" in question(asked)
+    always = Request(Intent.SPEED, sense=Sense.LESS, about="the red block", scope=Scope.ALWAYS)
+    assert [one.step for one in built(at_table(3), always)] == [""]  # there is something to remember
 
 
 @pytest.mark.parametrize(
