@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 MOST_AGAIN = 3  # times that the same words are read anew because the plan has changed
 MOST_WAITING = 8  # utterances
 MOST_STATUSES = 4  # of the executor, two a second, until what it has done is seen here, too
+MOST_UNSEEN = 10  # of them, until a scene is shown
 EXECUTOR_PATIENCE = 5.0  # wall seconds that an edit may take
 LOST = f"the plan executor does not answer; the robot stops by itself; once it is back, {GO_ON}"
 Read = Callable[[str, Situation], Edit]
@@ -91,7 +92,6 @@ class CorrectionListenerNode(ShellNode):
         self.create_subscription(String, "correction", self._on_text, SPOKEN)
         AudioFeed(self, self._vocabulary, self._hold, lambda words: self._on_text(String(data=words)))
         self.every(0.25, self._deadlines.watch)
-        self.every(0.25, self._scenes.watch)
         self.every(1.0, self._on_second)
         self._reader = ModelThread(self, lambda: self._opened(self.setting("model")))
 
@@ -191,17 +191,22 @@ class CorrectionListenerNode(ShellNode):
         return answer
 
     async def _read(self, utterance: Utterance, words: str, asked: Clarify | None) -> Edit:
-        while self._status.executor == 0:  # just started, we have not heard yet what is under way
-            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
-        await self._scenes.wait(EXECUTOR_PATIENCE)
-        if self._scenes.scene is None:
-            raise NoAnswerError(NO_SCENE)
+        await self._informed()
         utterance.situation = situation = self._now(asked)
         patience, reading = self.setting("patience"), self._reader.asked(lambda read: read(words, situation))
         late = f"I have not made out in {patience:g} s what that means; say it in other words"
         edit = replace(await self._deadlines.within(patience, reading, late), words=words)
         utterance.of_memory, utterance.edit = of_memory(edit)
         return utterance.edit
+
+    async def _informed(self) -> None:
+        """Until it is known what is under way, and seen what there is: just started, neither has been heard of."""
+        for _ in range(MOST_UNSEEN):
+            if self._status.executor != 0 and self._scenes.is_fresh:
+                return
+            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
+        if self._scenes.scene is None:
+            raise NoAnswerError(NO_SCENE)
 
     def _now(self, asked: Clarify | None = None) -> Situation:
         """What words are to be read against."""
