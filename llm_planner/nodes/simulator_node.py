@@ -82,12 +82,16 @@ class SimulatorNode(ShellNode):
         if self._factor != self.setting("real_time_factor"):
             self._factor = self.setting("real_time_factor")
             self._ticks.timer_period_ns = round(1e9 * PERIOD / self._factor)
-            self._wall_start = time.monotonic() - self._count * PERIOD / self._factor
+            self._count_from_here()
+
+    def _count_from_here(self) -> None:
+        """What is due is counted from this moment on."""
+        self._wall_start = time.monotonic() - self._count * PERIOD / self._factor
 
     def _on_tick(self) -> None:
         self._keep_pace()
         if not self.is_active:
-            self._wall_start = time.monotonic() - self._count * PERIOD / self._factor
+            self._count_from_here()
             return
         due = int((time.monotonic() - self._wall_start) * self._factor / PERIOD) - self._count
         if due > CATCH_UP:

@@ -70,14 +70,18 @@ class Manner:
 
     def quantity(self, name: str, step_id: str = "") -> float:
         """Of the step of that id, else of the plan: what the person said of the step goes before what was taught."""
-        for of_steps in (self.said, self.taught):
-            if name in of_steps.quantities.get(step_id, {}):
-                return of_steps.quantities[step_id][name]
-        return {"speed": self.speed, "clearance": self.clearance, "height": self.height}[name]
+        return self._own(step_id).get(name, self._of_plan[name])
 
     def is_special(self, name: str, step_id: str) -> bool:
         """Whether the step has a quantity of its own."""
-        return any(name in of_steps.quantities.get(step_id, {}) for of_steps in (self.said, self.taught))
+        return name in self._own(step_id)
+
+    def _own(self, step_id: str) -> dict[str, float]:
+        return {**self.taught.quantities.get(step_id, {}), **self.said.quantities.get(step_id, {})}
+
+    @property
+    def _of_plan(self) -> dict[str, float]:
+        return {"speed": self.speed, "clearance": self.clearance, "height": self.height}
 
     def tuning_of(self, step_id: str) -> Tuning:
         """What the skill of that step is told."""
@@ -94,7 +98,7 @@ class Manner:
         """With another speed, clearance or height, of that step or else of the whole plan."""
         if step_id:
             return replace(self, said=self.said.with_quantity(step_id, name, value))
-        now = {"speed": self.speed, "clearance": self.clearance, "height": self.height} | {name: value}
+        now = self._of_plan | {name: value}
         return replace(self, speed=now["speed"], clearance=now["clearance"], height=now["height"])
 
     def patch(self, robot_kind: str, step_id: str, stamp: float, expires: float, epoch: int) -> Patch:
