@@ -36,6 +36,7 @@ _BETWEEN = f"(?:of an|of a|of|whole|full|{_MORE})"
 _MOMENT = r"(?!(?:an?|one) (?:s|secs?|seconds?|mins?|minutes?)\b)"  # "a second" is no second
 AMOUNT = re.compile(
     rf"(?<![\w.,])(?<![-−])(?<![-−] ){_MOMENT}(?P<count>{_NUMBER} ?|{_COUNT} )(?:{_BETWEEN} )?(?P<unit>{_UNIT})(?!\w)"
+    r"(?: and a (?P<part>half|quarter)(?! of\b))?"
 )
 
 
@@ -65,7 +66,8 @@ def read_amount(words: str) -> Amount:
     found = AMOUNT.fullmatch(words)
     if found is None:
         raise InputError(f"{words!r} is no amount; say a number and a unit, such as 2 cm")
-    return Amount(_count(found["count"].strip()), found["unit"])
+    part = NUMBER_WORDS[found["part"]] if found["part"] else 0.0
+    return Amount(_count(found["count"].strip()) + part, found["unit"])
 
 
 def is_added(words: str) -> bool:

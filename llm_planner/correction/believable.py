@@ -65,16 +65,19 @@ _TAGGED = re.compile(r"you (?:chose|picked|took|have|had|are|were|did|know)\b.*,
 _IN_HAND = re.compile(r"\b(?:keep|hold)\b.*\b(?:in (?:your|the) (?:hand|gripper)|on to)\b")
 _NOT_SLOWER = re.compile(r"(?:\b(?:no longer|cancel|forget|stop|enough|undo|lift|not)|n't)\b.*\b(?:slow|gentl|careful)")
 _OF_ANOTHER = re.compile(r"\bwith the (?:next|second|third|last|other)\b")
+_AS_WELL = re.compile(r"\b(?:too|as well|also)\W*$|^(?:and )?also the\b")
+_OF_SOME = re.compile(r"\b(?:only the|with (?:(?:the|my|any|every) (?!arm|hand|gripper)|(?!this|less|us)\w+s\b))")
+_A_STEP = re.compile(r"\bstep (?:number )?\w+\b")
 _WORDS = re.compile(r"[a-z]{2}")
 
 
 def believable(words: str, edit: Edit) -> bool:
     """Whether the edit may be what the words ask for; else the person is to say it otherwise."""
     plain = words.lower().replace("’", "'")
-    return not any(_speaks_against(plain, operation) for operation in edit.operations)
+    return not any(_speaks_against(plain, operation, edit.about) for operation in edit.operations)
 
 
-def _speaks_against(plain: str, operation: object) -> bool:
+def _speaks_against(plain: str, operation: object, about: str) -> bool:
     if not isinstance(operation, AddRule | LiftRule) and (_IF.search(plain) or _ASKED.fullmatch(plain.strip(" ?!."))):
         return True
     if _TAGGED.fullmatch(plain):
@@ -84,12 +87,14 @@ def _speaks_against(plain: str, operation: object) -> bool:
             return _IN_HAND.search(plain) is not None
         case Adjust("speed", Change.SCALE, value) if value < 1.0 and _NOT_SLOWER.search(plain):
             return True
-        case Adjust(step="") if _OF_ANOTHER.search(plain):
+        case Adjust(step="") if _OF_ANOTHER.search(plain) or (_OF_SOME.search(plain) and not about):
+            return True
+        case Move() | Rebind() if _AS_WELL.search(plain):
             return True
         case Rebind() | Insert() | Move() if _TALK.search(plain):
             return True
         case Remove():
-            contrary = any(reason.search(plain) for reason in (_NOT_LEFT_OUT, _ALL_BUT, _SEVERAL))
+            contrary = any(reason.search(plain) for reason in (_NOT_LEFT_OUT, _ALL_BUT, _SEVERAL, _A_STEP))
             return contrary or _LEAVES_OUT.search(plain) is None
         case Forget():
             return _FORGETS.search(plain) is None

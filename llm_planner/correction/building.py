@@ -133,7 +133,7 @@ _BUILDERS: dict[Intent, _Builder] = {
     Intent.SKIP_THIS: lambda request, situation, sources: skip_this(situation),
     Intent.PUT_BACK: lambda request, situation, sources: put_back(request, situation),
     Intent.ADD: add,
-    Intent.AGAIN: lambda request, situation, sources: again(situation),
+    Intent.AGAIN: lambda request, situation, sources: again(request, situation),
     Intent.RULE: add_rule,
     Intent.LIFT: lambda request, situation, sources: lift_rule(request, situation),
     Intent.REMEMBER: lambda request, situation, sources: (Remember(request.scope),),

@@ -15,7 +15,7 @@ from llm_planner.correction.references import UnclearError, described, is_region
 from llm_planner.correction.requests import Intent, Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
-from llm_planner.plan.edits import Operation
+from llm_planner.plan.edits import Operation, Scope
 from llm_planner.world.names import the
 
 _ACTED_ON = ("push", "press", "move", "open", "close", "wipe", "sweep", "shove", "tip", "follow", "go", "put", "slide",
@@ -80,8 +80,16 @@ def other_target(request: Request, situation: Situation, sources: Sources) -> tu
     """Of a thing that no errand takes, or of several at once, it is something new to do."""
     several = bool(request.thing) and described(request.thing, situation.scene).plural
     if several or (request.thing and not _is_taken(request.thing, situation)):
+        _check_for_now(request)
         return add(request, situation, sources)
     return retarget(request, situation)
+
+
+def _check_for_now(request: Request) -> None:
+    """Raises UnclearError where something new is to be done always."""
+    if request.scope is not Scope.ONCE:
+        question = f"I remember how things are done, not what is to be done. Shall I {request.text} now?"
+        raise UnclearError(question, (request.text,))
 
 
 def _is_taken(words: str, situation: Situation) -> bool:

@@ -93,13 +93,31 @@ def put_back(request: Request, situation: Situation) -> tuple[Operation, ...]:
     return *_taking(name, situation, before), *_laying(name, situation, before)
 
 
-def again(situation: Situation) -> tuple[Operation, ...]:
-    """The steps of the errand that was finished last, next."""
+def again(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """The steps of the errand that was finished last, next; with another thing, those of the errand under way."""
+    if request.thing:
+        return _as_well(request, situation)
     done = [errand for errand in situation.errands if all(step.status is StepStatus.DONE for step in errand)]
     if not done:
         raise UnclearError("What should I do again? Nothing of the plan is finished yet.")
     before = next_place(situation)
     return tuple(Insert(step.skill, dict(step.arguments), before) for step in done[-1])
+
+
+def _as_well(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """What is done with a thing, or else was done last, with another one as well: "the vase too"."""
+    begun = [errand for errand in situation.errands if has_begun(errand)] or list(errands_ahead(situation)[:1])
+    old = subject(begun[-1], situation) if begun else ""
+    if not old:
+        raise UnclearError(f"What should I do with {request.thing}? Nothing is being done with anything else.")
+    new = the_thing(request.thing, situation.scene, situation.viewpoint, old).name
+    if any(subject(errand, situation) == new for errand in errands_ahead(situation)):
+        raise UnclearError(f"{the(new).capitalize()} is part of the plan already. What should be done with it?")
+    before = next_place(situation, begun[-1:])
+    return tuple(
+        Insert(step.skill, {name: new if value == old else value for name, value in step.arguments.items()}, before)
+        for step in begun[-1]
+    )
 
 
 def put_down_where_it_lay(situation: Situation) -> tuple[Operation, ...]:

@@ -48,13 +48,16 @@ def _of_motion(adjust: Adjust, request: Request, situation: Situation) -> tuple[
         raise UnclearError(f"I can remember that of things, not of all but “{request.instead_of}”. Of what shall I?")
     said = request.about or request.thing or request.instead_of
     found = candidates(said, situation.scene, situation.viewpoint) if said else ()
+    if not found and request.thing and request.scope is Scope.ONCE:
+        named(request.thing, situation)  # which raises: nothing here is that
     if not found:
         return (adjust,)
     names, spared = {item.name for item in found}, bool(request.instead_of)
     meant = [errand for errand in errands_ahead(situation) if (subject(errand, situation) in names) is not spared]
     is_over = any(subject(errand, situation) in names for errand in situation.errands)
-    if not meant and (spared or (is_over and request.scope is Scope.ONCE)):
-        raise UnclearError(f"Nothing else that is left to do is about “{said}”. What do you mean?")
+    is_about_it = is_over or bool(request.thing)  # what is said of "around the vase" is said of all motion
+    if not meant and (spared or (is_about_it and request.scope is Scope.ONCE)):
+        raise UnclearError(f"Nothing that is left to do is about “{said}”. What do you mean?")
     return tuple(replace(adjust, step=step.id) for errand in meant for step in ahead(errand)) or (adjust,)
 
 

@@ -38,13 +38,21 @@ _AUX = (
 _GOES = rf"(?P<thing>#\d+) (?:also |then )?{_AUX} (?P<where>(?:in|on|at|to|next|beside|by|under|behind|inside)\b.*?)"
 _TOO = r"(?P<end> (?:too|as well|also|afterwards))(?: ,? ?when you are (?:done|finished|through))?"
 _ALSO_GOES = re.compile(rf"^(?P<lead>{_ADDED}){_GOES}$|^{_GOES.replace('P<', 'P<other_')}{_TOO}$")
+_OPPOSITES = {"slow": "fast", "fast": "slow", "quick": "slow", "gentle": "rough", "careful": "hasty", "high": "low",
+              "low": "high"}  # fmt: skip
+_NOT_ENOUGH = re.compile(
+    rf"\bnot (?:quite |nearly |really |yet |anywhere near )*(?P<verb>(?:\w+ing )?(?:it |that |this )?)"
+    rf"(?P<how>{'|'.join(_OPPOSITES)})(?:ly)? enough\b(?: yet| still)?"
+)
 _SIDE = re.compile(r"left(?! (?:where|there|alone|be|as|out|until|till|in|untouched|for|to last)\b)")  # no leaving
 
 
 def plainly(text: str) -> str:
-    """A `normal` text without the frames that ask for a verb in the past, or with -ing."""
+    """A `normal` text without the frames that ask for a verb in the past, or with -ing; what is not slow enough is too
+    fast."""
     text = _UNWANTED.sub(lambda found: _negated(found, plain_gerund(found["verb"]) or plain_past(found["verb"])), text)
     text = _BEING.sub(lambda found: _asked(found, plain_gerund(found["verb"])), text)
+    text = _NOT_ENOUGH.sub(lambda found: f"{found['verb']}too {_OPPOSITES[found['how']]}", text)
     return tidy(_WISH.sub(lambda found: _asked(found, plain_past(found["verb"])), text))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from llm_planner.correction.believable import believable
 from llm_planner.correction.clauses import normal
+from llm_planner.correction.requests import OF_MOTION
 from llm_planner.correction.rule_reader import read_by_rules
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.slips import unknown
@@ -59,7 +60,8 @@ class CorrectionReader:
         return replace(edit, operations=operations, words=words)
 
     def _by_other(self, words: str, situation: Situation, asked: Edit | None) -> Edit | None:
-        """What the other reader makes of it; where the rules have `asked`, only what is clear to it."""
+        """What the other reader makes of it; where the rules have `asked`, only what is clear to it, and no change of
+        all motion where they read one of a thing's."""
         if self.other is None:
             return asked
         try:
@@ -68,12 +70,24 @@ class CorrectionReader:
             if asked is None:
                 raise
             return asked
-        return asked if asked is not None and (read.asks or not read.operations) else read
+        unclear = read.asks or not read.operations
+        too_wide = any(map(_is_of_all_motion, read.operations)) and _is_of_a_thing(words, situation)
+        return asked if asked is not None and (unclear or too_wide) else read
 
     def _sources(self, situation: Situation) -> Sources | None:
         if self.sources is not None or self.model is None:
             return self.sources
         return sources_with(self.model, tuple(situation.skills.values()), situation.viewpoint)
+
+
+def _is_of_all_motion(operation: Operation) -> bool:
+    return isinstance(operation, Adjust) and not operation.step
+
+
+def _is_of_a_thing(words: str, situation: Situation) -> bool:
+    """Whether the rules read a change of how a thing is moved."""
+    requests = read_requests(words, situation.scene) or ()
+    return any(request.intent in OF_MOTION and request.thing for request in requests)
 
 
 def _held_at_nothing(operation: Operation) -> Operation:

@@ -11,7 +11,7 @@ _SIZES = {Size.BIT: "a bit ", Size.PLAIN: "", Size.MUCH: "much "}
 _SCOPES = {Scope.TASK: "for now ", Scope.SESSION: "today ", Scope.ALWAYS: "from now on "}
 _FIXED: Mapping[Intent, str] = {
     Intent.HOLD: "wait", Intent.RESUME: "go on", Intent.CANCEL: "forget the whole plan",
-    Intent.SKIP_THIS: "skip this one", Intent.AGAIN: "do that again", Intent.UNDO: "undo that", Intent.YES: "yes",
+    Intent.SKIP_THIS: "skip this one", Intent.UNDO: "undo that", Intent.YES: "yes",
     Intent.NO: "no",
 }  # fmt: skip
 _MORE_LESS: Mapping[Intent, tuple[str, str]] = {
@@ -48,6 +48,7 @@ def _said(request: Request) -> str:
         Intent.FIRST: f"do {thing} {request.relation} {target}" if request.relation else f"do {thing} first",
         Intent.LAST: f"do {request.thing} last" if request.thing else "leave it for last",
         Intent.SKIP: f"skip {'everything except ' if request.relation else ''}{request.thing}",
+        Intent.AGAIN: f"{thing} as well" if request.thing else "do that again",
         Intent.PUT_BACK: f"put {thing} back",
         Intent.ADD: f"{'first' if request.when is When.NEXT else 'then'} {request.text}",
         Intent.RULE: request.text,

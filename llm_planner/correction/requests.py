@@ -33,7 +33,7 @@ class Intent(str, Enum):
     SKIP_THIS = "skip_this"  # the errand under way is
     PUT_BACK = "put_back"  # thing, or "" for what is held or was moved last
     ADD = "add"  # text: a command of its own; when
-    AGAIN = "again"
+    AGAIN = "again"  # thing: with this one as well
     RULE = "rule"  # text
     LIFT = "lift"  # text: words of the rule
     REMEMBER = "remember"  # scope
@@ -43,6 +43,9 @@ class Intent(str, Enum):
     NO = "no"
     OPTION = "option"  # text: the words of an option, or its number "1", "2", "3"
     NOTHING = "nothing"  # sure to be no correction
+
+
+OF_MOTION = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE)  # of all of it, or of that with a thing
 
 
 class Sense(str, Enum):

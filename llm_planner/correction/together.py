@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from llm_planner.correction.clause_reader import FREE
-from llm_planner.correction.requests import Intent, Request, Sense
+from llm_planner.correction.requests import OF_MOTION, Intent, Request, Sense
 
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 _QUANTITIES = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE, Intent.DISTANCE, Intent.DURATION)
 _ORDERING = (Intent.FIRST, Intent.LAST)
 _GIVING_UP = tuple(f"do not {verb} " for verb in ("take", "pick", "grab", "get", "fetch", "bring", "use"))
-_OF_MOTION = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE)
-_LISTED = (*_OF_MOTION, Intent.SKIP, Intent.FIRST, Intent.LAST)
+_LISTED = (*OF_MOTION, Intent.SKIP, Intent.FIRST, Intent.LAST)
 
 
 def together(found: Sequence[Request]) -> tuple[Request, ...]:
@@ -60,7 +59,7 @@ def _is_bound(request: Request, before: Request) -> bool:
         request.intent is Intent.OTHER_THING and request.negated and bool(request.instead_of) and not request.text
     )
     only_with = request.intent is Intent.SKIP and request.relation == "except" and bool(request.thing)
-    return before.intent in _OF_MOTION and (not_with or only_with)
+    return before.intent in OF_MOTION and (not_with or only_with)
 
 
 def _bound(before: Request, request: Request) -> Request:

@@ -81,9 +81,35 @@ def test_a_change_of_motion_is_remembered_of_one_kind_at_a_time(built, at_table)
 
 def test_a_change_of_the_motion_with_what_is_done_is_a_question(built, at_table) -> None:
     asked = built(at_table(3), Request(Intent.SPEED, sense=Sense.LESS, about="the red block"))
-    assert "Nothing else that is left to do is about “the red block”" in question(asked)
+    assert "Nothing that is left to do is about “the red block”" in question(asked)
     always = Request(Intent.SPEED, sense=Sense.LESS, about="the red block", scope=Scope.ALWAYS)
     assert [one.step for one in built(at_table(3), always)] == [""]  # there is something to remember
+
+
+def test_what_is_said_of_the_motion_with_a_thing_that_is_not_moved_is_a_question(built, at_table) -> None:
+    with_vase = Request(Intent.HEIGHT, thing="the vase")
+    assert "Nothing that is left to do is about “the vase”" in question(built(at_table(1), with_vase))
+    with_teapot = Request(Intent.SPEED, sense=Sense.LESS, thing="the teapot")
+    assert "I see nothing here that is “the teapot”" in question(built(at_table(1), with_teapot))
+    near = Request(Intent.SPEED, sense=Sense.LESS, about="the vase")
+    assert built(at_table(1), near) == (Adjust("speed", Change.SCALE, 0.5),)
+
+
+def test_another_thing_as_well_is_the_errand_under_way_after_it(built, at_table) -> None:
+    into_bowl = (Insert("pick", {"object": "vase"}, "3"), Insert("place_in", {"object": "green bowl"}, "3"))
+    for situation in (at_table(0), at_table(2, "red block")):
+        assert built(situation, Request(Intent.AGAIN, thing="the vase")) == into_bowl
+    planned = built(at_table(1), Request(Intent.AGAIN, thing="the mug"))
+    assert "The mug is part of the plan already. What should be done with it" in question(planned)
+
+
+def test_what_is_new_is_done_once_and_no_lesson(built, at_table) -> None:
+    always = Request(
+        Intent.OTHER_TARGET, thing="vases", target="the bowl", relation="in", text="put vases away", scope=Scope.ALWAYS
+    )
+    (clarify,) = built(at_table(1), always)
+    assert "I remember how things are done, not what is to be done. Shall I put vases away now" in clarify.question
+    assert clarify.options == ("put vases away",)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +157,8 @@ def test_what_cannot_be_decided_is_a_question(built, at_table, request_, words) 
     [
         ([("wait", {"seconds": 5.0})], 1, "", Request(Intent.OTHER_THING, thing="the vase"),
          "Nothing that is under way takes"),
+        ([("wait", {"seconds": 5.0})], 1, "", Request(Intent.AGAIN, thing="the vase"),
+         "What should I do with the vase? Nothing is being done with anything else"),
         ([("wait", {"seconds": 5.0})], 1, "", Request(Intent.OTHER_TARGET, target="plate"),
          "is put anywhere. What should go"),
         ([("wait", {"seconds": 5.0})], 1, "", Request(Intent.PUT_BACK),

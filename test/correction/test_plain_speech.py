@@ -31,6 +31,9 @@ def test_the_form_with_ing_of_a_verb(form, verb) -> None:
         ("it would be nice if you moved left", "move left"),
         ("i do not want you going near the vase", "do not go near the vase"),
         ("i would rather you sang", "i would rather you sang"),  # no verb of a robot's work
+        ("that is not high enough", "that is too low"),
+        ("you are not quite going fast enough yet", "you are going too slow"),
+        ("not far enough", "not far enough"),
         ("go left", "go left"),
     ],
 )

@@ -36,6 +36,12 @@ def test_what_the_rules_can_only_ask_about_may_be_clear_to_the_other_reader(at_t
         CorrectionReader(other=nobody).read("zzz qqq", at_table(1))
 
 
+def test_a_change_of_all_motion_does_not_stand_for_one_of_a_things(at_table):
+    reader = CorrectionReader(other=lambda words, situation: SLOWER)
+    (asked,) = reader.read("slower with the teapot", at_table(1)).operations
+    assert "I see nothing here that is “the teapot”" in asked.question
+
+
 def test_the_reader_that_ships_takes_talk_for_no_correction(at_table):
     assert open_reader("compact").read("the weather is nice today", at_table(running=1)).operations == ()
 
