@@ -15,6 +15,7 @@ OF_RULES = (Intent.RULE, Intent.LIFT)
 PRONOUNS = ("it", "them", "him", "her", "there")
 _IN_A_TEXT = re.compile(rf"\b(?:{'|'.join(PRONOUNS)}|that one)\b")
 _ALONE = frozenset(("it", "that", "them", "that one", "this"))
+_PERSON = re.compile(r"\b(?:him|her)\b")  # whom an errand is for, never what it is about
 _THERE = re.compile(r"\bthere\b")
 
 
@@ -22,7 +23,8 @@ def with_antecedent(request: Request, words: str, scene: Scene) -> Request:
     """The request with the one thing or room here that was named before it in the place of its pronoun; the request
     itself where there is no pronoun, or nothing or several things were named."""
     of_text = request.intent in OF_RULES and not mark(request.text, scene).said
-    of_thing = request.intent is Intent.SKIP and request.thing in _ALONE
+    of_person = request.intent is Intent.SKIP_THIS and _PERSON.search(normal(words)) is not None
+    of_thing = of_person or (request.intent is Intent.SKIP and request.thing in _ALONE)
     if not (of_text and _IN_A_TEXT.search(request.text)) and not of_thing:
         return request
     said = normal(words)
@@ -31,6 +33,6 @@ def with_antecedent(request: Request, words: str, scene: Scene) -> Request:
     if len(named) != 1:
         return request
     if of_thing:
-        return replace(request, thing=named[0])
+        return replace(request, intent=Intent.SKIP, thing=named[0])
     name = f"in {named[0]}" if _THERE.search(request.text) and is_room(named[0], scene) else named[0]
     return replace(request, text=_IN_A_TEXT.sub(name, request.text, count=1))

@@ -16,6 +16,7 @@ from llm_planner.plan.edits import (
     LiftRule,
     Move,
     Rebind,
+    Remember,
     Remove,
     Replace,
     Resume,
@@ -68,6 +69,14 @@ _OF_ANOTHER = re.compile(r"\bwith the (?:next|second|third|last|other)\b")
 _AS_WELL = re.compile(r"\b(?:too|as well|also)\W*$|^(?:and )?also the\b")
 _OF_SOME = re.compile(r"\b(?:only the|with (?:(?:the|my|any|every) (?!arm|hand|gripper)|(?!this|less|us)\w+s\b))")
 _A_STEP = re.compile(r"\bstep (?:number )?\w+\b")
+_QUESTION = re.compile(
+    r"(?:and |so |but |hey )*(?:what|which|where|who|whose) "
+    r"(?!about|if|i |you (?:should|need|have|want)|we |a )\w+[^,.;?!]*"
+)
+_ASKS_FIRST = re.compile(r"\bask (?:me|us|first|before)\b")
+_NOT_AGAIN = re.compile(r"\b(?:don'?t|do not|never)\b.*\bagain\b")
+_SAID_BY_OTHERS = re.compile(r"\b(?:my|our|the) \w+ (?:said|told|says|thinks|thought)\b")
+_WAITS = re.compile(r"\bwait\b")
 _WORDS = re.compile(r"[a-z]{2}")
 
 
@@ -80,7 +89,7 @@ def believable(words: str, edit: Edit) -> bool:
 def _speaks_against(plain: str, operation: object, about: str) -> bool:
     if not isinstance(operation, AddRule | LiftRule) and (_IF.search(plain) or _ASKED.fullmatch(plain.strip(" ?!."))):
         return True
-    if _TAGGED.fullmatch(plain):
+    if _TAGGED.fullmatch(plain) or _QUESTION.fullmatch(plain.strip(" ?!.")):
         return True
     match operation:
         case AddRule(formula=formula) if "!holding" in formula:
@@ -91,7 +100,11 @@ def _speaks_against(plain: str, operation: object, about: str) -> bool:
             return True
         case Move() | Rebind() if _AS_WELL.search(plain):
             return True
-        case Rebind() | Insert() | Move() if _TALK.search(plain):
+        case Rebind() | Insert() | Move() if _TALK.search(plain) or _SAID_BY_OTHERS.search(plain):
+            return True
+        case Insert(skill=skill) if _WAITS.search(plain) and not skill.startswith("wait"):
+            return True
+        case Insert() | Remember() if _NOT_AGAIN.search(plain) or _ASKS_FIRST.search(plain):
             return True
         case Remove():
             contrary = any(reason.search(plain) for reason in (_NOT_LEFT_OUT, _ALL_BUT, _SEVERAL, _A_STEP))

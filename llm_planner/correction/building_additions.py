@@ -21,6 +21,8 @@ _SKILL_VERBS = ("wait", "follow", "push", "press", "open", "close", "wipe", "swe
 
 def add(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
     """The steps of the command, next or at the end; raises UnclearError with what the planner has against it."""
+    if not request.text:
+        raise UnclearError("What should I do besides? Please say it as a command.")
     before = _place(request, situation)
     try:
         steps = sources.write_steps(request.text, scene_before(before, situation))

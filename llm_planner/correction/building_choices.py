@@ -11,16 +11,20 @@ from llm_planner.correction.building_order import first, skip
 from llm_planner.correction.building_rules import add_rule
 from llm_planner.correction.building_targets import retarget
 from llm_planner.correction.errands import current, destinations_of, errands_ahead, is_rest, named, subject
-from llm_planner.correction.references import UnclearError, described, is_region, is_room
+from llm_planner.correction.references import UnclearError, candidates, described, is_region, is_room
 from llm_planner.correction.requests import Intent, Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
+from llm_planner.language.compact.generator.lexicon import CONTAINERS, SURFACES
 from llm_planner.plan.edits import Operation, Scope
 from llm_planner.world.names import the
+from llm_planner.world.predicates import is_container
+from llm_planner.world.scene import SceneObject
 
 _ACTED_ON = ("push", "press", "move", "open", "close", "wipe", "sweep", "shove", "tip", "follow", "go", "put", "slide",
              "click")  # fmt: skip
 _FORBIDDEN = ("do not", "never", "leave", "let")
+_DISMISSED = "never mind"
 
 
 def other_thing(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
@@ -70,14 +74,30 @@ def _is_target(request: Request, situation: Situation) -> bool:
         return not _is_taken(request.instead_of, situation)
     things = same_kind(request.thing, about, situation)
     goals = [item for name in targets for item in same_kind(request.thing, name, situation)]
+    if list(things) == goals and len(goals) == 1 and situation.scene.held:
+        _raise_either(things[0], situation)
     if things and goals and situation.scene.held:
         options = [the(item.name) for item in (*things, *goals)]
         raise UnclearError(f"Which one do you mean by “{request.thing}”: {' or '.join(options)}?", options)
+    found = candidates(request.thing, situation.scene, situation.viewpoint)
+    holds_another = situation.scene.held and targets and not things and not goals
+    if holds_another and len(found) == 1 and found[0].kind in (*CONTAINERS, *SURFACES):
+        _raise_either(found[0], situation)
     return bool(goals) and not things
+
+
+def _raise_either(item: SceneObject, situation: Situation) -> None:
+    """Raises UnclearError: what is held may go to the thing, or the thing be taken instead; "the blue bowl", said with
+    the mug in hand."""
+    name, held = the(item.name), the(situation.scene.held)
+    options = (f"put it {'in' if is_container(item) else 'on'} {name}", f"take {name}")
+    raise UnclearError(f"Does {held} go to {name}, or shall I take {name} instead of it?", options)
 
 
 def other_target(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
     """Of a thing that no errand takes, or of several at once, it is something new to do."""
+    if not (request.target or request.instead_of or request.relation):
+        raise UnclearError(f"Where shall I put {the(situation.scene.held) if situation.scene.held else 'it'} down?")
     several = bool(request.thing) and described(request.thing, situation.scene).plural
     if several or (request.thing and not _is_taken(request.thing, situation)):
         _check_for_now(request)
@@ -100,7 +120,12 @@ def _is_taken(words: str, situation: Situation) -> bool:
 def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
     """What no errand takes can only be left alone: that is a rule."""
     left_out = "out" in request.text.split()  # that is the plan's affair
-    forbidden = request.text.startswith(_FORBIDDEN) and not left_out and not is_room(request.thing, situation.scene)
+    forbidden = (
+        request.text.startswith(_FORBIDDEN)
+        and not request.text.startswith(_DISMISSED)
+        and not left_out
+        and not is_room(request.thing, situation.scene)
+    )
     if forbidden and not (is_rest(request.thing) or request.relation) and not _is_taken(request.thing, situation):
         return add_rule(request, situation, sources)
     return skip(request, situation)

@@ -31,7 +31,8 @@ def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
     if gap := _gap(request, situation):
         return gap
     if request.direction in _HIGHER and _is_of_another(request, situation):
-        return height_or_clearance(replace(request, intent=Intent.HEIGHT, sense=_HIGHER[request.direction]), situation)
+        of_thing = replace(request, thing=request.thing or request.about, about="")
+        return height_or_clearance(replace(of_thing, intent=Intent.HEIGHT, sense=_HIGHER[request.direction]), situation)
     _check_subject(request, situation)
     if request.direction == "more":
         return _same_again(request, situation)

@@ -30,12 +30,17 @@ _GIVING = re.compile(
 )
 _CALLING = re.compile(rf"\b(?:{ways('calling')}) (?=@\d)")
 _LITTLE = frozenset(("bit of a", "little", "tiny", "small", "wee", "slight"))
-_ADDED = r"(?:(?:and )?(?:then|also|plus|oh and|and|finally|lastly|next|after that|afterwards)(?: ,)? )"
+_ADDED = (
+    r"(?:(?:and )?(?:then|also|plus|oh and|and|finally|lastly|next|after that|afterwards|one more thing|another thing)"
+    r"(?: ,)? )"
+)
 _AUX = (
     r"(?:needs to|wants to|should|must|has to|ought to|is to|is supposed to|is meant to|could|can|may|might) "
-    r"(?:go|be|come|end up|sit)"
+    r"(?:go|be|come|end up|sit)|goes|belongs"
 )
-_GOES = rf"(?P<thing>#\d+) (?:also |then )?{_AUX} (?P<where>(?:in|on|at|to|next|beside|by|under|behind|inside)\b.*?)"
+_GOES = (
+    rf"(?P<thing>#\d+) (?:also |then )?(?:{_AUX}) (?P<where>(?:in|on|at|to|next|beside|by|under|behind|inside)\b.*?)"
+)
 _TOO = r"(?P<end> (?:too|as well|also|afterwards))(?: ,? ?when you are (?:done|finished|through))?"
 _ALSO_GOES = re.compile(rf"^(?P<lead>{_ADDED}){_GOES}$|^{_GOES.replace('P<', 'P<other_')}{_TOO}$")
 _OPPOSITES = {"slow": "fast", "fast": "slow", "quick": "slow", "gentle": "rough", "careful": "hasty", "high": "low",
@@ -43,6 +48,20 @@ _OPPOSITES = {"slow": "fast", "fast": "slow", "quick": "slow", "gentle": "rough"
 _NOT_ENOUGH = re.compile(
     rf"\bnot (?:quite |nearly |really |yet |anywhere near )*(?P<verb>(?:\w+ing )?(?:it |that |this )?)"
     rf"(?P<how>{'|'.join(_OPPOSITES)})(?:ly)? enough\b(?: yet| still)?"
+)
+_WHERE = r"in|on|into|onto|beside|next to|behind|in front of|to the (?:left|right) of|to|at"
+_ALSO_TO = re.compile(
+    rf"^(?:(?:oh )?and |also |plus ){{0,2}}(?P<thing>#\d+)(?P<too>(?: ,)? (?:too|as well|also))?(?: ,)?(?: but)? "
+    rf"(?P<where>(?:{_WHERE}) [#@%]\d+)$"
+)
+_NOT_BUT = re.compile(rf"^(?:no , )?not (?:{_WHERE}) (?P<thing>#\d+)(?: ,)?(?: but)? (?P<where>{_WHERE}) it$")
+_NOT_THROUGH = re.compile(r"^(?:no , )?not (?=(?:through|via|across|past) )")
+_NOT_TOO = re.compile(
+    r"\b(?P<more>faster|quicker|slower|higher|lower|further|closer)(?: ,)?(?: but)? not (?:too|that|so) "
+    r"(?:much|fast|quick|slow|high|low|far|close)(?:ly)?\b"
+)
+_ON_A_SIDE = re.compile(
+    r"\bthe (?P<what>one|thing|block|bowl|mug|plate|vase|cup|parcel) on the (?P<side>left|right)(?! (?:of|side)\b)"
 )
 _SIDE = re.compile(r"left(?! (?:where|there|alone|be|as|out|until|till|in|untouched|for|to last)\b)")  # no leaving
 
@@ -52,6 +71,9 @@ def plainly(text: str) -> str:
     fast."""
     text = _UNWANTED.sub(lambda found: _negated(found, plain_gerund(found["verb"]) or plain_past(found["verb"])), text)
     text = _BEING.sub(lambda found: _asked(found, plain_gerund(found["verb"])), text)
+    text = _ON_A_SIDE.sub(r"the \g<side> \g<what>", text)
+    text = _NOT_TOO.sub(r"a bit \g<more>", text)
+    text = _NOT_THROUGH.sub("do not go ", text)
     text = _NOT_ENOUGH.sub(lambda found: f"{found['verb']}too {_OPPOSITES[found['how']]}", text)
     return tidy(_WISH.sub(lambda found: _asked(found, plain_past(found["verb"])), text))
 
@@ -61,7 +83,8 @@ def plainly_of_things(text: str) -> str:
     for pattern in (_CLEFT, _WANTED, _PASSIVE):
         text = pattern.sub(_done_to, text)
     text = _CALLING.sub("go to ", text)
-    text = _ALSO_GOES.sub(_put, text)
+    text = _NOT_BUT.sub(r"\g<where> \g<thing>", _ALSO_GOES.sub(_put, text))
+    text = _ALSO_TO.sub(_put_as_well, text)
     text = _DOING.sub(lambda found: plain_gerund(found["verb"]) or found[0], text)
     return tidy(_GIVING.sub(_given, text))
 
@@ -89,6 +112,12 @@ def _put(found: re.Match[str]) -> str:
     thing, where = found["thing"] or found["other_thing"], found["where"] or found["other_where"]
     verb = "bring" if re.search(r"@\d", where) else "put"
     return f"{found['lead'] or ''}{verb} {thing} {where}{found['end'] or ''}"
+
+
+def _put_as_well(found: re.Match[str]) -> str:
+    if not (found["too"] or found[0].startswith(("and ", "also ", "plus ", "oh and "))):
+        return found[0]
+    return f"also {'bring' if '@' in found['where'] else 'put'} {found['thing']} {found['where']}"
 
 
 def _given(found: re.Match[str]) -> str:

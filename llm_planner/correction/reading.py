@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from llm_planner.correction.believable import believable
+from llm_planner.correction.clause_reader import FREE
 from llm_planner.correction.clauses import normal
-from llm_planner.correction.requests import OF_MOTION
 from llm_planner.correction.rule_reader import read_by_rules
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.slips import unknown
@@ -60,8 +60,10 @@ class CorrectionReader:
         return replace(edit, operations=operations, words=words)
 
     def _by_other(self, words: str, situation: Situation, asked: Edit | None) -> Edit | None:
-        """What the other reader makes of it; where the rules have `asked`, only what is clear to it, and no change of
-        all motion where they read one of a thing's."""
+        """What the other reader makes of it; where the rules have `asked`, only what is clear to it, and nothing where
+        they have understood all of it."""
+        if asked is not None and _is_understood(words, situation):
+            return asked
         if self.other is None:
             return asked
         try:
@@ -70,9 +72,7 @@ class CorrectionReader:
             if asked is None:
                 raise
             return asked
-        unclear = read.asks or not read.operations
-        too_wide = any(map(_is_of_all_motion, read.operations)) and _is_of_a_thing(words, situation)
-        return asked if asked is not None and (unclear or too_wide) else read
+        return asked if asked is not None and (read.asks or not read.operations) else read
 
     def _sources(self, situation: Situation) -> Sources | None:
         if self.sources is not None or self.model is None:
@@ -80,14 +80,10 @@ class CorrectionReader:
         return sources_with(self.model, tuple(situation.skills.values()), situation.viewpoint)
 
 
-def _is_of_all_motion(operation: Operation) -> bool:
-    return isinstance(operation, Adjust) and not operation.step
-
-
-def _is_of_a_thing(words: str, situation: Situation) -> bool:
-    """Whether the rules read a change of how a thing is moved."""
-    requests = read_requests(words, situation.scene) or ()
-    return any(request.intent in OF_MOTION and request.thing for request in requests)
+def _is_understood(words: str, situation: Situation) -> bool:
+    """Whether the rules have read every word of it: one request, of a phrase without free words or anything beside."""
+    requests = read_requests(words, situation.scene, situation.asked is not None) or ()
+    return len(requests) == 1 and requests[0].intent not in FREE and "," not in normal(words)
 
 
 def _held_at_nothing(operation: Operation) -> Operation:

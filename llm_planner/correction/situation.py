@@ -86,4 +86,4 @@ def situation_of(state: Execution, edits: tuple[Edit, ...] = (), asked: Clarify 
     """That of an execution which has seen a scene; `edits` were applied to it, the newest last."""
     assert state.scene is not None
     skills = state.interpreter.program.skills
-    return Situation(state.plan, state.scene, skills, state.viewpoint, state.version, state.origins, edits, asked)
+    return Situation(state.plan, state.scene, skills, state.viewpoint, state.version, state.places_before, edits, asked)

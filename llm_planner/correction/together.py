@@ -12,7 +12,7 @@ _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 _QUANTITIES = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE, Intent.DISTANCE, Intent.DURATION)
 _ORDERING = (Intent.FIRST, Intent.LAST)
 _GIVING_UP = tuple(f"do not {verb} " for verb in ("take", "pick", "grab", "get", "fetch", "bring", "use"))
-_LISTED = (*OF_MOTION, Intent.SKIP, Intent.FIRST, Intent.LAST)
+_LISTED = (*OF_MOTION, Intent.SHIFT, Intent.SKIP, Intent.FIRST, Intent.LAST)
 
 
 def together(found: Sequence[Request]) -> tuple[Request, ...]:

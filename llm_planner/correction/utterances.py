@@ -30,6 +30,7 @@ _MOST_PARTS = 8
 _ASIDE = 20  # what an aside costs: less readily taken than any request
 _REASON = re.compile(rf"(?:{ways('reason')})")
 _REPAIR = re.compile(rf" ,? ?(?:(?:{ways('repair')})(?: ,)+|(?:{ways('sure repair')}))(?: ,)? ")
+_REPAIRED = re.compile(rf"^(?:(?:{ways('sure repair')})(?: ,)? )+")  # "left, sorry, I mean right"
 _SUBJECTS = frozenset(
     re.findall(
         r"\w+",
@@ -45,7 +46,7 @@ _TELLING = (frozenset(COMMANDS) - _HARMLESS) | frozenset(
         r"\w+",
         "faster slower quicker skip undo wait hold continue resume cancel forget remember stop left right up down "
         "forward back higher lower closer nearer further farther other way direction before after first then last next "
-        "again also instead never always only",
+        "again also instead never always only ask",
     )
 )
 
@@ -108,7 +109,7 @@ class _Reader:
         found = _REPAIR.search(text)
         if found is None:
             return None
-        before, after = tidy(text[: found.start()]), tidy(text[found.end() :])
+        before, after = tidy(text[: found.start()]), tidy(_REPAIRED.sub("", text[found.end() :]))
         if not before or not bare(before)[-1] or not after:
             return None
         for candidate in mended(before, after):

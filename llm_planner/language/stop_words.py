@@ -46,6 +46,9 @@ _SPOKEN_OF = frozenset(
 )
 _ELSE = (("stop", "worrying"), ("stop", "by"), ("stop", "off"), ("stop", "over"), ("stop", "sign"), ("stop", "light"),
          ("stop", "watch"))  # fmt: skip
+_A_MOMENT = re.compile(
+    r"stop for (?:just )?(?:a|one|half a) (?:moment|minute|min|second|sec|bit|while|tick|breather)\b"
+)
 
 
 def is_stop(text: str) -> bool:
@@ -82,7 +85,7 @@ def _begins(words: list[str]) -> bool:
     """Whether they begin with a stop word, but for what people say before it."""
     while words and words[0] in _FILLERS:
         words = words[1:]
-    if not words or tuple(words[:2]) in _ELSE:
+    if not words or tuple(words[:2]) in _ELSE or _A_MOMENT.match(" ".join(words)):
         return False
     if words[0] == "cancel" and not _UNDONE & set(words[1:4]):
         return not words[1:] or words[1] in _CANCELLED or (words[1] == "the" and bool(_WORK & set(words[2:3])))

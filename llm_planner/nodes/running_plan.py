@@ -83,8 +83,8 @@ class Running:
             version=state.version,
             edits=list(map(edit_to_text, self.edits[-MOST_EDITS:])),
             constraints=list(map(constraint_to_msg, state.plan.constraints)),
-            things=list(state.origins),
-            origins=[Point(x=x, y=y, z=z) for x, y, z in state.origins.values()],
+            things=list(state.places_before),
+            origins=[Point(x=x, y=y, z=z) for x, y, z in state.places_before.values()],
         )
 
 

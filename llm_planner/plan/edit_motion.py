@@ -18,6 +18,8 @@ from llm_planner.world.names import the
 from llm_planner.world.places import Viewpoint
 from llm_planner.world.scene import Scene, SceneObject, Vector3
 
+SMALLEST_RISE = 0.005  # [m] of an offset that is told as one up or down
+
 
 def shifted(state: Execution, shift: Shift, scene: Scene) -> Execution:
     """With the step under way, or else the next, done so far to the side; raises EditError where that is too far.
@@ -124,7 +126,9 @@ def _check_effects(state: Execution, step: PlanStep, scene: Scene) -> None:
     lost = [goal for goal in goals if goal.atom.predicate in ("in", "on") and not goal.holds(ends)]
     if lost:
         name, container = (str(word) for word in lost[0].words[:2])
+        rise = state.manner.offset_of(step.id)[2]
+        where = "to the side" if abs(rise) < SMALLEST_RISE else "up" if rise > 0 else "down"
         raise EditError(
-            f"so far to the side {the(name)} would not be {lost[0].atom.predicate} {the(container)} any more; "
+            f"so far {where} {the(name)} would not be {lost[0].atom.predicate} {the(container)} any more; "
             "say less, or where it is to go instead"
         )

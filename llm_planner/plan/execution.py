@@ -76,7 +76,9 @@ def advance(state: Execution, event: Event) -> Transition:
 
 def _observed(state: Execution, scene: Scene) -> Transition:
     watch = state.watch.see(scene)
-    state = replace(state, scene=scene, origins={**state.origins, **lying(scene)}, watch=watch)
+    lies = lying(scene)
+    places = {**lies, **state.first_places}
+    state = replace(state, scene=scene, origins={**state.origins, **lies}, first_places=places, watch=watch)
     if watch.broken:
         return _interrupted(state, told_broken(watch))
     if state.phase is Phase.READY:

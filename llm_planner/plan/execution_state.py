@@ -65,8 +65,8 @@ class Execution:
 
     `queue` are steps to do before the program is asked for its next. `goals` must hold at the end, by what has been
     done so far, and `wanted` are those of the whole plan as they were foreseen; `origins` is where each object last lay
-    by itself [m, base frame]; `watch` has read every scene; `permit` is asked before each step; `end` is how it ended,
-    once it has. `manner` is how the person wants its motion to be, `version` how often the plan was edited, `last_id`
+    by itself and `first_places` where it lay when it was first seen [m, base frame]; `watch` has read every scene;
+    `permit` is asked before each step; `end` is how it ended, once it has. `manner` is how the person wants its motion to be, `version` how often the plan was edited, `last_id`
     the highest number that an edit called a step by, `before` the state that the last edit changed.
     """
 
@@ -81,6 +81,7 @@ class Execution:
     goals: tuple[Goal, ...] = ()
     wanted: tuple[Goal, ...] = ()
     origins: Mapping[str, Vector3] = field(default_factory=dict)
+    first_places: Mapping[str, Vector3] = field(default_factory=dict)
     repairs: int = 0
     watch: Watch = UNWATCHED
     permit: Permit = permit_all
@@ -89,6 +90,13 @@ class Execution:
     version: int = 0
     last_id: int = 0
     before: Execution | None = None
+
+    @property
+    def places_before(self) -> Mapping[str, Vector3]:
+        """Where each thing goes back to [m, base frame]: what is held where it was taken, all else where it lay before
+        anything was done."""
+        held = self.scene.held if self.scene else ""
+        return {name: self.origins[name] if name == held else place for name, place in self.first_places.items()}
 
 
 def start_execution(

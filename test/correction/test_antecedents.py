@@ -33,6 +33,13 @@ def test_of_a_room_there_is_in_it(in_house) -> None:
     assert found.text == "do not go in the office"
 
 
+def test_whose_errand_is_to_be_left_out_may_be_named_before(in_house) -> None:
+    scene = in_house(1).scene
+    found = with_antecedent(Request(Intent.SKIP_THIS), "Anna is not there today, skip her", scene)
+    assert (found.intent, found.thing) == (Intent.SKIP, "anna")
+    assert with_antecedent(Request(Intent.SKIP_THIS), "Anna is not there, skip it", scene).intent is Intent.SKIP_THIS
+
+
 def test_what_is_to_be_left_out_may_be_named_before(at_table) -> None:
     skip = Request(Intent.SKIP, thing="that")
     assert with_antecedent(skip, "the mug is broken, skip that", at_table(1).scene).thing == "the mug"

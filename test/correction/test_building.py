@@ -103,6 +103,19 @@ def test_another_thing_as_well_is_the_errand_under_way_after_it(built, at_table)
     assert "The mug is part of the plan already. What should be done with it" in question(planned)
 
 
+def test_a_bowl_said_with_something_in_hand_may_be_taken_or_filled(built, at_table) -> None:
+    asked = built(at_table(4, "mug"), Request(Intent.OTHER_THING, thing="the blue bowl"))
+    assert "Does the mug go to the blue bowl, or shall I take the blue bowl instead of it" in question(asked)
+    assert asked[0].options == ("put it in the blue bowl", "take the blue bowl")
+    holding = at_table(2, "red block")
+    assert built(holding, Request(Intent.OTHER_THING, thing="the blue bowl")) == (Rebind("2", "object", "blue bowl"),)
+
+
+def test_a_thing_that_is_dismissed_is_not_forbidden(built, at_table) -> None:
+    asked = built(at_table(1), Request(Intent.SKIP, thing="the vase", text="never mind the vase"))
+    assert "Nothing that is left to do is about “the vase”" in question(asked)
+
+
 def test_what_is_new_is_done_once_and_no_lesson(built, at_table) -> None:
     always = Request(
         Intent.OTHER_TARGET, thing="vases", target="the bowl", relation="in", text="put vases away", scope=Scope.ALWAYS
@@ -129,6 +142,8 @@ def test_what_is_new_is_done_once_and_no_lesson(built, at_table) -> None:
         (Request(Intent.DURATION), "No step ahead has a time that could be changed"),
         (Request(Intent.DISTANCE, text="place", thing="the vase"), "No step ahead about “the vase” has a distance"),
         (Request(Intent.AGAIN), "Nothing of the plan is finished yet"),
+        (Request(Intent.OTHER_TARGET), "Where shall I put the red block down?"),
+        (Request(Intent.ADD), "What should I do besides? Please say it as a command"),
         (Request(Intent.OTHER_TARGET, relation="in", target="the purple bowl"),
          "I see nothing here that is “the purple bowl”"),
         (Request(Intent.OTHER_TARGET, relation="in", target="the green bowl"), "That is how it is planned already"),

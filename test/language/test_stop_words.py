@@ -25,7 +25,7 @@ def test_a_person_who_says_this_is_obeyed_at_once(text):
         "", "   ", "?!", "put the red block in the bowl", "don't stop", "never stop stacking",
         "push the mug until it stops",
         "pick up the block by the stop sign", "hold the red block", "stay tuned", "please", "now put it back",
-        "the robot should stand the mug up",
+        "the robot should stand the mug up", "stop for a moment", "can you stop for just a second",
     ],
 )  # fmt: skip
 def test_this_is_an_ordinary_command(text):

@@ -322,8 +322,12 @@ def test_a_step_that_has_just_ended_becomes_no_other(settling):
 def test_what_is_put_into_something_is_not_shifted_out_of_it(started):
     told = started()
     told.step()
-    with pytest.raises(EditError, match="the red block would not be in the green bowl any more; say less"):
+    with pytest.raises(
+        EditError, match="so far to the side the red block would not be in the green bowl any more; say less"
+    ):
         edit(told, Shift((0.0, 0.1, 0.0)))
+    with pytest.raises(EditError, match="so far up the red block would not be in the green bowl"):
+        edit(told, Shift((0.0, 0.0, 0.1)))
 
 
 def test_an_offset_counts_when_the_step_is_judged(started):

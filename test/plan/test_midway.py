@@ -29,6 +29,13 @@ def test_what_steps_before_have_done_is_so(at):
     assert [step.status.value for step in state.plan.steps] == ["done", "done", "running", "pending"]
 
 
+def test_what_was_put_down_goes_back_to_where_it_lay_at_first_and_what_is_held_to_where_it_was_taken(at, scene):
+    first = {item.name: item.position for item in scene.objects}
+    assert at("3").places_before == first
+    assert at("3").origins["red block"] != first["red block"]
+    assert at("3", "green block").places_before["green block"] == first["green block"]
+
+
 def test_in_the_middle_of_a_step_something_may_be_in_the_gripper(at):
     assert at("1", "red block").scene.held == "red block"
 
