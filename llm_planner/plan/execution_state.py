@@ -66,8 +66,9 @@ class Execution:
     `queue` are steps to do before the program is asked for its next. `goals` must hold at the end, by what has been
     done so far, and `wanted` are those of the whole plan as they were foreseen; `origins` is where each object last lay
     by itself and `first_places` where it lay when it was first seen [m, base frame]; `watch` has read every scene;
-    `permit` is asked before each step; `end` is how it ended, once it has. `manner` is how the person wants its motion to be, `version` how often the plan was edited, `last_id`
-    the highest number that an edit called a step by, `before` the state that the last edit changed.
+    `permit` is asked before each step; `end` is how it ended, once it has. `manner` is how the person wants its motion
+    to be, `version` how often the plan was edited, `last_id` the highest number that an edit called a step by, `before`
+    the state that the last edit changed.
     """
 
     plan: Plan
