@@ -105,6 +105,20 @@ def test_left_too_far_back_a_bit(arm):
     assert (x, y) == pytest.approx((0.5, -0.2 + 0.02), abs=0.015)
 
 
+def test_what_has_been_put_away_can_be_put_back_where_it_lay(arm):
+    laid_out(arm, "red block", "green bowl", "vase")
+    x, y, _ = arm.scene.find("vase").position
+    running = arm.start("move the vase, then put the block in the bowl")
+    arm.wait(lambda: arm.plan.steps[1].status == PlanStep.RUNNING)
+    said(arm, "half speed")  # so that the words come in time on a slow machine, too
+    arm.wait(lambda: arm.plan.steps[1].status == PlanStep.DONE)
+    said(arm, "put the vase back where it was")
+    said(arm, "full speed")
+    finished(arm, running)
+    assert arm.scene.find("vase").position[:2] == pytest.approx((x, y), abs=0.02)
+    assert in_(arm.scene, "red block", "green bowl")
+
+
 def test_no_the_blue_one_after_the_grasp_puts_the_red_one_back(arm):
     laid_out(arm)
     x, y, _ = arm.scene.find("red block").position
