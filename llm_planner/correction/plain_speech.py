@@ -60,6 +60,7 @@ _NOT_TOO = re.compile(
     r"\b(?P<more>faster|quicker|slower|higher|lower|further|closer)(?: ,)?(?: but)? not (?:too|that|so) "
     r"(?:much|fast|quick|slow|high|low|far|close)(?:ly)?\b"
 )
+_UNTIL = re.compile(r"^(?P<until>until .+?) , (?P<rule>(?:stay|keep|do not|never|avoid) .+)$")
 _ON_A_SIDE = re.compile(
     r"\bthe (?P<what>one|thing|block|bowl|mug|plate|vase|cup|parcel) on the (?P<side>left|right)(?! (?:of|side)\b)"
 )
@@ -71,6 +72,7 @@ def plainly(text: str) -> str:
     fast."""
     text = _UNWANTED.sub(lambda found: _negated(found, plain_gerund(found["verb"]) or plain_past(found["verb"])), text)
     text = _BEING.sub(lambda found: _asked(found, plain_gerund(found["verb"])), text)
+    text = _UNTIL.sub(r"\g<rule> \g<until>", text)
     text = _ON_A_SIDE.sub(r"the \g<side> \g<what>", text)
     text = _NOT_TOO.sub(r"a bit \g<more>", text)
     text = _NOT_THROUGH.sub("do not go ", text)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Set
 from functools import lru_cache
 
 from llm_planner.correction.amounts import NUMBER_WORDS, UNITS
@@ -17,6 +18,7 @@ from llm_planner.world.scene import Scene
 
 _USUAL = {"teh": "the", "hte": "the", "adn": "and", "nad": "and", "ot": "to"}
 SHORTEST = 4  # letters; a shorter word is too near to too many others
+_NO_VOWEL = re.compile(r"(?!tsk|hmm|mhm|mmm|shh|psh|pst|brr|grr|pff|hmf)[b-df-hj-np-tv-xz]{3}")  # but "skp" is none
 
 
 @lru_cache(maxsize=1)
@@ -40,7 +42,7 @@ def corrected(text: str, scene: Scene) -> str:
     rooms = scene.building.names if scene.building else ()
     names = {part for name in (*scene.names, *rooms) for part in name.lower().split()}
     known = _fixed_words() | names
-    return tidy(" ".join(_right(word, known) for word in text.split()))
+    return tidy(" ".join(_right(word, known, names) for word in text.split()))
 
 
 @lru_cache(maxsize=1)
@@ -51,18 +53,21 @@ def _fixed_words() -> frozenset[str]:
     return known_words() | words_in_manners() | frozenset((*COLOR_NAMES, *UNITS, *NUMBER_WORDS, *places, *commands))
 
 
-def _right(word: str, known: Iterable[str]) -> str:
+def _right(word: str, known: Iterable[str], names: Set[str]) -> str:
+    """Of several words that it may be, that in the name of something here."""
     if word in _USUAL:
         return _USUAL[word]
     if (
-        len(word) < SHORTEST
+        (len(word) < SHORTEST and not _NO_VOWEL.fullmatch(word))
         or not word.isalpha()
         or word in known
         or word in english()
         or word.removesuffix("s") in known
     ):
         return word
-    near = {other for other in known if other[:1] == word[:1] and one_slip(word, other)}
+    least = SHORTEST if len(word) < SHORTEST else 0
+    near = {other for other in known if other[:1] == word[:1] and len(other) >= least and one_slip(word, other)}
+    near = near & names or near
     return near.pop() if len(near) == 1 else word
 
 

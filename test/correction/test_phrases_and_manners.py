@@ -75,4 +75,6 @@ def test_a_slip_of_the_finger_is_put_right_where_one_word_is_meant(at_table) -> 
     assert one_slip("slwoer", "slower")
     assert one_slip("litle", "little")
     assert not one_slip("left", "lift up")
+    assert corrected("skp the mug", at_table().scene) == "skip the mug"
+    assert corrected("tsk , the gren one", at_table().scene) == "tsk , the green one"
     assert corrected("slwoer wiht the muug , thanks", at_table().scene).startswith("slower wiht the mug")

@@ -32,6 +32,7 @@ def test_the_form_with_ing_of_a_verb(form, verb) -> None:
         ("i do not want you going near the vase", "do not go near the vase"),
         ("i would rather you sang", "i would rather you sang"),  # no verb of a robot's work
         ("that is not high enough", "that is too low"),
+        ("until it is done , stay away from the vase", "stay away from the vase until it is done"),
         ("you are not quite going fast enough yet", "you are going too slow"),
         ("not far enough", "not far enough"),
         ("go left", "go left"),
