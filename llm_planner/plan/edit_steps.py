@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -17,7 +18,7 @@ from llm_planner.plan.unroll import Forecast, look_ahead
 from llm_planner.privileges.policy import Verdict
 from llm_planner.program.checker import check_program
 from llm_planner.program.interpreter import Interpreter, SkillCall
-from llm_planner.program.problems import ProgramError
+from llm_planner.program.problems import Problem, ProgramError
 from llm_planner.world.places import BEHIND
 from llm_planner.world.scene import Scene
 
@@ -41,7 +42,7 @@ def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
     ahead = tuple(step for step in draft.ahead if task is None or step.id != task.step.id)
     start = predict(scene, task.goals) if task else scene
     interpreter = _interpreter(state, ahead, start) if ahead else state.interpreter
-    forecast = _foreseen(state, interpreter, start) if ahead else Forecast((), start, (), True)
+    forecast = _foreseen(state, interpreter, start, ahead) if ahead else Forecast((), start, (), True)
     steps = tuple(
         replace(new, id=old.id, line=new.line, message=old.message)
         for old, new in zip(ahead, forecast.steps, strict=True)
@@ -93,19 +94,28 @@ def _interpreter(state: Execution, ahead: Sequence[PlanStep], scene: Scene) -> I
     try:
         return Interpreter(check_program(text, tuple(skills.values()), scene), state.viewpoint)
     except ProgramError as error:
-        raise _of_steps(error) from error
+        raise _of_steps(error, ahead) from error
 
 
-def _foreseen(state: Execution, interpreter: Interpreter, start: Scene) -> Forecast:
+def _foreseen(state: Execution, interpreter: Interpreter, start: Scene, ahead: Sequence[PlanStep]) -> Forecast:
     try:
         return look_ahead(interpreter, start, state.viewpoint, rehearse=True, lay=state.origins)
     except ProgramError as error:
-        raise _of_steps(error) from error
+        raise _of_steps(error, ahead) from error
 
 
-def _of_steps(error: ProgramError) -> EditError:
-    """The same in words that do not speak of lines of a program that the person never saw."""
-    told = dict.fromkeys(problem.message for problem in error.problems)
+def _of_steps(error: ProgramError, ahead: Sequence[PlanStep]) -> EditError:
+    """The same in words that speak of steps, each a line of a program that the person never saw."""
+
+    def said(problem: Problem) -> str:
+        if not 1 <= problem.line <= len(ahead):
+            return problem.message
+        step = ahead[problem.line - 1]
+        return re.sub(
+            rf"^{step.skill}\b|^", lambda found: f"{step}{'' if found[0] else ': '}", problem.message, count=1
+        )
+
+    told = dict.fromkeys(map(said, error.problems))
     return EditError(f"the rest of the plan could not be done then: {'; '.join(told)}")
 
 

@@ -67,6 +67,8 @@ def plan_remainder(
     """
     failed = left.reason is EndReason.FAILED
     text = _branch(left, scene, skills, viewpoint) if failed else _decoded(left, scene, skills, viewpoint, limits)
+    if not text:
+        raise ImpossibleError("Nothing would be left to do then.")
     interpreter = Interpreter(check_program(text, skills, scene), viewpoint)
     return Planned(make_plan(left.plan.command, interpreter, scene, viewpoint), interpreter, tree=left.tree)
 

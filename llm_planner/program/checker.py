@@ -247,9 +247,9 @@ class _Walk:
         self.calls[PossibleCall(node.lineno, skill.name, tuple({**given, **left_out}.items()))] = None
         wants = {condition.atom.predicate for condition in skill.preconditions if not condition.atom.negated}
         if "empty" in wants and self._state.holding is True:
-            self._inference.add(node, f"{skill.name}: something is in the gripper already here; put it down first")
+            self._inference.add(node, f"{skill.name}: something is in the gripper already; put it down first")
         if "holding" in wants and self._state.holding is False:
-            self._inference.add(node, f"{skill.name}: nothing is in the gripper here; pick something up first")
+            self._inference.add(node, f"{skill.name}: nothing is in the gripper; pick something up first")
         if skill.fills_gripper:
             self._state.holding = True
         elif skill.empties_gripper:

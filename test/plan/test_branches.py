@@ -105,6 +105,14 @@ def test_a_branch_that_would_break_a_constraint_is_not_taken(sampled, table_skil
         go_on(run.state, anew, run.robot.scene)
 
 
+def test_a_remainder_in_which_nothing_is_to_be_done_is_no_plan(sampled, table_skills):
+    run, tree = sampled({1: slips, 2: slips}, RED + GREEN)
+    run.to_the_end()
+    nothing = replace(remainder_of(run.state, tree), reason=EndReason.REPLAN, goals=())
+    with pytest.raises(ImpossibleError, match=r"Nothing would be left to do then\."):
+        plan_remainder(nothing, run.robot.scene, table_skills)
+
+
 def test_where_there_is_no_other_way_the_person_hears_of_the_failure_only(sampled, table_skills):
     run, tree = sampled({1: slips, 2: slips}, RED + GREEN)
     run.to_the_end()

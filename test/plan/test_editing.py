@@ -142,7 +142,9 @@ def test_an_order_that_cannot_be_done_is_refused_and_the_plan_goes_on_as_it_was(
     told = started()
     told.step()
     before = told.state
-    with pytest.raises(EditError, match=r"the rest of the plan could not be done then: .*put it down first"):
+    with pytest.raises(
+        EditError, match=r"could not be done then: pick\(.blue block.\): something is in the grip.*put it down"
+    ):
         edit(told, Move(("3", "4"), "2"))
     assert told.state is before
     assert finished(told).reason.outcome is Outcome.DONE

@@ -185,7 +185,7 @@ def test_a_person_is_told_of_without_an_article():
         ),
         ('pick_up("mug")', "the mug is in another room; go there first"),
         ('go_to("Anna")\npick_up("Anna")', "Anna is nothing that can be picked up"),
-        ("drop_off()", "nothing is in the gripper here"),
+        ("drop_off()", "nothing is in the gripper"),
         ("go_to(3)", "destination must be a room, a person or an object, not 3"),
         ('go_to(position("mug"))', "destination must be a room, a person or an object, not a point"),
         ('pick("mug")', "pick"),

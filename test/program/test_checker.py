@@ -26,7 +26,7 @@ def test_every_problem_is_reported_at_once_with_its_place_and_a_way_out(problems
     ]
     assert 'there is no "red blok" here (did you mean "red block"?); the scene holds: red block, green' in found[0]
     assert "place_in has no parameter 'dist'; write place_in(object)" in found[1]
-    assert "nothing is in the gripper here; pick something up first" in found[2]
+    assert "nothing is in the gripper; pick something up first" in found[2]
     assert "'lft' is not a side (did you mean \"left\"?); choose one of: top, left, bottom, right, any" in found[3]
     assert "distance must be between 0.02 and 0.3 m, not 5" in found[4]
     assert "the variable 'y' has no value; defined here: nothing" in found[5]
@@ -143,10 +143,10 @@ BAD = {
     "x = len()\ngo_home()": "len takes 1 arguments, not 0",
     "x = max(objects(), default=1)\ngo_home()": "max has no parameter 'default'; it has: nothing",
     # the gripper, and loops
-    "place_on('red block')": "place_on: nothing is in the gripper here; pick something up first",
-    "pick('red block')\npick('blue block')": "pick: something is in the gripper already here; put it down first",
-    "pick('red block')\nopen_gripper()\nplace_on('blue block')": "nothing is in the gripper here",
-    "def f(b):\n    pick(b)\nf('red block')\nf('blue block')": "something is in the gripper already here",
+    "place_on('red block')": "place_on: nothing is in the gripper; pick something up first",
+    "pick('red block')\npick('blue block')": "pick: something is in the gripper already; put it down first",
+    "pick('red block')\nopen_gripper()\nplace_on('blue block')": "nothing is in the gripper",
+    "def f(b):\n    pick(b)\nf('red block')\nf('blue block')": "something is in the gripper already",
     "while True:\n    go_home()": "this loop never ends; give it a condition or a break",
     "x = 3": "the program calls no skill, so the robot would not move",
 }
