@@ -14,7 +14,7 @@ from llm_planner.correction.errands import (
     subject,
     subject_parameter,
 )
-from llm_planner.correction.references import UnclearError, the_thing
+from llm_planner.correction.references import UnclearError, candidates, described, the_thing
 from llm_planner.correction.requests import Request
 from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import Insert, Move, Operation, Remove
@@ -105,19 +105,32 @@ def again(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _as_well(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """What is done with a thing, or else was done last, with another one as well: "the vase too"."""
+    """What is done with a thing, or else was done last, with others as well: "the vase too"."""
     begun = [errand for errand in situation.errands if has_begun(errand)] or list(errands_ahead(situation)[:1])
     old = subject(begun[-1], situation) if begun else ""
     if not old:
         raise UnclearError(f"What should I do with {request.thing}? Nothing is being done with anything else.")
-    new = the_thing(request.thing, situation.scene, situation.viewpoint, old).name
-    if any(subject(errand, situation) == new for errand in errands_ahead(situation)):
-        raise UnclearError(f"{the(new).capitalize()} is part of the plan already. What should be done with it?")
     before = next_place(situation, begun[-1:])
     return tuple(
         Insert(step.skill, {name: new if value == old else value for name, value in step.arguments.items()}, before)
+        for new in _others(request.thing, old, situation)
         for step in begun[-1]
     )
+
+
+def _others(words: str, old: str, situation: Situation) -> list[str]:
+    """The thing that the words mean, or of several all that the plan has nothing to do with; raises UnclearError for
+    what it moves already."""
+    names = [item.name for item in candidates(words, situation.scene, situation.viewpoint, old)]
+    if names and described(words, situation.scene).plural:
+        spoken_of = {value for step in situation.plan.steps for value in step.arguments.values()}
+    else:
+        names = [the_thing(words, situation.scene, situation.viewpoint, old).name]
+        spoken_of = {subject(errand, situation) for errand in errands_ahead(situation)}
+    left = [name for name in names if name not in spoken_of]
+    if not left:
+        raise UnclearError(f"{the(names[0]).capitalize()} is part of the plan already. What should be done with it?")
+    return left
 
 
 def put_down_where_it_lay(situation: Situation) -> tuple[Operation, ...]:

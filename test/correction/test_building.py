@@ -101,6 +101,10 @@ def test_another_thing_as_well_is_the_errand_under_way_after_it(built, at_table)
         assert built(situation, Request(Intent.AGAIN, thing="the vase")) == into_bowl
     planned = built(at_table(1), Request(Intent.AGAIN, thing="the mug"))
     assert "The mug is part of the plan already. What should be done with it" in question(planned)
+    others = built(at_table(2, "red block"), Request(Intent.AGAIN, thing="all the other blocks"))
+    assert [one.arguments for one in others] == [{"object": "blue block"}, {"object": "green bowl"}]
+    both = built(at_table(1), Request(Intent.AGAIN, thing="mugs"))
+    assert "The mug is part of the plan already" in question(both)
 
 
 def test_a_bowl_said_with_something_in_hand_may_be_taken_or_filled(built, at_table) -> None:
