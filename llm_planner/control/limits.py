@@ -45,7 +45,7 @@ class LimitShare:
 
     velocity: float = 0.75
     acceleration: float = 0.6
-    braking: float = 0.75  # of the acceleration limit, to stop without a reference
+    braking: float = 0.85  # of the acceleration limit, to stop without a reference
     position_margin: float = 0.02  # [rad] kept from both ends
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from llm_planner.control import fallback
 from llm_planner.control.formulation import Bounds, Horizon, TrackingProblem, Weights
+from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import MpcController, Status
 from llm_planner.control.reference import JointState, MotionReference
@@ -114,7 +115,7 @@ def test_a_void_reference_brakes_to_rest_and_holds(robot: Any) -> None:
     assert robot.qpos == pytest.approx(plan.qpos[-1])
     assert robot.controller.statistics.status is Status.HOLDING
     assert plan.gripper_width == 0.03
-    assert np.max(robot.accelerations) <= 0.75 + 1e-6
+    assert np.max(robot.accelerations) <= LimitShare().braking + 1e-6
 
 
 def test_motion_goes_on_after_a_stop(robot: Any, arm: ArmKinematics) -> None:
