@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from llm_planner.correction.errands import (
     Errand,
     ahead,
@@ -21,6 +23,8 @@ from llm_planner.plan.edits import Insert, Move, Operation, Remove
 from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.skills.contract import Argument
 from llm_planner.world.names import the
+
+SAME_PLACE = 0.01  # [m] from where a thing lay that it still lies there
 
 
 def first(request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -80,15 +84,20 @@ def without(errand: Errand, situation: Situation) -> tuple[Operation, ...]:
 def put_back(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """What is held, or what was moved last, where it lay at first."""
     held = situation.scene.held
-    name = held or _moved_last(situation)
+    moved = _moved_last(situation)
+    name = held or moved
     if request.thing:
         name = the_thing(request.thing, situation.scene, situation.viewpoint, name).name
+    elif not name:
+        raise UnclearError("What should go back? Nothing has been moved yet.")
     if held and name != held:
         raise UnclearError(f"I still hold {the(held)}. Should I put that back, or {the(name)} when my hand is free?")
     if held:
         return without(next(errand for errand in errands_ahead(situation) if has_begun(errand)), situation)
     if name not in situation.origins:
         raise UnclearError(f"I do not know where {the(name)} lay before. Where should it go?")
+    if not moved and math.dist(situation.scene.find(name).position, situation.origins[name]) < SAME_PLACE:
+        raise UnclearError(f"{the(name).capitalize()} is where it lay already. What should go back?")
     before = _now(situation)
     return *_taking(name, situation, before), *_laying(name, situation, before)
 
@@ -167,7 +176,7 @@ def _now(situation: Situation) -> str:
 
 
 def _moved_last(situation: Situation) -> str:
-    """The thing that was put down last; raises UnclearError where none was."""
+    """The thing that was put down last, "" where none was."""
     done = [step for step in situation.plan.steps if step.status is StepStatus.DONE]
     for step in reversed(done):
         skill = situation.skills[step.skill]
@@ -175,7 +184,7 @@ def _moved_last(situation: Situation) -> str:
             return subject(situation.errand_of(step.id), situation)
         if any(atom.predicate in ("moved", "at", "on") for atom in skill.effects):
             return str(step.arguments[subject_parameter(skill)])
-    raise UnclearError("What should go back? Nothing has been moved yet.")
+    return ""
 
 
 def _waiting(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ...]:

@@ -182,6 +182,8 @@ def test_what_cannot_be_decided_is_a_question(built, at_table, request_, words) 
          "is put anywhere. What should go"),
         ([("wait", {"seconds": 5.0})], 1, "", Request(Intent.PUT_BACK),
          "What should go back? Nothing has been moved yet"),
+        ([("wait", {"seconds": 5.0})], 1, "", Request(Intent.PUT_BACK, thing="the vase"),
+         "The vase is where it lay already. What should go back"),
         ([("pick", {"object": "mug"})], 2, "", Request(Intent.SKIP_THIS), "Nothing of the plan is left to do"),
         ([("pick", {"object": "red block"})], 1,
          "", Request(Intent.OTHER_THING, instead_of="red one", negated=True),

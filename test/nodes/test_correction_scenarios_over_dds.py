@@ -111,7 +111,7 @@ def test_what_has_been_put_away_can_be_put_back_where_it_lay(arm):
     running = arm.start("move the vase, then put the block in the bowl")
     arm.wait(lambda: arm.plan.steps[1].status == PlanStep.RUNNING)
     said(arm, "half speed")  # so that the words come in time on a slow machine, too
-    arm.wait(lambda: arm.plan.steps[1].status == PlanStep.DONE)
+    arm.wait(lambda: arm.plan.steps[2].status == PlanStep.RUNNING)
     said(arm, "put the vase back where it was")
     said(arm, "full speed")
     finished(arm, running)
