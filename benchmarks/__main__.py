@@ -115,6 +115,29 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("scripts, disturbed and begun anew", lambda r: _least(r, "disturbed"), at_least(0.95), "≥ 0.95"),
         ],
     ),
+    "bench_skill_commands": (
+        [],
+        ["--commands", "1", "--skills", "push,pick", "--results", "runs/skill_commands_quick.jsonl"],
+        [
+            Figure(
+                "skills on commands, least success alone",
+                lambda r: min(row["alone"][row["mover"]]["rate"] for row in r["skills"]),
+                at_least(0.9),
+                "≥ 0.90",
+            ),
+            Figure(
+                "skills moved by a policy that is worse",
+                lambda r: float(
+                    sum(
+                        row["moves"] == "policy" and row["alone"]["difference"]["interval"][1] < 0
+                        for row in r["skills"]
+                    )
+                ),
+                at_most(0.0),
+                "0",
+            ),
+        ],
+    ),
     "bench_follow_dock": (
         ["--scenes", "30"],
         ["--scenes", "1"],
@@ -438,6 +461,15 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("faults named that are none", lambda r: float(r["nothing wrong, things said"]), at_most(0.0), "0"),
         ],
     ),
+    "bench_stalls": (
+        [],
+        ["--seeds", "12", "--seconds", "2", "--processes", "1"],
+        [
+            Figure("stalls: contacts", lambda r: r["all"]["contacts"], at_most(0), "0"),
+            Figure("stalls: runs with a clearance not kept", lambda r: r["all"]["broken"], at_most(0), "0"),
+            Figure("stalls: turned, mean of a run [rad]", lambda r: r["all"]["turned rad"], at_least(1.0), "≥ 1"),
+        ],
+    ),
     "bench_filter": (
         [],
         ["--scenes", "1", "--seconds", "0.4"],
@@ -496,6 +528,21 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
                 "the same by the other skills alone", lambda r: r["solved by primitives"], at_least(0.0), "beside it"
             ),
             Figure("sampled plan, median [ms CPU]", lambda r: r["plan_ms, median of tasks"], at_most(50.0), "≤ 50"),
+        ],
+    ),
+    "bench_journal": (
+        [],
+        ["--records", "2400"],
+        [
+            Figure(
+                "240,000 records, what is unfinished [ms]", lambda r: r["read by its end"]["ms"], at_most(50.0), "≤ 50"
+            ),
+            Figure(
+                "appends while the journal is locked [s]",
+                lambda r: r["appends"]["waited locked s"],
+                at_most(0.5),
+                "≤ 0.5",
+            ),
         ],
     ),
     "bench_watch": (
@@ -596,6 +643,48 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
         [],
         ["--clips", "2"],
         [Figure("end of speech to new commands, median [s]", lambda r: r["commanded_median_s"], at_most(0.7), "≤ 0.7")],
+    ),
+    "bench_floods": (
+        [],
+        ["--rounds", "1"],
+        [
+            Figure(
+                "500 patches: another's limit in force, most [s]",
+                lambda r: r["another's limit in force, most s"],
+                at_most(0.5),
+                "≤ 0.5",
+            ),
+            Figure("500 patches: of which nothing is told", lambda r: r["patches untold"], at_most(0), "0"),
+            Figure(
+                "100 commands: without a status", lambda r: r["commands"] - r["commands with an end"], at_most(0), "0"
+            ),
+        ],
+    ),
+    "bench_fuzz": (
+        ["--minutes", "10"],
+        ["--minutes", "0.5"],
+        [
+            Figure("odd messages: nodes that exited", lambda r: r["exits"], at_most(0.0), "0"),
+            Figure(
+                "odd messages: worst share of a joint's limit", lambda r: r["worst_limit_share"], at_most(1.0), "≤ 1"
+            ),
+            Figure("odd messages: no command succeeds after", lambda r: r["not_well_after"], at_most(0.0), "0"),
+        ],
+    ),
+    "bench_lost_responses": (
+        [],
+        ["--stops", "10"],
+        [
+            Figure(
+                "stops with a response lost: not at rest within 1 s",
+                lambda r: r["stops"] - r["within 1 s"],
+                at_most(0),
+                "0",
+            ),
+            Figure(
+                "stops with a response lost: not told so", lambda r: r["stops"] - r["told stopped"], at_most(0), "0"
+            ),
+        ],
     ),
     "bench_kills": (
         [],

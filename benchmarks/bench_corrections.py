@@ -4,6 +4,7 @@ Two halves of 120 corrections over 12 kinds and both worlds. The kept half is on
 so that no reader is written for them.
 
     python benchmarks/bench_corrections.py [--reader rules|compact] [--halves open kept] [--json] [--show]
+    python benchmarks/bench_corrections.py --reader embedded --adapter training/runs/full/adapter.gguf
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -119,18 +121,41 @@ def _compact() -> Read:
     return open_reader().read
 
 
+def embedded(adapter: Path) -> Read:
+    """The embedded model alone, with the adapter of a training run."""
+    from llm_planner.correction.embedded_reader import EmbeddedCorrectionReader
+    from llm_planner.correction.network_reader import read_by_network
+    from llm_planner.correction.request_text import REQUESTS
+    from llm_planner.language.embedded.prompt import Task
+    from llm_planner.language.embedded.reader import EmbeddedReader, LlamaWriter, base_model
+
+    model = EmbeddedReader(LlamaWriter(base_model(), adapter), {Task.CORRECTION: REQUESTS})
+
+    def read(words: str, situation: Situation) -> Edit:
+        now = situation.running
+        step = " ".join((now.skill, *(one for one in now.arguments.values() if isinstance(one, str)))) if now else ""
+        return read_by_network(words, situation, EmbeddedCorrectionReader(model, situation.scene, step))
+
+    return read
+
+
 READERS: Mapping[str, Callable[[], Read]] = {"rules": _rules, "compact": _compact}
 
 
 def main(arguments: list[str] | None = None, read: Read | None = None) -> dict[str, Any]:
     """Run and print; returns the figures by half. A reader that is handed in is measured in place of the named one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--reader", choices=READERS, default="rules")
+    parser.add_argument("--reader", choices=(*READERS, "embedded"), default="rules")
+    parser.add_argument("--adapter", type=Path, help="of the embedded model: adapter.gguf of a training run")
     parser.add_argument("--halves", nargs="+", choices=HALVES, default=list(HALVES))
     parser.add_argument("--limit", type=int, default=0, help="only the first so many of each half")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print what was not exactly right, of the open half")
     args = parser.parse_args(arguments)
+    if read is None and args.reader == "embedded":
+        if args.adapter is None:
+            parser.error("--reader embedded needs --adapter training/runs/NAME/adapter.gguf")
+        read = embedded(args.adapter)
     read, situations, figures = read or READERS[args.reader](), read_situations(), dict[str, Any]()
     for half in args.halves:
         cases = read_cases(HALVES[half])[: args.limit or None]

@@ -228,7 +228,7 @@ def _done(manifest: Manifest, arguments: Arguments, start: Observation, scene: S
 def _script(manifest: Manifest, began: Observation) -> ScriptedSkill:
     """The script, however often it is started: one skill that `began` there."""
     script = SCRIPTS[manifest.robot][manifest.script]
-    return ScriptedSkill(manifest.name, script, manifest.timeout, lambda seen: Arm(seen, ArmSettings(), began))
+    return ScriptedSkill(manifest.name, script, manifest.timeout, lambda seen, _: Arm(seen, ArmSettings(), began))
 
 
 def _disturb(episode: Episode, trial: Trial, arguments: Arguments, rng: np.random.Generator) -> str:
@@ -245,7 +245,7 @@ def _disturb(episode: Episode, trial: Trial, arguments: Arguments, rng: np.rando
     if kind == "hand":
         shove = rng.normal(size=3)
         shove *= rng.uniform(*SHOVE) / np.linalg.norm(shove)
-        move = ScriptedSkill("shove", _shoved, 3.0, lambda seen: Arm(seen, ArmSettings()))
+        move = ScriptedSkill("shove", _shoved, 3.0, lambda seen, began: Arm(seen, ArmSettings()))
         episode.run(move, {"by": (float(shove[0]), float(shove[1]), abs(float(shove[2])))})
     else:
         _move(world, scene.find(about), rng)

@@ -1,19 +1,23 @@
 """kill -9 of each process at random moments: is the robot held, is nothing lost, does the system work again?
 
-The real node processes over DDS, started again as by `llm-planner up`, twice as fast as life; commands come from a
-table. Each run: a fresh table, a command, corrections of several kinds, and one node killed within five seconds of the
-command, in every third run within 30 ms of a correction. Then nobody says a word. Asked:
+The real processes of `llm-planner up` over DDS, twice as fast as life; commands come from a table. Each run: a fresh
+table, a command, corrections of several kinds, and one node, or `up` itself, killed within five seconds of the
+command, in every third run within 30 ms of a correction. A new `up` is started at most 3 s after one was killed. Then
+nobody says a word. Asked:
 
 (a) Held. Five seconds after the kill the arm is at rest (every joint under 1 % of its speed limit) and stays so until
     somebody speaks. The skill_server, mpc_controller, safety_filter, plan_executor and language_planner all have a part
-    in the motion; a new simulator's arm is to stay still from its first state on. The correction_listener has none:
-    there the plan may go on, and has to come to its own end, whatever the corrections have made of it.
+    in the motion; a new simulator's arm is to stay still from its first state on. With `up` every node ends within 3 s.
+    The correction_listener has no part in the motion: there the plan may go on, and has to come to its own end,
+    whatever the corrections have made of it.
 (b) Nothing lost. A command that was taken is in the journal, a correction that was said to be in force too, and what
-    was said to be remembered is in the memory.
-(c) Back. A command that is said within 30 s of the kill succeeds. “Gone on”: how often “go on” had the rest done; what
-    was told where it had not is in the JSON.
+    was said to be remembered is in the memory. After the death of `up` the new executor offers to go on with a plan
+    that was under way.
+(c) Back. A command that is said within 30 s of the kill, or after a new `up` is ready, succeeds. “Gone on”: how often
+    “go on” had the rest done; what was told where it had not is in the JSON.
 
-Usage: bench_kills.py [--runs 100] [--seed 0] [--nodes safety_filter ...] [--json]
+Usage: bench_kills.py [--runs 100] [--seed 0] [--nodes safety_filter up ...] [--json]
+Each run is told on standard error when it is over.
 """
 
 from __future__ import annotations
@@ -24,21 +28,27 @@ import os
 import random
 import sys
 import tempfile
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
 
 import numpy as np
-from kills_judge import AT_REST_WITHIN, lost_commands, lost_edits, lost_lessons, moving_after, rested_after
-from kills_run import OBJECTS, TIMEOUT, Bench, Observed, Scenario, drawn
+from kills_judge import (
+    AT_REST_WITHIN,
+    lost_commands,
+    lost_edits,
+    lost_lessons,
+    moving_after,
+    not_offered,
+    rested_after,
+)
+from kills_run import OBJECTS, Bench, Observed, Scenario, drawn
+from kills_system import NAMES, UP, RunningUp
 
 from llm_planner.cli.network import join_own_network
-from llm_planner.cli.processes import NodeOptions, NodeProcesses
 from llm_planner.correction.memory.lesson_store import LessonStore
 from llm_planner.nodes.client import SystemClient
-from llm_planner.nodes.node_table import NODES
 from llm_planner.plan.journal import read_journal
 
 SPEED = 2.0  # simulated seconds a wall second
@@ -56,57 +66,50 @@ tidy up: |
   place_at("left side")
 wave: go_home()
 """
-KILLED = tuple(entry for entry in NODES if entry.name != "camera")
-NAMES = tuple(entry.name for entry in KILLED)
 
 
 def run(runs: int, seed: int, nodes: Sequence[str]) -> dict[str, object]:
-    """Counts by node, and every violation in words; `nodes` are killed in turn."""
+    """Counts by process, and every violation in words; `nodes` are killed in turn."""
     join_own_network()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        script = folder / "programs.yaml"
-        script.write_text(PROGRAMS, encoding="utf-8")
-        journal = {"journal": str(folder / "journal.sqlite")}
-        parameters = {
-            "simulator": {"objects": OBJECTS, "seed": str(seed), "real_time_factor": str(SPEED)},
-            "plan_executor": journal,
-            "language_planner": {**journal, "model": "scripted", "model_script": str(script)},
-            "correction_listener": {"memory": str(folder / "memory.sqlite")},
-        }
-        with NodeProcesses(KILLED, NodeOptions(parameters), folder / "nodes.log") as processes:
-            threading.Thread(target=processes.supervise, args=(lambda line: None,), daemon=True).start()
-            return _all(processes, folder, runs, seed, nodes)
+        system = RunningUp(Path(name), PROGRAMS, OBJECTS, seed, SPEED)
+        try:
+            return _all(system, runs, seed, nodes)
+        finally:
+            system.close()
 
 
-def _all(
-    processes: NodeProcesses, folder: Path, runs: int, seed: int, nodes: Sequence[str]
-) -> dict[str, object]:  # fmt: skip
+def _all(system: RunningUp, runs: int, seed: int, nodes: Sequence[str]) -> dict[str, object]:
     client, rng = SystemClient(), random.Random(seed)
-    rows = {entry.name: _Row() for entry in KILLED}
+    rows = {name: _Row() for name in NAMES}
     try:
-        client.wait_for_system(TIMEOUT)
-        bench = Bench(client, processes)
+        bench = Bench(client, system)
+        bench.wait_until_ready()
         bench.forget()  # everybody has met
         for number in range(runs):
             node = nodes[number % len(nodes)]
-            scenario, begun = drawn(node, rng), len(read_journal(folder / "journal.sqlite"))
+            scenario, begun = drawn(node, rng), len(read_journal(system.journal))
             observed = bench.run(scenario, seed + number)
-            violations = judged(scenario, observed, folder, begun)
+            violations = judged(scenario, observed, system, begun)
             rows[node].add(number, scenario, observed, violations)
+            told = "; ".join(line for lines in violations.values() for line in lines) or "kept everything"
+            told += f" (“go on” in vain: {observed.in_vain})" if observed.in_vain else ""
+            print(f"run {number + 1} of {runs}, {node} killed: {told}", file=sys.stderr, flush=True)
             bench.forget()
     finally:
         client.close()
     return {"runs": runs, "nodes": {name: row.report() for name, row in rows.items() if row.runs}}
 
 
-def judged(scenario: Scenario, seen: Observed, folder: Path, begun: int) -> dict[str, list[str]]:
+def judged(scenario: Scenario, seen: Observed, system: RunningUp, begun: int) -> dict[str, list[str]]:
     """What went wrong, by promise; the journal had `begun` records before the run."""
-    records = read_journal(folder / "journal.sqlite")[begun:]
-    store = LessonStore(folder / "memory.sqlite")
+    records = read_journal(system.journal)[begun:]
+    store = LessonStore(system.memory)
     lessons = store.lessons()
     store.close()
     lost = [*lost_commands(seen.accepted, records), *lost_edits(seen.answers, records)]
+    if scenario.node == UP:
+        lost += not_offered(seen.unfinished, seen.offer)
     return {
         "held": _held(scenario, seen),
         "lost": [*lost, *lost_lessons(seen.answers, lessons)],
@@ -117,7 +120,9 @@ def judged(scenario: Scenario, seen: Observed, folder: Path, begun: int) -> dict
 def _held(scenario: Scenario, seen: Observed) -> list[str]:
     if scenario.node == "correction_listener":
         return [] if seen.message else [f"“{scenario.command}” did not end"]
-    since = seen.restarted if scenario.node == "simulator" else seen.killed + AT_REST_WITHIN
+    if seen.orphans:
+        return [f"these nodes ran on: {', '.join(seen.orphans)}"]
+    since = seen.restarted if scenario.node in ("simulator", UP) else seen.killed + AT_REST_WITHIN
     told = moving_after([one for one in seen.motions if one.wall < seen.spoken_again], since)
     return [told] if told else []
 
@@ -167,7 +172,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--nodes", nargs="+", choices=NAMES, default=NAMES, help="that are killed in turn")
+    parser.add_argument("--nodes", nargs="+", choices=NAMES, default=NAMES, help="processes that are killed in turn")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.runs, options.seed, options.nodes)

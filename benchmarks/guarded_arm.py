@@ -28,7 +28,7 @@ from llm_planner.control.vigilance import Expected, Vigilance
 from llm_planner.control.zones import Shape, Subject, Zone
 from llm_planner.simulation.command_queue import CommandQueue
 from llm_planner.simulation.panda import PANDA_LIMITS, panda_spec
-from llm_planner.simulation.rate_limiter import DISTANCE_MAX, RateLimiter
+from llm_planner.simulation.rate_limiter import RateLimiter
 from llm_planner.simulation.world import NQ, World
 from llm_planner.world.scene import Pose
 
@@ -198,7 +198,7 @@ class GuardedArm:
         if command is not None:
             now = self.world.time
             command = replace(command, start_time=command.start_time - self.offset, gripper_width=WIDTH)
-            if self._driver.distance(command, now, self.world.joint_state().qpos) <= DISTANCE_MAX:
+            if not self._commands.refusal(command, now, self.world.joint_state().qpos):
                 self._commands.add(command, now)
 
     def _guarded(self, guard: Guard, plan: JointTrajectory | None) -> JointTrajectory | None:

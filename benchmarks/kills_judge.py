@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from llm_planner.correction.dialogue import Answer, Outcome
 from llm_planner.correction.memory.lesson import Lesson, State
 from llm_planner.correction.memory.wording import gist
+from llm_planner.language.go_on_words import GO_ON
 from llm_planner.plan.edits import Edit, Level, Undo
 from llm_planner.plan.journal import Record, RecordKind
 
@@ -38,6 +39,13 @@ def moving_after(motions: Iterable[Motion], since: float) -> str:
 def rested_after(motions: Sequence[Motion], killed: float) -> float:
     """Seconds from the kill until the arm moved no more."""
     return max((one.wall - killed for one in motions if one.wall >= killed and one.share >= REST), default=0.0)
+
+
+def not_offered(unfinished: bool, offer: str) -> list[str]:
+    """A plan that was under way when everything died, and of which the new executor says not how to go on with it."""
+    if not unfinished or GO_ON in offer:
+        return []
+    return [f"the unfinished plan is not offered: the executor says “{offer}”"]
 
 
 def lost_commands(accepted: Iterable[str], records: Iterable[Record]) -> list[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,16 +11,18 @@ from functools import partial
 
 import numpy as np
 from kills_judge import Motion
-from llm_planner_interfaces.msg import CorrectionResult
+from kills_system import UP, RunningUp
+from llm_planner_interfaces.msg import CorrectionResult, PlanStatus
 from llm_planner_interfaces.srv import ResetWorld
 from std_msgs.msg import String
 
-from llm_planner.cli.processes import NodeProcesses
 from llm_planner.correction.dialogue import Answer, Outcome
 from llm_planner.nodes.client import Submission, SystemClient, SystemUnreachableError
 from llm_planner.nodes.correction_messages import result_from_msg
 from llm_planner.nodes.lesson_feed import RULE_LEFT_OUT
-from llm_planner.nodes.shell import RELIABLE
+from llm_planner.nodes.node_table import NODES
+from llm_planner.nodes.readiness import Readiness
+from llm_planner.nodes.shell import LATCHED, RELIABLE
 from llm_planner.simulation.panda import PANDA_LIMITS
 
 OBJECTS = "red block, blue block, green bowl, mug"
@@ -39,7 +39,8 @@ BESIDE = 0.03  # [s] between the kill and a correction that is said right beside
 WATCHED = 8.0  # [s, wall time] after the kill; the arm has to rest from the fifth on
 PLAN_ENDS = 90.0  # [s, wall time] at most, where it may go on
 WORKS_WITHIN = 30.0  # [s, wall time] from the kill
-TIMEOUT = 60.0
+ORPHANS_END_WITHIN = 3.0  # [s] from the kill of the supervisor
+TIMEOUT = 180.0  # [s] for a system to come up, of which another program may have most of the machine
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,9 @@ class Observed:
 
     Wall times [s]; `restarted` is the first state of a new simulator, `spoken_again` the end of the silence after the
     kill. `gone_on`: “go on” had the rest done; `in_vain` what was told where it had not. `back_after` [s] is how long
-    after the kill, or the end of a plan that went on, a command was said that succeeded, less the time of a vain “go
-    on”; infinite where none was.
+    after the kill, or the end of a plan that went on, or the start of a new `up`, a command was said that succeeded,
+    less the time of a vain “go on”; infinite where none was. Where `up` was killed: `orphans`, the nodes that did not
+    end in time; `unfinished`, whether a plan was under way; `offer`, what the new executor says of it at first.
     """
 
     accepted: list[str] = field(default_factory=list)
@@ -88,21 +90,30 @@ class Observed:
     gone_on: bool = False
     in_vain: str = ""
     back_after: float = float("inf")
+    orphans: list[str] = field(default_factory=list)
+    unfinished: bool = False
+    offer: str = ""
 
 
 class Bench:
     """The running system as a person has it before them: says things, kills processes, and looks."""
 
-    def __init__(self, client: SystemClient, processes: NodeProcesses) -> None:
-        self._client, self._processes = client, processes
+    def __init__(self, client: SystemClient, system: RunningUp) -> None:
+        self._client, self._system = client, system
         self._said = client.node.create_publisher(String, "correction", RELIABLE)
         client.node.create_subscription(CorrectionResult, "correction_result", self._on_result, RELIABLE)
+        client.node.create_subscription(PlanStatus, "plan_status", self._on_plan, LATCHED)
         client.watch_joints(self._on_joints)
+        self._executor = 0
         self._seen = Observed()
         self._time, self._leaps = 0.0, 0
 
     def _on_result(self, message: CorrectionResult) -> None:
         self._seen.answers.append((message.words, result_from_msg(message)))
+
+    def _on_plan(self, status: PlanStatus) -> None:
+        if status.executor != self._executor:
+            self._executor, self._seen.offer = status.executor, status.message
 
     def _on_joints(self, stamp: float, _qpos: list[float], qvel: list[float], _width: float) -> None:
         now = time.monotonic()
@@ -125,6 +136,9 @@ class Bench:
             free = time.monotonic()
         else:
             self._until(lambda: False, seen.killed + WATCHED - time.monotonic())
+        if scenario.node == UP:
+            self.wait_until_ready()
+            free = time.monotonic()
         if submission.is_answered:
             seen.accepted.append(scenario.command)
         if submission.is_answered and submission.is_done:
@@ -144,8 +158,21 @@ class Bench:
         return submission
 
     def _kill(self, node: str) -> None:
-        os.kill(self._processes.pid(node), signal.SIGKILL)
+        nodes = self._system.watched()
+        self._system.kill(node)
         self._seen.killed = time.monotonic()
+        if node == UP:
+            self._until(lambda: not nodes.alive(), ORPHANS_END_WITHIN)
+            self._seen.orphans = nodes.alive()
+            self._seen.unfinished = self._system.left_unfinished()
+            self._system.start()
+        nodes.close()
+
+    def wait_until_ready(self) -> None:
+        """Return once every node reports that it is ready; raises SystemUnreachableError with what is missing."""
+        readiness = Readiness(self._client.node, [entry.name for entry in NODES])
+        if not self._until(lambda: not readiness.missing or not self._system.is_running, TIMEOUT) or readiness.missing:
+            raise SystemUnreachableError(f"not ready: {readiness.missing}\n{self._system.last_words()}")
 
     def _after(self, seen: Observed, free: float) -> None:
         """Somebody speaks again: the rest is to be done; where there is none, something else. A command may be expected
@@ -205,11 +232,14 @@ class Bench:
 
     def _reset(self, seed: int) -> None:
         leaps, reset = self._leaps, self._client.node.create_client(ResetWorld, "reset_world")
-        self._client.wait_until(reset.service_is_ready, TIMEOUT)
-        done = reset.call_async(ResetWorld.Request(seed=seed, objects=OBJECTS.split(", ")))
-        self._client.wait_until(done.done, TIMEOUT)
+        request = ResetWorld.Request(seed=seed, objects=OBJECTS.split(", "))
+        for _ in range(10):  # a request is lost where the simulator has not met us yet
+            reset.call_async(request)
+            if self._until(lambda: self._leaps > leaps, TIMEOUT / 10):
+                break
+        else:
+            raise SystemUnreachableError(f"the world is not reset\n{self._system.last_words()}")
         self._client.node.destroy_client(reset)
-        self._client.wait_until(lambda: self._leaps > leaps, TIMEOUT)
         self._client.spin_for(1.0)  # everybody has seen it
 
     def _until(self, condition: Callable[[], bool], timeout: float, submission: Submission | None = None) -> bool:

@@ -37,6 +37,7 @@ class Truth:
 
     name = "truth"
     chooses = False
+    is_large = False
 
     def __init__(self, task: RoomsTask) -> None:
         self._task = task

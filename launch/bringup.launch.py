@@ -1,12 +1,19 @@
 """ros2 launch llm_planner bringup.launch.py world:=tabletop: the nodes of the table that `llm-planner up` reads too."""
 
+import os
+import shlex
+
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
+from llm_planner.errors import InputError
+from llm_planner.nodes.company import SYSTEM, claim_name, own_domain
 from llm_planner.nodes.node_table import NODES
+from llm_planner.nodes.start_failure import CANNOT_START, MOST_TRIES
+from llm_planner.parent_death import prefix
 
 PACKAGE = "llm_planner"
 CONFIG = PathJoinSubstitution([FindPackageShare(PACKAGE), "config", "bringup.yaml"])
@@ -22,9 +29,17 @@ ARGUMENTS = (
 )
 
 
+CLAIMS = []  # kept, so that the names stay ours until this process ends
+
+
 def generate_launch_description() -> LaunchDescription:
-    """Every node of the table; a node that dies is started again."""
-    return LaunchDescription([*ARGUMENTS, *map(node_action, NODES)])
+    """Every node of the table; a node that dies is started again, one that cannot start ends the launch."""
+    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=claim_system), *map(node_action, NODES)])
+
+
+def claim_system(context) -> None:
+    """Be the only system of this namespace on this machine; an error ends the launch with its message."""
+    CLAIMS.append(claim_name(SYSTEM, context.perform_substitution(LaunchConfiguration("namespace")), own_domain()))
 
 
 def node_action(entry) -> Node:
@@ -34,14 +49,34 @@ def node_action(entry) -> Node:
         parameters.append({"world": LaunchConfiguration("world")})
     if entry.name in ("mpc_controller", "safety_filter", "skill_server"):
         parameters.append({"robot": LaunchConfiguration("robot")})
+    enclave = PathJoinSubstitution(["/", LaunchConfiguration("namespace"), entry.name])  # in the keystore of SROS 2
     return Node(
         package=PACKAGE,
         executable=entry.name,
+        exec_name=entry.name,  # labels its output
         name=entry.name,
         namespace=LaunchConfiguration("namespace"),
         parameters=parameters,
-        arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
+        arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level"), "--enclave", enclave],
+        prefix=[shlex.join(prefix(os.getpid())), " ", LaunchConfiguration("launch-prefix", default="")],
         output="screen",
         respawn=True,
         respawn_delay=1.0,
+        on_exit=end_of_refusals(entry.name),
     )
+
+
+def end_of_refusals(name):
+    """Count the starts in a row that a node refuses; the last one that is tried ends the launch, with exit status 1."""
+    refusals = 0
+
+    def on_exit(event, context) -> None:
+        nonlocal refusals
+        refusals = refusals + 1 if event.returncode == CANNOT_START else 0
+        if refusals == MOST_TRIES:
+            raise InputError(
+                f"the node {name} could not start {MOST_TRIES} times in a row, so everything is ended. Its last lines "
+                "above say why: mend that and launch again"
+            )
+
+    return on_exit

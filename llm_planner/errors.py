@@ -32,3 +32,8 @@ class LanguageModelError(LlmPlannerError):
 
 class SimulationError(LlmPlannerError):
     """A simulated world cannot be built, stepped or rendered."""
+
+
+def fault_message(error: BaseException) -> str:
+    """Return what a person is told of an exception that nobody foresaw."""
+    return f"this failed by a fault of this program ({type(error).__name__}: {error})"

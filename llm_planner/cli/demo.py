@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,14 +20,17 @@ from llm_planner.errors import InputError, SimulationError
 from llm_planner.nodes.node_table import NODES
 
 if TYPE_CHECKING:
-    from llm_planner.nodes.client import CommandResult
+    from llm_planner.cli.progress_view import ProgressView
+    from llm_planner.nodes.client import CommandResult, SystemClient
 
 DEFAULT_COMMANDS = {"tabletop": "put the red block in the green bowl", "rooms": "go to the lobby"}
 DEFAULT_OBJECTS = {
     "tabletop": "red block, blue block, yellow block, green bowl, blue bowl, mug",
     "rooms": "red parcel, blue parcel, mug, toolbox, first aid kit, plant, Anna, Ben, Clara",
 }
-START_TIMEOUT = 60.0  # [s] for the nodes to come up on a slow machine
+START_TIMEOUT = 300.0  # [s] for the nodes to come up, each alive: the first start on a loaded machine takes minutes
+SLOW_START = 15.0  # [s] after which the person is told which nodes are waited for
+PATIENCE = 30.0  # [s] that the planner waits for scene and executor: nodes find each other slowly under load
 AFTERMATH = 0.6  # [s] filmed after the end
 
 
@@ -44,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
         args.objects = DEFAULT_OBJECTS[args.world]
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
     options = node_options(args, journal=folder / "journal.sqlite")
+    planner = {"patience": str(PATIENCE), **options.parameters["language_planner"]}
+    options = replace(options, parameters={**options.parameters, "language_planner": planner})
     folder.mkdir(parents=True, exist_ok=True)
     join_own_network()
     # The film is drawn afterwards.
@@ -54,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         text = " ".join(args.text) or DEFAULT_COMMANDS[args.world]
         if not args.text and sys.stdin.isatty():  # asked while the nodes start
             text, began = _ask(args.objects, text), time.monotonic()
-        result = _carry_out(text, processes, recorder, folder)
+        result = _carry_out(text, processes, [entry.name for entry in entries], recorder, folder)
     _tell(result, recorder, began, folder)
     if not args.no_film:
         _film(recorder, folder)
@@ -67,14 +74,18 @@ def _ask(objects: str, default: str) -> str:
     return input(f"What should the robot do? (Enter: {default}) ").strip() or default
 
 
-def _carry_out(text: str, processes: NodeProcesses, recorder: Recorder, folder: Path) -> CommandResult:
+def _carry_out(
+    text: str, processes: NodeProcesses, names: Sequence[str], recorder: Recorder, folder: Path
+) -> CommandResult:
     from llm_planner.cli.progress_view import ProgressView
     from llm_planner.nodes.client import SystemClient
+
+    log = folder / "nodes.log"
 
     def all_alive() -> None:
         dead = processes.dead()
         if dead:
-            raise InputError(f"{'; '.join(dead)}; its last words are in {folder / 'nodes.log'}")
+            raise InputError(f"the demo ends, because {'; '.join(dead)}. What the nodes printed is in {log}")
 
     client = SystemClient()
     try:
@@ -82,13 +93,45 @@ def _carry_out(text: str, processes: NodeProcesses, recorder: Recorder, folder: 
         client.watch_joints(recorder.on_joints)
         with ProgressView(text) as view:
             client.watch_remarks(view.remark)
-            client.wait_for_system(START_TIMEOUT, all_alive)
-            client.wait_until(lambda: recorder.scene is not None, START_TIMEOUT, all_alive)
+            _wait_until_ready(client, names, recorder, view, all_alive, log)
             result = client.execute(text, view.update, all_alive)
         client.spin_for(AFTERMATH)
     finally:
         client.close()
     return result
+
+
+def _wait_until_ready(
+    client: SystemClient,
+    names: Sequence[str],
+    recorder: Recorder,
+    view: ProgressView,
+    all_alive: Callable[[], None],
+    log: Path,
+) -> None:
+    """Return once every node is ready and commands are taken; raises SystemUnreachableError with what is missing."""
+    from llm_planner.nodes.client import Progress, SystemUnreachableError
+    from llm_planner.nodes.readiness import Readiness
+
+    readiness, began = Readiness(client.node, names), time.monotonic()
+
+    def still_hoping() -> None:
+        all_alive()
+        slow = time.monotonic() - began > SLOW_START
+        waiting = f": waiting for {', '.join(readiness.missing)}" if slow and readiness.missing else ""
+        view.update(Progress(f"the nodes are starting{waiting}", None, ()))
+
+    try:
+        client.wait_until(lambda: not readiness.missing and recorder.scene is not None, START_TIMEOUT, still_hoping)
+        client.wait_for_system(START_TIMEOUT, still_hoping)
+    except SystemUnreachableError:
+        missing = (
+            "; ".join(f"{name}: {lacks}" for name, lacks in readiness.missing.items()) or "no scene, or no planner"
+        )
+        raise SystemUnreachableError(
+            f"the nodes did not come up within {START_TIMEOUT:g} s ({missing}). What they printed is in {log}; where "
+            "the machine was busy, try again"
+        ) from None
 
 
 def _tell(result: CommandResult, recorder: Recorder, began: float, folder: Path) -> None:

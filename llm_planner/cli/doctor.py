@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module, metadata
 from pathlib import Path
 
@@ -30,6 +30,11 @@ class Finding:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model",
+        action="store_true",
+        help="try the language model server that the settings name, and only that",
+    )
     parser.add_argument("--requirements", type=Path, help="file of pinned versions (default: requirements.txt)")
 
 
@@ -39,6 +44,12 @@ def run(args: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
+    if args.model:
+        finding = check_server()
+        Console(highlight=False).print(Text(finding.detail, style="red" if finding.mend else ""), soft_wrap=True)
+        if finding.mend:
+            Console(highlight=False).print(Text(f"→ {finding.mend}", style="bold"), soft_wrap=True)
+        return 1 if finding.mend else 0
     checks: tuple[Callable[[], Finding], ...] = (
         check_python,
         lambda: check_pins(args.requirements or Path(__file__).parents[2] / "requirements.txt"),
@@ -159,6 +170,34 @@ def check_model() -> Finding:
         mend = f"{SETUP_AGAIN}; the weights are part of the repository: git status tells whether they were removed"
         return Finding("compact model", str(error), mend)
     return Finding("compact model", "its weights load; no key and no network needed")
+
+
+def check_server() -> Finding:
+    """Ask the language model server for a small program, and say how it went in one paragraph."""
+    from llm_planner.cli.command_planner import waiting
+    from llm_planner.language.counted import CountedModel
+    from llm_planner.language.model import ProgramRequest
+    from llm_planner.language.server.model import ServerModel
+    from llm_planner.language.server.settings import settings_from_environment
+    from llm_planner.program.checker import check_program
+    from llm_planner.skills.library import load_skills
+    from llm_planner.world.scene import Scene
+
+    name, table = "language model server", Scene(0.0, ())
+    try:
+        settings = replace(settings_from_environment(), max_retries=0)
+        model, skills = ServerModel(settings), load_skills().for_scene(table).signatures
+        reply = CountedModel(model, waiting).write_program(ProgramRequest("go home", table, skills=skills))
+        check_program(reply.program, skills, table)
+    except LlmPlannerError as error:
+        mend = "set OPENAI_BASE_URL, OPENAI_API_KEY, LLM_PLANNER_OPENAI_MODEL, or a setting of docs/language_models.md"
+        return Finding(name, f"{error}".strip(), mend)
+    refused = ", ".join(sorted(model.refused))
+    without = f" It does not take {refused}, which is left out." if refused else " It takes every part of the request."
+    limits = f"It may be silent for {settings.timeout:g} s and write {settings.max_tokens} tokens an answer."
+    said = " ".join(reply.program.split())
+    model.close()
+    return Finding(name, f"{settings} answered “go home” with {said!r} ({reply.usage}).{without} {limits}")
 
 
 def check_rendering() -> Finding:

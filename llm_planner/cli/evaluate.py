@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from llm_planner.cli.learning_options import (
     TRIALS,
     TRIALS_MAX,
+    add_commands_argument,
     add_lesson_arguments,
     add_pool_arguments,
     check_number,
     requested_lesson,
     requested_pool,
 )
+
+FIRST_COMMANDS = 10_000  # between the scenes of one seed and those of the next
 
 if TYPE_CHECKING:
     from llm_planner.skills.learning.lesson import Lesson
@@ -25,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_lesson_arguments(parser)
     add_pool_arguments(parser)
     parser.add_argument("--episodes", type=int, default=TRIALS, help=f"trials of each kind (default {TRIALS})")
+    add_commands_argument(parser)
     parser.add_argument("--scripted", action="store_true", help="try its demonstrator instead; nothing is written")
 
 
@@ -34,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from llm_planner.cli.files import check_folder
 
     check_number("--episodes", args.episodes, 1, TRIALS_MAX)
+    check_number("--commands", args.commands, 0, TRIALS_MAX)
     lesson, pool = requested_lesson(args), requested_pool(args)
     if not args.scripted:
         check_folder("--skills", lesson.folder)
@@ -42,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
             _evaluate_script(lesson, args.episodes, args.seed, pool)
         else:
             evaluate_policy(lesson, args.episodes, args.seed, pool)
+            evaluate_on_commands(lesson, args.commands, args.seed, pool)
     return 0
 
 
@@ -53,6 +59,24 @@ def evaluate_policy(lesson: Lesson, episodes: int, seed: int, pool: Pool) -> Non
     with counted("trying out", 2 * episodes) as more:
         report = examine(lesson, episodes, seed, pool, more)
     show_evaluated(lesson, report)
+
+
+def evaluate_on_commands(lesson: Lesson, commands: int, seed: int, pool: Pool) -> None:
+    """With a bar; the report says then what is to move the skill. A policy that sees has no script to be tried with."""
+    from llm_planner.cli.learning_progress import counted
+    from llm_planner.skills.learning.command_results import try_out_commands
+    from llm_planner.skills.learning.command_tally import why
+    from llm_planner.skills.learning.examining import examine_on_commands
+
+    if not commands or lesson.contract.by_sight:
+        return
+    seeds = range(FIRST_COMMANDS * seed, FIRST_COMMANDS * seed + commands)
+    results = lesson.work / lesson.name / "commands.jsonl"
+    with counted("trying out on commands", commands) as more:
+        trials = try_out_commands(lesson.skills, [lesson.name], seeds, pool, results, lambda trial: more(1))
+    report = examine_on_commands(lesson, trials)
+    assert report.commands is not None
+    print(f"{lesson.name}: {why(report.commands)}.")
 
 
 def show_evaluated(lesson: Lesson, report: SkillReport) -> None:

@@ -45,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
     """Print success before and after; what is better, or as good, takes the place of what was."""
     from llm_planner.cli.answer import terminated_as_interrupted
     from llm_planner.cli.files import check_folder
+    from llm_planner.share import skill_command
     from llm_planner.skills.learning.improving import adopt, candidate_of, is_no_worse
 
     check_number("--episodes", args.episodes, 1, TRIALS_MAX)
@@ -64,7 +65,8 @@ def run(args: argparse.Namespace) -> int:
         after = _measured("after", candidate, args.episodes, args.seed, pool)
         if is_no_worse(after, before):
             adopt(lesson, candidate)
-            print(f"{lesson.folder} has the new one.")
+            print(f"{lesson.folder} has the new one; its script moves it until commands have shown that it may:")
+            print(skill_command("evaluate", lesson.folder))
         else:
             print(f"It succeeds less often than before, so {lesson.folder} stays as it was.")
         shutil.rmtree(candidate.skills.parent)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SEEDS = 900  # the episodes of later ones would meet those of trials
 EPISODES_MAX = 1_000_000
 TRIALS, TRIALS_MAX = 200, 10_000  # of each kind
+COMMANDS = 100  # drawn, each carried out by policy and script, left alone and shoved
 WORK = Path("runs/skills")
 
 
@@ -27,6 +28,15 @@ def add_lesson_arguments(parser: argparse.ArgumentParser) -> None:
     add_library_argument(parser)
     parser.add_argument("--work", type=Path, default=WORK, help=f"folder of what is not finished yet (default {WORK})")
     parser.add_argument("--seed", type=int, default=0, help="what everything random is drawn from (default 0)")
+
+
+def add_commands_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--commands",
+        type=int,
+        default=COMMANDS,
+        help=f"to try it on, beside its script, which decides what moves it (default {COMMANDS}; 0 leaves that out)",
+    )
 
 
 def add_pool_arguments(parser: argparse.ArgumentParser) -> None:

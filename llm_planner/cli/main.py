@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from llm_planner import __version__
 from llm_planner.cli.answer import INTERRUPTED
 from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.redaction import redacted
 
 COMMANDS = {
     "demo": "carry a sentence out in the simulator, and film it",
@@ -34,6 +35,7 @@ COMMANDS = {
     "evaluate": "measure how often a learned skill succeeds, left alone and shoved",
     "improve": "let a learned skill learn from corrections or from its own rollouts",
     "train-language": "train the compact language model",
+    "secure": "make keys and permissions for SROS 2, so that no stranger moves the robot",
     "doctor": "check the installation, and say how to mend what is missing",
 }
 
@@ -90,7 +92,7 @@ def _fault(error: Exception) -> int:
 
 def _complain(text: str) -> None:
     with contextlib.suppress(OSError):  # nobody may be listening
-        print(text, file=sys.stderr)
+        print(redacted(text), file=sys.stderr)
 
 
 def _dispatch(arguments: list[str]) -> int:

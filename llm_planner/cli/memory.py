@@ -51,7 +51,10 @@ def run(args: argparse.Namespace) -> int:
             print(f"Nothing was learned yet ({path} is not there).")
             return 0
     with closing(LessonStore(path)) as store:
-        return {"list": _list, "explain": _explain, "export": _export, "forget": _forget}[args.action](args, store)
+        code = {"list": _list, "explain": _explain, "export": _export, "forget": _forget}[args.action](args, store)
+        for line in store.unreadable.values():
+            print(line, file=sys.stderr)
+    return code
 
 
 def _list(args: argparse.Namespace, store: LessonStore) -> int:

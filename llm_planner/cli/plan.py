@@ -14,6 +14,7 @@ from llm_planner.cli.planning_options import (
     open_requested_world,
     planner,
     requested_viewpoint,
+    with_cost,
 )
 from llm_planner.cli.skill_options import requested_library
 
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     return answer_batch(
         args.batch,
         lambda line: _report(line, scene, make_plan),
-        lambda line, error: _failed(line, error, scene),
+        lambda line, error: _failed(line, error, scene, make_plan),
     )
 
 
@@ -48,13 +49,13 @@ def _planner(args: argparse.Namespace) -> Callable[[str, Scene], Planned]:
 def _single(args: argparse.Namespace) -> Report:
     from llm_planner.errors import LlmPlannerError
 
-    command, scene = command_text(args), None
+    command, scene, make_plan = command_text(args), None, None
     try:
         requested_viewpoint(args)
-        scene = open_requested_world(args).scene()
-        return _report(command, scene, _planner(args))
+        scene, make_plan = open_requested_world(args).scene(), _planner(args)
+        return _report(command, scene, make_plan)
     except LlmPlannerError as error:
-        return _failed(command, error, scene)
+        return _failed(command, error, scene, make_plan)
 
 
 def _report(command: str, scene: Scene, make_plan: Callable[[str, Scene], Planned]) -> Report:
@@ -64,15 +65,20 @@ def _report(command: str, scene: Scene, make_plan: Callable[[str, Scene], Planne
     planned = make_plan(command, scene)
     count = len(planned.plan.steps)
     steps = "1 step" if count == 1 else f"{count} steps" if count else "nothing has to be done"
-    message = f"The plan may run: {steps}. Nothing has moved."
-    return Report(
+    said = f" It would say: {' '.join(planned.told)}" if planned.told else ""
+    message = f"The plan may run: {steps}. Nothing has moved.{said}"
+    report = Report(
         command, Outcome.DONE, message, planned.plan, scene, scene,
         confidence=planned.confidence, rehearsal=planned.rehearsal,
     )  # fmt: skip
+    return with_cost(make_plan, report)
 
 
-def _failed(command: str, error: Exception, scene: Scene | None) -> Report:
+def _failed(
+    command: str, error: Exception, scene: Scene | None, make_plan: Callable[[str, Scene], Planned] | None
+) -> Report:
     from llm_planner.plan.report import Report
 
     outcome, message = told(error)
-    return Report(command, outcome, message, scene_before=scene, scene_after=scene)
+    report = Report(command, outcome, message, scene_before=scene, scene_after=scene)
+    return report if make_plan is None else with_cost(make_plan, report)

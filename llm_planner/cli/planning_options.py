@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from llm_planner.language.model import LanguageModel
     from llm_planner.plan.planning import Planned
     from llm_planner.plan.planning_settings import PlanningSettings
+    from llm_planner.plan.report import Report
     from llm_planner.simulation.rooms.world import RoomsWorld
     from llm_planner.simulation.world import World
     from llm_planner.skills.library import SkillLibrary
@@ -101,19 +102,23 @@ def requested_model(args: argparse.Namespace) -> Callable[[], LanguageModel]:
 
 def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[str, Scene], Planned]:
     """What makes the plan for a command in a scene: with the program given, or with the model, opened when needed."""
-    from llm_planner.plan.planning import plan_command
-    from llm_planner.program.synthesis import clean_command
+    from llm_planner.cli.command_planner import CommandPlanner
 
     settings = _settings(args, library, viewpoint)
     if args.program is not None:
         return _planner_of_program(args, library, viewpoint, settings)
-    opened = requested_model(args)
+    return CommandPlanner(requested_model(args), library, viewpoint, settings)
 
-    def ask(command: str, scene: Scene) -> Planned:
-        words = clean_command(command)  # before a model is opened
-        return plan_command(words, scene, library.for_scene(scene).signatures, opened(), viewpoint, settings)
 
-    return ask
+def with_cost(make_plan: Callable[[str, Scene], Planned], report: Report, remember: bool = False) -> Report:
+    """The report with what a model has cost, where one was asked; to `remember` is to tell it with later commands."""
+    from llm_planner.cli.command_planner import CommandPlanner
+
+    if not isinstance(make_plan, CommandPlanner):
+        return report
+    if remember:
+        make_plan.remember(report)
+    return make_plan.told(report)
 
 
 def _settings(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> PlanningSettings:

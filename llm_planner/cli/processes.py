@@ -1,4 +1,7 @@
-"""The nodes as child processes: started together, started again when they die, and ended together."""
+"""The nodes as child processes: started together, started again when they die, and ended together.
+
+They end with this process, too, when it is killed.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 
-from llm_planner.nodes.node_table import NodeEntry
+from llm_planner.errors import InputError
+from llm_planner.nodes.node_table import NodeEntry, enclave
+from llm_planner.nodes.start_failure import CANNOT_START, MOST_TRIES, REASON_PIPE, read_reason
+from llm_planner.parent_death import dies_with
 
 BACKOFF = (0.5, 1.0, 2.0, 4.0, 8.0)  # [s] before the first, second, ... start in a row of a node that dies
 STABLE = 30.0  # [s] of life after which a death counts as the first again
@@ -43,6 +51,7 @@ class NodeOptions:
 def command_line(entry: NodeEntry, options: NodeOptions) -> list[str]:
     """How the node is started."""
     words = [sys.executable, "-m", entry.module, "--ros-args", "--log-level", options.log_level]
+    words += ["--enclave", enclave(options.namespace, entry.name)]
     if options.namespace:
         words += ["-r", f"__ns:=/{options.namespace.strip('/')}"]
     if options.params_file is not None:
@@ -54,12 +63,25 @@ def command_line(entry: NodeEntry, options: NodeOptions) -> list[str]:
     return words
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Child:
     entry: NodeEntry
     process: subprocess.Popen[bytes]
     started: float
-    deaths: int = 0
+    reason: int  # reading end of the pipe for why it cannot start
+    deaths: int = 0  # in a row, before it was started
+    refusals: int = 0  # starts in a row that ended with CANNOT_START
+
+
+@dataclass(frozen=True)
+class _Death:
+    child: _Child
+    status: int
+    reason: str  # why it could not start; "" where it does not say
+
+    def __str__(self) -> str:
+        how = f"exit status {self.status}" if self.status >= 0 else f"by {signal.Signals(-self.status).name}"
+        return f"the node {self.child.entry.name} ended ({how}){self.reason and f': {self.reason}'}"
 
 
 class NodeProcesses:
@@ -75,8 +97,10 @@ class NodeProcesses:
         self._options = options
         self._environment = {"OMP_NUM_THREADS": "1", **os.environ, **(environment or {})}
         self._log = None if log is None else log.open("ab")
-        self._deaths: queue.SimpleQueue[tuple[_Child, int]] = queue.SimpleQueue()
-        self._closing = False
+        self._deaths: queue.SimpleQueue[_Death] = queue.SimpleQueue()
+        self._due: list[tuple[float, _Child]] = []  # when which of the dead is started again
+        self._closing, self._lock = False, threading.Lock()
+        self._starter = ThreadPoolExecutor(1)  # the kernel ends a child with the thread that started it: this one
         self._children = {entry.name: self._start(entry) for entry in entries}
 
     def __enter__(self) -> NodeProcesses:
@@ -88,7 +112,7 @@ class NodeProcesses:
         self.close()
 
     def process(self, name: str) -> subprocess.Popen[bytes]:
-        """The present process of a node."""
+        """Of a node, the newest."""
         return self._children[name].process
 
     def pid(self, name: str) -> int:
@@ -96,28 +120,34 @@ class NodeProcesses:
         return self.process(name).pid
 
     def supervise(self, say: Say) -> None:
-        """Start dead nodes again, until interrupted."""
-        while True:
-            child, status = self._deaths.get()
-            self._revive(child, status, say)
+        """Start dead nodes again, until interrupted or closed.
+
+        Raises InputError, with the reason, when a node could not start `MOST_TRIES` times in a row.
+        """
+        while not self._closing:
+            self._start_what_is_due()
+            until = min((at for at, _ in self._due), default=float("inf")) - time.monotonic()
+            with suppress(queue.Empty):
+                self._revive(self._deaths.get(timeout=min(max(until, 0.0), 1.0)), say)
 
     def dead(self) -> list[str]:
         """What to tell of nodes that have died since the last call; they stay dead."""
         told = []
         while not self._deaths.empty():
-            told.append(_death(*self._deaths.get()))
+            told.append(str(self._deaths.get()))
         return told
 
     def wait_for_death(self, timeout: float) -> list[str]:
         """As `dead`, once there is one; raises queue.Empty after `timeout` [s]."""
-        return [_death(*self._deaths.get(timeout=timeout)), *self.dead()]
+        return [str(self._deaths.get(timeout=timeout)), *self.dead()]
 
     def close(self) -> None:
         """End all nodes, by force where asking does not help."""
-        self._closing = True
+        with self._lock:
+            self._closing = True
         for child in self._children.values():
             if child.process.poll() is None:
-                child.process.send_signal(signal.SIGINT)
+                child.process.terminate()  # an interrupt would show a traceback where it still imports
         deadline = time.monotonic() + GRACE
         for child in self._children.values():
             try:
@@ -125,41 +155,52 @@ class NodeProcesses:
             except subprocess.TimeoutExpired:
                 child.process.kill()
                 child.process.wait()
+        self._starter.shutdown()
         if self._log is not None:
             self._log.close()
 
-    def _start(self, entry: NodeEntry, deaths: int = 0) -> _Child:
-        process = subprocess.Popen(
-            command_line(entry, self._options),
-            env=self._environment,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            start_new_session=True,  # an interrupt at the terminal reaches us, and we end them in order
-        )
-        child = _Child(entry, process, time.monotonic(), deaths)
+    def _start(self, entry: NodeEntry, deaths: int = 0, refusals: int = 0) -> _Child:
+        reason, writing = os.pipe()
+        try:
+            process = self._starter.submit(
+                subprocess.Popen,
+                dies_with(os.getpid(), command_line(entry, self._options)),
+                env={**self._environment, REASON_PIPE: str(writing)},
+                pass_fds=(writing,),
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                start_new_session=True,  # an interrupt at the terminal reaches us, and we end them in order
+            ).result()
+        finally:
+            os.close(writing)
+        child = _Child(entry, process, time.monotonic(), reason, deaths, refusals)
         threading.Thread(target=self._wait, args=(child,), daemon=True).start()
         return child
 
     def _wait(self, child: _Child) -> None:
         status = child.process.wait()
+        reason = read_reason(child.reason)
         if not self._closing:
-            self._deaths.put((child, status))
+            self._deaths.put(_Death(child, status, reason))
 
-    def _revive(self, child: _Child, status: int, say: Say) -> None:
-        lived = time.monotonic() - child.started
-        deaths = 1 if lived > STABLE else child.deaths + 1
+    def _revive(self, death: _Death, say: Say) -> None:
+        child = death.child
+        refusals = child.refusals + 1 if death.status == CANNOT_START else 0
+        if refusals == MOST_TRIES:
+            raise InputError(
+                f"the node {child.entry.name} could not start {MOST_TRIES} times in a row, so everything was ended. "
+                f"It said: {death.reason or 'nothing; look at its last lines'}. Mend that and start again"
+            )
+        deaths = 1 if time.monotonic() - child.started > STABLE else child.deaths + 1
         pause = BACKOFF[min(deaths, len(BACKOFF)) - 1]
-        say(f"{_death(child, status)}; starting it again in {pause:g} s")
-        timer = threading.Timer(pause, self._restart, (child.entry, deaths))
-        timer.daemon = True
-        timer.start()
+        say(f"{death}; starting it again in {pause:g} s")
+        self._due.append((time.monotonic() + pause, replace(child, deaths=deaths, refusals=refusals)))
 
-    def _restart(self, entry: NodeEntry, deaths: int) -> None:
-        if not self._closing:
-            self._children[entry.name] = self._start(entry, deaths)
-
-
-def _death(child: _Child, status: int) -> str:
-    how = f"exit status {status}" if status >= 0 else f"by {signal.Signals(-status).name}"
-    return f"the node {child.entry.name} ended ({how})"
+    def _start_what_is_due(self) -> None:
+        now = time.monotonic()
+        due, self._due = [one for at, one in self._due if at <= now], [two for two in self._due if two[0] > now]
+        for dead in due:
+            with self._lock:
+                if not self._closing:
+                    self._children[dead.entry.name] = self._start(dead.entry, dead.deaths, dead.refusals)

@@ -16,6 +16,7 @@ from llm_planner.cli.planning_options import (
     open_requested_world,
     planner,
     requested_viewpoint,
+    with_cost,
 )
 from llm_planner.cli.skill_options import requested_library
 from llm_planner.errors import InputError
@@ -55,7 +56,8 @@ def _batch(args: argparse.Namespace) -> int:
 
     def made(line: str) -> Report:
         world = kept if args.keep_world else open_requested_world(args)
-        return run_command(line, Workcell(world, library), lambda scene: make_plan(line, scene), viewpoint)
+        report = run_command(line, Workcell(world, library), lambda scene: make_plan(line, scene), viewpoint)
+        return with_cost(make_plan, report, remember=args.keep_world)
 
     return answer_batch(args.batch, made, _failed)
 
@@ -74,7 +76,9 @@ def _single(args: argparse.Namespace) -> Report:
         make_plan = planner(args, library, viewpoint)
         filmed = FilmedWorld(world)
         workcell = Workcell(filmed if args.video or args.picture else world, library)
-        report = run_command(command, workcell, lambda scene: make_plan(command, scene), viewpoint)
+        report = with_cost(
+            make_plan, run_command(command, workcell, lambda scene: make_plan(command, scene), viewpoint)
+        )
     except LlmPlannerError as error:
         return _failed(command, error)
     _draw(filmed, args)

@@ -26,3 +26,5 @@ def show_report(report: Report, console: Console, done: str = "done") -> None:
     word = done if report.outcome is Outcome.DONE else report.outcome.value
     outcome = Text(f"{word}: ", style=_STYLES.get(report.outcome, "bold red"))
     console.print(outcome + Text(report.message), soft_wrap=True)
+    if report.usage is not None and report.usage.requests:
+        console.print(Text(f"language model: {report.usage}", "dim"), soft_wrap=True)

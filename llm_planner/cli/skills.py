@@ -11,6 +11,7 @@ from llm_planner.cli.skill_options import add_library_argument
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from llm_planner.skills.learning.command_tally import CommandTally, Paired
     from llm_planner.skills.learning.listing import Listed
     from llm_planner.skills.learning.report import Tally
 
@@ -39,38 +40,60 @@ def _show(rows: Sequence[Listed]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from llm_planner.skills.learned.standing import SCRIPT
+    from llm_planner.skills.learning.command_tally import why
+
     console, table = Console(highlight=False), Table(box=None, pad_edge=False)
     if not console.is_terminal:
         console.width = PIPED  # nothing is cut off
     for column in ("skill", "robot", "moves by"):
         table.add_column(column, no_wrap=True)
-    for column in ("success", "shoved", "chunk"):
+    for column in ("policy", "script", "policy, shoved", "script, shoved", "chunk"):
         table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
-        evaluated = row.evaluated
-        numbers = ("", "", "")
-        if evaluated is not None:
-            latency = f"{evaluated.latency.median:.1f} ms"
-            numbers = (_rate(evaluated.plain), _rate(evaluated.perturbed), latency)
-        table.add_row(row.name, row.robot, row.moves, *numbers)
+        table.add_row(row.name, row.robot, row.moves, *_on_commands(row.commands), _latency(row))
     console.print(table)
+    if any(row.commands for row in rows):
+        console.print("Of so many drawn commands, carried out. The policy moves a skill where it is no worse.")
     for row in rows:
         if row.command:
             console.print(f"{row.name}: {row.missing}: {row.command}", soft_wrap=True)
+        elif row.commands is not None and row.commands.mover == SCRIPT:
+            console.print(f"{row.name}: {why(row.commands)}", soft_wrap=True)
 
 
-def _rate(tally: Tally) -> str:
-    low, high = tally.interval
-    return f"{tally.rate:.1%} ({low * 100:.0f} to {high:.0%})"
+def _on_commands(tally: CommandTally | None) -> tuple[str, ...]:
+    if tally is None:
+        return "", "", "", ""
+    return tuple(
+        f"{successes} of {paired.pairs}"
+        for paired in (tally.alone, tally.shoved)
+        for successes in (paired.policy, paired.script)
+    )
+
+
+def _latency(row: Listed) -> str:
+    return "" if row.evaluated is None else f"{row.evaluated.latency.median:.1f} ms"
 
 
 def _json(row: Listed) -> dict[str, Any]:
+    from llm_planner.skills.learning.command_trials import CONDITIONS
+
     table: dict[str, Any] = {"name": row.name, "robot": row.robot, "moves": row.moves, "command": row.command}
     if row.evaluated is not None:
         one = row.evaluated
         table |= {"plain": _counts(one.plain), "perturbed": _counts(one.perturbed)}
         table["latency_ms"] = {"median": one.latency.median, "p99": one.latency.p99}
+    if row.commands is not None:
+        table["commands"] = {name: _pairs(getattr(row.commands, name)) for name in CONDITIONS}
     return table
+
+
+def _pairs(paired: Paired) -> dict[str, Any]:
+    return {
+        "pairs": paired.pairs, "policy": paired.policy, "script": paired.script,
+        "difference": paired.difference, "interval": list(paired.difference_interval),
+    }  # fmt: skip
 
 
 def _counts(tally: Tally) -> dict[str, Any]:

@@ -10,7 +10,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status 0 once the stop was taken."""
+    """Exit status 0 once the robot is seen at rest."""
     from llm_planner.nodes.client import SystemClient
 
     client = SystemClient(args.namespace)
@@ -18,5 +18,5 @@ def run(args: argparse.Namespace) -> int:
         result = client.stop("you ran llm-planner stop")
     finally:
         client.close()
-    print("Stopped." if result.succeeded else f"Nothing to stop: {result.message}.")
+    print("Stopped." if result.was_running else f"Nothing to stop: {result.message}.")
     return 0

@@ -83,6 +83,10 @@ def _check_safety(args: argparse.Namespace) -> None:
     for option, path in (("--params-file", args.params_file), ("--model-script", args.model_script)):
         if path is not None and not path.is_file():
             raise InputError(f"{option}: there is no file {path}")
+    if args.params_file is not None:
+        from llm_planner.nodes.settings import check_parameters_file
+
+        check_parameters_file(args.params_file)
     planning_settings(args.rehearsal or "off", args.privileges, "", requested_library(args, moves=False), BEHIND)
 
 

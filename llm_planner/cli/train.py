@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from llm_planner.cli.learning_options import (
     TRIALS,
     TRIALS_MAX,
+    add_commands_argument,
     add_lesson_arguments,
     add_pool_arguments,
     check_number,
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="flow matching (default), or the mean of what was shown",
     )
     parser.add_argument("--trials", type=int, default=TRIALS, help=f"of each kind, afterwards (default {TRIALS})")
+    add_commands_argument(parser)
     parser.add_argument("--no-evaluate", action="store_true", help="leave out the trials")
     parser.add_argument("--anew", action="store_true", help="train again, from the demonstrations that are there")
 
@@ -49,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from llm_planner.skills.sight.teaching import OBJECTIVE
 
     check_number("--trials", args.trials, 1, TRIALS_MAX)
+    check_number("--commands", args.commands, 0, TRIALS_MAX)
     lesson, pool = requested_lesson(args, episodes=args.episodes, steps=args.steps), requested_pool(args)
     check_folder("--work", args.work)
     check_folder("--skills", lesson.folder)
@@ -60,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
             begin(lesson, args.seed, objective, args.anew)
             _train(lesson, args.seed, objective, pool)
         if not args.no_evaluate:
-            _evaluate(lesson, args.trials, args.seed, pool)
+            _evaluate(lesson, args.trials, args.commands, args.seed, pool)
     return 0
 
 
@@ -91,8 +94,8 @@ def _with_bar(lesson: Lesson, teach: Callable[[Callable[[int, float], None]], Sk
     print(f"{report.trained.seconds:.0f} s of training; the policy is {lesson.policy} ({report.size / 1000:.0f} kB).")
 
 
-def _evaluate(lesson: Lesson, trials: int, seed: int, pool: Pool) -> None:
-    from llm_planner.cli.evaluate import evaluate_policy, show_evaluated
+def _evaluate(lesson: Lesson, trials: int, commands: int, seed: int, pool: Pool) -> None:
+    from llm_planner.cli.evaluate import evaluate_on_commands, evaluate_policy, show_evaluated
     from llm_planner.skills.learning.teaching import report_of
 
     report = report_of(lesson)
@@ -101,3 +104,4 @@ def _evaluate(lesson: Lesson, trials: int, seed: int, pool: Pool) -> None:
         show_evaluated(lesson, report)
     else:
         evaluate_policy(lesson, trials, seed, pool)
+    evaluate_on_commands(lesson, commands, seed, pool)

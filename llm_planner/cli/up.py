@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Sequence
 
-from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt
+from llm_planner.cli.processes import NodeOptions, NodeProcesses, end_like_an_interrupt
 from llm_planner.cli.system_options import add_system_options, node_options
-from llm_planner.nodes.node_table import NODES
+from llm_planner.nodes.node_table import NODES, NodeEntry
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,19 +21,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Start the nodes; returns only by interrupt."""
+    """Start the nodes; returns only by interrupt. Raises InputError where a node cannot start."""
     from dataclasses import replace
 
-    from llm_planner.nodes.company import check_nobody_else
+    from llm_planner.nodes.company import SYSTEM, check_nobody_else, claim_name, own_domain
+    from llm_planner.security.enclaves import check_enclaves
 
     end_like_an_interrupt()
     options = replace(node_options(args, namespace=args.namespace), use_sim_time=args.use_sim_time)
     entries = [entry for entry in NODES if not (args.no_simulator and entry.simulated)]
-    check_nobody_else([entry.name for entry in entries], args.namespace)
+    check_enclaves(args.namespace, [entry.name for entry in entries], os.environ)
+    domain = own_domain()
+    with claim_name(SYSTEM, args.namespace, domain):
+        check_nobody_else([entry.name for entry in entries], args.namespace, domain)
+        return _run(entries, options)
+
+
+def _run(entries: Sequence[NodeEntry], options: NodeOptions) -> int:
     with NodeProcesses(entries, options) as processes:
-        print(f"started: {', '.join(entry.name for entry in entries)}")
-        print('Tell the robot something from another terminal: llm-planner say "…"   Interrupt (Ctrl-C) ends it all.')
         try:
+            print(f"started: {', '.join(entry.name for entry in entries)}")
+            print('Tell the robot something from another terminal: llm-planner say "…"')
+            print("Interrupt (Ctrl-C) ends it all.")
             processes.supervise(lambda text: print(text, flush=True))
         except KeyboardInterrupt:
             print("ending the nodes")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from llm_planner.control.zones import LARGEST, SIZES, Shape
 from llm_planner.errors import InputError
 from llm_planner.world.scene import Pose, Scene
+from llm_planner.world.scene_completion import UNKNOWN_SIZE
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ TURNED = 0.02  # of a quaternion, about twice as much in rad
 class Grip:
     """What is carried, as one scene after the other tells it: `carried`. Single owner.
 
-    While nobody tells, and while the robot's own place is unknown, what was held before counts as held.
+    While nobody tells, while the robot's own place is unknown, and where the scene does not show what is held, what was
+    held before counts as held; where nothing was, a box of `UNKNOWN_SIZE` around the hand does.
     """
 
     def __init__(self) -> None:
@@ -63,7 +65,7 @@ class Grip:
 
     def see(self, scene: Scene) -> bool:
         """Whether it is something else now, or held otherwise. Raises InputError as `Carried`."""
-        if scene.held and scene.robot is None:
+        if scene.held and (scene.robot is None or (scene.held not in scene.names and self.carried is not None)):
             return False
         now = carried_in(scene)
         if not _is_changed(self.carried, now):
@@ -82,8 +84,13 @@ def _is_changed(before: Carried | None, now: Carried | None) -> bool:
 
 
 def carried_in(scene: Scene) -> Carried | None:
-    """What the robot holds in `scene`, as a box around it; None where it holds nothing or its own place is unknown."""
+    """What the robot holds in `scene`, as a box around it; None where it holds nothing or its own place is unknown.
+
+    Where the scene does not show it, it is a box of `UNKNOWN_SIZE` around the hand.
+    """
     if not scene.held or scene.robot is None:
         return None
+    if scene.held not in scene.names:
+        return carried_at(scene.robot, scene.robot, UNKNOWN_SIZE)
     thing = scene.find(scene.held)
     return carried_at(scene.robot, Pose(thing.position, thing.orientation), thing.size)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from llm_planner.control.zones import LARGEST, Zone
 from llm_planner.errors import InputError
 
 MOST_ZONES = 32  # of one patch
 MOST_WEIGHTS = 16
+MOST_LETTERS = 1000  # of a source
+LIMITS = ("speed", "joint_share", "clearance")
 
 
 @dataclass(frozen=True)
 class Patch:
     """What `source` wants of every motion from `stamp` to `expires` [s], in place of what it wanted before.
+
+    A source is of the publisher that speaks for it: the same words of two publishers are two sources.
 
     None says nothing of a quantity; a patch that says nothing at all withdraws what the source wanted. `epoch` rises
     with each new run of the source. `speed` [m/s] bounds the gripper point, or the middle of a mobile base;
@@ -36,6 +40,9 @@ class Patch:
     def __post_init__(self) -> None:
         if not self.source.strip():
             raise InputError("a patch needs a source: words that say who wants it, such as 'the rule about the vase'")
+        if len(self.source) > MOST_LETTERS:
+            beginning = f"{self.source[:20]!r}…"
+            raise InputError(f"a patch needs a source of at most {MOST_LETTERS} letters, not {beginning}")
         if not (math.isfinite(self.stamp) and math.isfinite(self.expires) and self.expires > self.stamp):
             raise self._wrong("must expire after its stamp, both finite times in s", f"{self.stamp}, {self.expires}")
         if self.epoch < 0:
@@ -61,3 +68,26 @@ class Patch:
 
     def _wrong(self, what: str, value: object) -> InputError:
         return InputError(f"the patch of {self.source!r} {what}, not {value}")
+
+
+@dataclass(frozen=True)
+class Unread:
+    """The parts of a message that no motion can keep and that its patch lacks: names of limits and of zones.
+
+    `told` says of each what is wrong with it, and of others that limit nothing, such as weights.
+    """
+
+    limits: frozenset[str] = frozenset()  # of LIMITS
+    zones: frozenset[str] = frozenset()
+    told: tuple[str, ...] = ()
+
+    def filled(self, patch: Patch, earlier: Patch | None) -> Patch:
+        """`patch` with these parts as `earlier`, of the same source, had them: a mistake withdraws nothing."""
+        if earlier is None or not (self.limits or self.zones):
+            return patch
+        kept = tuple(zone for zone in earlier.zones if zone.name in self.zones)
+        limits = {name: getattr(earlier, name) for name in self.limits}
+        return replace(patch, zones=(*patch.zones, *kept)[:MOST_ZONES], **limits)
+
+
+ALL_READ = Unread()

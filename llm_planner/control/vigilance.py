@@ -13,6 +13,7 @@ import numpy as np
 from llm_planner.control.reference import Array, JointState, MotionReference
 
 FASTER_THAN_WALL = 10.0  # the most that a simulator runs ahead of the wall's clock
+MAGNITUDE_MAX = 1e4  # [rad, m, rad/s, m/s] of what a state tells: beyond any robot
 OUT_OF_ORDER = 0.05  # [s] a state this much older than the last one was only overtaken on its way
 
 
@@ -81,6 +82,9 @@ class Vigilance:
                 return f"the robot's state has {np.size(values)} {name} instead of {nq}"
             if not np.isfinite(values).all():
                 return f"the {name} in the robot's state are not all finite: {np.array2string(values, precision=3)}"
+            if np.abs(values).max() > MAGNITUDE_MAX:
+                told = np.array2string(values, precision=3)
+                return f"the {name} in the robot's state lie beyond {MAGNITUDE_MAX:g}: {told}"
         if not math.isfinite(state.time):
             return f"the time of the robot's state is {state.time}"
         return ""

@@ -80,7 +80,7 @@ def edit_from_json(values: Any) -> Edit:
     if len(values["operations"]) > MOST_OPERATIONS:
         raise InputError(f"an edit has at most {MOST_OPERATIONS} operations, not {len(values['operations'])}")
     version = values.get("version", 0)
-    if not isinstance(version, int) or isinstance(version, bool) or version < 0:
+    if not isinstance(version, int) or isinstance(version, bool) or not 0 <= version < 2**32:
         raise InputError(f"an edit's version is a whole number from 0 on, not {version!r}")
     operations = tuple(operation_from_json(item) for item in values["operations"])
     words, about = (_text(name, values.get(name, "")) for name in ("words", "about"))
@@ -89,7 +89,7 @@ def edit_from_json(values: Any) -> Edit:
 
 def operation_from_json(values: Any) -> Operation:
     """One operation; raises InputError as `edit_from_json`."""
-    if not isinstance(values, dict) or values.get("op") not in OPERATIONS:
+    if not isinstance(values, dict) or not isinstance(values.get("op"), str) or values["op"] not in OPERATIONS:
         shown = values.get("op") if isinstance(values, dict) else values
         raise InputError(f"{shown!r:.80} is no operation; there are: {', '.join(OPERATIONS)}")
     name = values["op"]
@@ -113,13 +113,13 @@ def _field(name: str, value: Any) -> Any:
     if name in _CHOICES:
         return _CHOICES[name](_choice(name, value))
     if name in _LISTS:
-        if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+        if not isinstance(value, list):
             raise InputError(f"{name} is a list of words, not {value!r:.80}")
-        return tuple(value)
+        return tuple(_text(name, part) for part in value)
     if name == "arguments":
         if not isinstance(value, dict):
             raise InputError(f"arguments are an object, by the names of parameters, not {value!r:.80}")
-        return {str(key): _argument(str(key), part) for key, part in value.items()}
+        return {_text("the name of an argument", key): _argument(key, part) for key, part in value.items()}
     if name == "offset":
         return _vector(name, value)
     if name == "yes":
@@ -133,9 +133,7 @@ def _argument(name: str, value: Any) -> Any:
     """A number, a word or a point."""
     if isinstance(value, list):
         return _vector(name, value)
-    if isinstance(value, str):
-        return value
-    return _number(name, value)
+    return _text(name, value) if isinstance(value, str) else _number(name, value)
 
 
 def _number(name: str, value: Any) -> float:
@@ -152,8 +150,9 @@ def _vector(name: str, value: Any) -> tuple[float, float, float]:
 
 
 def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"{name} is text, not {value!r:.80}")
+    """Text that can be written down: JSON can spell halves of characters, which no message or file can hold."""
+    if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise InputError(f"{name} is text, not {value!a:.80}")
     return value
 
 

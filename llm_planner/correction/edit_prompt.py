@@ -10,7 +10,8 @@ from typing import Any
 from llm_planner.correction.edit_json import edit_json
 from llm_planner.correction.situation import Situation
 from llm_planner.language.plain_text import plain_text
-from llm_planner.language.prompt import describe_scene, repair
+from llm_planner.language.prompt import repair
+from llm_planner.language.scene_description import describe_scene
 
 MOST_EDITS = 5  # of those before, the newest
 REFUSAL = "That edit cannot be used"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,13 +12,13 @@ from llm_planner.correction.edit_prompt import edit_messages, with_refusal
 from llm_planner.correction.edit_schema import edit_schema
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
-from llm_planner.language.plain_text import plain_text, shortened
-from llm_planner.language.server.connection import Connection, Part
+from llm_planner.language.plain_text import server_text, shortened
+from llm_planner.language.server.answers import json_in
+from llm_planner.language.server.connection import Connection, Part, common_parts
 from llm_planner.language.server.settings import ServerSettings
 from llm_planner.plan.edits import Edit
 
 ROUNDS = 2  # the second with what was wrong with the first
-_THOUGHT = "</think>"  # ends what a model thinks aloud
 
 Check = Callable[[Edit], object]  # raises LlmPlannerError where the edit does not fit the plan
 
@@ -61,35 +60,30 @@ class LanguageReader:
             else:
                 return edit
         raise LanguageModelError(
-            f"{self._settings} gave no edit that can be used, {ROUNDS} times: {_brief(problem)}; its last answer "
-            f"begins {_brief(text)!r}; say it in other words, or choose a larger model"
+            f"{self._settings} gave no edit that can be used, {ROUNDS} times: {self._brief(problem)}; its last answer "
+            f"begins {self._brief(text)!r}; say it in other words, or choose a larger model"
         )
 
     def _answer(self, chat: list[Any]) -> str:
         """One text; structured where the server can, plain JSON where it cannot."""
         schema = {"name": "edit", "schema": edit_schema()}
-        most = self._settings.max_tokens
         parts = [
-            Part({"max_tokens": most}),
-            Part({"max_completion_tokens": most}, instead_of="max_tokens"),
-            Part({"temperature": 0.0}),
+            *common_parts(self._settings),
             Part({"stream": True}),
             Part({"response_format": {"type": "json_schema", "json_schema": schema}}),
         ]
         choice = self._connection.ask(chat, parts).completion.choices[0]
         if choice.finish == "length":
-            raise LanguageModelError(f"{self._settings} did not finish an edit within {most} tokens")
+            raise LanguageModelError(f"{self._settings} {self._settings.cut_off}")
         return choice.text
+
+    def _brief(self, text: str) -> str:
+        return server_text(text, 200, self._settings.secrets)
 
 
 def _json_in(text: str) -> Any:
     """The object in an answer, whatever stands around it; raises InputError."""
-    answer = text.rpartition(_THOUGHT)[2]
     try:
-        return json.loads(answer[answer.find("{") : answer.rfind("}") + 1])
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"the answer is no JSON object ({_brief(str(error))}); write one, and nothing else") from error
-
-
-def _brief(text: str) -> str:
-    return shortened(plain_text(text[:2000]), 200)
+        return json_in(text)
+    except ValueError as error:
+        raise InputError(f"the answer is no JSON object ({error}); write one, and nothing else") from error

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from llm_planner.correction.building import build
 from llm_planner.correction.clauses import normal
-from llm_planner.correction.compact.hearing import names_of
-from llm_planner.correction.compact_reader import SURE, CompactReader, Reading, Readings, load_compact_reader
+from llm_planner.correction.compact.hearing import Names, names_of
+from llm_planner.correction.compact_reader import SURE, Reading, Readings, load_compact_reader
 from llm_planner.correction.references import MOST_OPTIONS
 from llm_planner.correction.request_words import in_words
 from llm_planner.correction.requests import Intent, Request
@@ -28,8 +29,14 @@ _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
 _NOTHING = (Request(Intent.NOTHING),)
 
 
+class RequestReader(Protocol):
+    """Any model that reads requests: the compact network, or the embedded model."""
+
+    def read(self, words: str, names: Names) -> Readings: ...
+
+
 def read_by_network(
-    words: str, situation: Situation, reader: CompactReader | None = None, sources: Sources | None = None
+    words: str, situation: Situation, reader: RequestReader | None = None, sources: Sources | None = None
 ) -> Edit:
     """The edit of the one reading in the prediction set; else a question with at most three options.
 

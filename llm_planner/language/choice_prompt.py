@@ -8,7 +8,7 @@ from typing import Any
 
 from llm_planner.language.model import ChoiceRequest
 from llm_planner.language.plain_text import plain_text
-from llm_planner.language.prompt import describe_scene
+from llm_planner.language.scene_description import describe_scene
 
 _SYSTEM = (
     "You choose the next step of a robot that carries out a person's command. You see the scene, the command, rules to "

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
 from llm_planner.language.model import (
     ChoiceReply,
     ChoiceRequest,
@@ -13,29 +16,34 @@ from llm_planner.language.model import (
     Usage,
 )
 
+Waiting = Callable[[], AbstractContextManager[object]]  # entered while the model thinks
+
 
 class CountedModel:
     """Asks `model`; `usage` is what all answers since then have cost together, readings, programs and choices."""
 
-    def __init__(self, model: LanguageModel) -> None:
-        self.name, self.chooses = model.name, model.chooses
+    def __init__(self, model: LanguageModel, waiting: Waiting = nullcontext) -> None:
+        self.name, self.chooses, self.is_large = model.name, model.chooses, model.is_large
         self.usage = Usage()
-        self._model = model
+        self._model, self._waiting = model, waiting
 
     def write_program(self, request: ProgramRequest) -> ProgramReply:
         """See `LanguageModel`."""
-        reply = self._model.write_program(request)
+        with self._waiting():
+            reply = self._model.write_program(request)
         self.usage += reply.usage
         return reply
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         """See `LanguageModel`."""
-        reply = self._model.read_command(request)
+        with self._waiting():
+            reply = self._model.read_command(request)
         self.usage += reply.usage
         return reply
 
     def choose(self, request: ChoiceRequest) -> ChoiceReply:
         """See `LanguageModel`."""
-        reply = self._model.choose(request)
+        with self._waiting():
+            reply = self._model.choose(request)
         self.usage += reply.usage
         return reply

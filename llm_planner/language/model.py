@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from llm_planner.program.signatures import Signature
+from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """An earlier answer that the checker refused, and why: the material of a repair round."""
+    """An earlier answer that the checker refused, and why: the material of a repair round.
+
+    `shown` is the answer as the model gave it, where `program` is only what it comes to.
+    """
 
     program: str
     problems: tuple[str, ...]
+    shown: str = ""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """An earlier command, the program that came of it ("" for none) and how it ended: what "the same" refers to."""
+
+    command: str
+    program: str
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A program that stopped in motion: the steps that were done, the one that failed for good, and why."""
+
+    program: str
+    done: tuple[str, ...]
+    failed: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -36,9 +61,12 @@ class MissingFunction:
 class ProgramRequest:
     """What a model is asked: the person's words, what is on the table, and what was wrong with earlier answers.
 
-    `rules` are the constraints that the program must keep, in plain words. `samples` independent programs may be asked
-    for at once, at `temperature`, from `seed`; the first is the model's best. With a `function` only its definition is
-    asked for; an empty program says that the model has none.
+    `rules` are the constraints that the program must keep, in plain words, and `goals` what holds in its last scene, as
+    formulas. `samples` independent programs may be asked for at once, at `temperature`, from `seed`; the first is the
+    model's best. With a `function` only its definition is asked for; an empty program says that the model has none.
+    `skills` are those that the program may call, `exchanges` the commands before this one, the newest last. After a
+    `failure` in motion the program is to finish what is left, from `scene` on. Directions in it are those of a person
+    at `viewpoint`.
     """
 
     command: str
@@ -49,22 +77,33 @@ class ProgramRequest:
     temperature: float = 0.0
     seed: int = 0
     function: MissingFunction | None = None
+    skills: tuple[Signature, ...] = ()
+    goals: tuple[str, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
+    failure: Failure | None = None
+    viewpoint: Viewpoint = BEHIND
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What an answer cost; costs add up."""
+    """What an answer cost, `seconds` [s] of waiting included; costs add up."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     requests: int = 0
+    seconds: float = field(default=0.0, compare=False)
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             self.requests + other.requests,
+            self.seconds + other.seconds,
         )
+
+    def __str__(self) -> str:
+        requests = "1 request" if self.requests == 1 else f"{self.requests} requests"
+        return f"{requests}, {self.prompt_tokens} + {self.completion_tokens} tokens, {self.seconds:.1f} s"
 
 
 @dataclass(frozen=True)
@@ -87,7 +126,8 @@ class ReadingRequest:
     """A command to be split into task and constraints, and how many independent readings of it are wanted.
 
     Constraints speak of `scene`, in the propositions of `world.propositions`; or, where `propositions` are given, of
-    those bare names only. The first reading is the model's best; the others are drawn at `temperature` from `seed`.
+    those bare names only. The first reading is the model's best, unless all are to be `drawn`; the others are drawn at
+    `temperature` from `seed`. `exchanges` are the commands before this one, the newest last.
     """
 
     command: str
@@ -97,6 +137,8 @@ class ReadingRequest:
     temperature: float = 0.0
     seed: int = 0
     attempts: tuple[Attempt, ...] = ()  # earlier readings that could not be used, and why
+    drawn: bool = False
+    exchanges: tuple[Exchange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,6 +157,7 @@ class ReadConstraint:
 class Reading:
     """One reading of a command: the words of its `task` ("" for none) and its constraints; or a `question`, never both.
 
+    `goals` are propositions that hold in the last scene once the task is done. `sure`: the model sees no other reading.
     `log_probability` is the model's, or None where it gives none. `whole` says that a program will come of the task to
     its last word, conditions such as "until they touch" included: nothing of it can get lost.
     """
@@ -124,6 +167,8 @@ class Reading:
     question: str = ""
     log_probability: float | None = None
     whole: bool = False
+    goals: tuple[str, ...] = ()
+    sure: bool = False
 
     def __str__(self) -> str:
         """The task and the formulas, a line each: what an `Attempt` at reading shows."""
@@ -161,10 +206,12 @@ class LanguageModel(Protocol):
     """Anything that reads commands and writes programs. Raises `LanguageModelError` when it cannot answer.
 
     `chooses`: it may be asked for every step of a plan; otherwise `choose` knows no more than its sampled programs do.
+    `is_large`: it reads any human language, learns from what it is shown, and its answers are dear.
     """
 
     name: str
     chooses: bool
+    is_large: bool
 
     def write_program(self, request: ProgramRequest) -> ProgramReply: ...
 

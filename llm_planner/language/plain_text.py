@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from llm_planner.redaction import redacted
+
+MOST_READ = 200_000  # characters of a server's text that are looked at for a sentence about it
 # ECMA-48: control sequences (colours, cursor), strings up to their terminator (titles, links), other escapes.
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
@@ -22,6 +25,11 @@ def plain_text(text: str) -> str:
 def shortened(text: str, length: int) -> str:
     """At most `length` characters of `text`, with an ellipsis where it was cut."""
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def server_text(text: str, length: int, secrets: Iterable[str] = ()) -> str:
+    """What a server said, as people may see it: one line without secrets, at most `length` characters."""
+    return shortened(redacted(plain_text(text[:MOST_READ]), secrets), length)
 
 
 def in_one_sentence(reasons: Iterable[str]) -> str:

@@ -41,14 +41,17 @@ class Script:
 class ScriptedLanguageModel:
     """Answers each command with its listed replies in turn, one a repair round; the last one repeats.
 
-    `requests` keeps every request for a program or a function, `readings` and `choices` the others, for tests to
-    inspect.
+    `is_large`: it is asked as a large model would be. `requests` keeps every request for a program or a function,
+    `readings` and `choices` the others, for tests to inspect.
     """
 
     name = "scripted"
     chooses = True
 
-    def __init__(self, replies: Mapping[str, ProgramReply | Sequence[ProgramReply] | Script]) -> None:
+    def __init__(
+        self, replies: Mapping[str, ProgramReply | Sequence[ProgramReply] | Script], is_large: bool = False
+    ) -> None:
+        self.is_large = is_large
         self._scripts = {command: _script(reply) for command, reply in replies.items()}
         self.requests: list[ProgramRequest] = []
         self.readings: list[ReadingRequest] = []
@@ -75,7 +78,8 @@ class ScriptedLanguageModel:
         self.readings.append(request)
         script = self._find(request.command)
         listed = _at(script.readings, len(request.attempts)) if script.readings else (Reading(request.command),)
-        return ReadingReply(tuple(_at(listed, n) for n in range(request.samples)))
+        first = int(request.drawn)
+        return ReadingReply(tuple(_at(listed, n) for n in range(first, first + request.samples)))
 
     def choose(self, request: ChoiceRequest) -> ChoiceReply:
         """The next listed step that was not taken yet is likeliest, later ones each half as likely as the one before.

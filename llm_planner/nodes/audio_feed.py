@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 from rclpy.task import Future
 from std_msgs.msg import UInt8MultiArray
 
+from llm_planner.errors import InputError
+from llm_planner.nodes import message_checks as checks
 from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.shell import SENSOR_DATA
 from llm_planner.nodes.worker import Worker
@@ -30,6 +32,7 @@ SETTINGS = (
     Setting("recogniser_weights", "", "folder of the weights of faster-whisper"),
 )
 
+MOST_BYTES = 1_000_000  # of one message: half a minute of sound
 MOST_MISSED = 500  # messages of sound that are kept until the ears are open
 
 
@@ -80,6 +83,11 @@ class AudioFeed:
         node.create_subscription(AudioData, "audio_data", self._on_sound, SENSOR_DATA)
 
     def _on_sound(self, message: UInt8MultiArray) -> None:
+        try:
+            checks.items("audio.data", message.data, MOST_BYTES)
+        except InputError as error:
+            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
         if self._opening is None:
             self._opening = self._worker.do(lambda: self._open(self._node))
             self._opening.add_done_callback(self._on_open)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from geometry_msgs.msg import Point as PointMsg
@@ -11,9 +12,11 @@ from llm_planner_interfaces.msg import Door as DoorMsg
 from llm_planner_interfaces.msg import Room as RoomMsg
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from nav_msgs.msg import Odometry
+from std_msgs.msg import Float64
 
 from llm_planner.control.reference import JointState
 from llm_planner.errors import InputError
+from llm_planner.nodes import message_checks as checks
 from llm_planner.nodes.stamps import header, seconds
 from llm_planner.simulation.rooms.base import base_pose, yaw_of
 from llm_planner.world.building import Building, Door, Room
@@ -21,6 +24,9 @@ from llm_planner.world.places import Rectangle
 from llm_planner.world.scene import Pose
 
 MAP_FRAME, ODOM_FRAME, BASE_FRAME = "map", "odom", "base_link"
+VELOCITY_MAX = 20.0  # [m/s, rad/s] no base is faster
+WIDTH_MAX = 1.0  # [m] between fingers
+ROOMS_MAX = 256  # and doors
 Velocity = tuple[float, float, float]  # forward, left [m/s], counter-clockwise [rad/s]
 
 
@@ -44,11 +50,18 @@ def velocity_to_msg(velocity: Velocity) -> Twist:
 
 
 def velocity_from_msg(message: Twist) -> Velocity:
-    """Raises InputError for a number that is not finite."""
+    """Raises InputError for numbers that no base drives with."""
     velocity = (message.linear.x, message.linear.y, message.angular.z)
-    if not all(map(math.isfinite, velocity)):
-        raise InputError(f"cmd_vel holds a number that is not finite: {velocity}")
+    if not all(abs(part) <= VELOCITY_MAX for part in velocity):
+        raise InputError(
+            f"cmd_vel holds {velocity}, forward and left [m/s] and turn [rad/s]; each must lie within ±{VELOCITY_MAX:g}"
+        )
     return velocity
+
+
+def width_from_msg(message: Float64) -> float:
+    """How far the fingers are to be apart [m]; not a number leaves them as they are. Raises InputError."""
+    return message.data if math.isnan(message.data) else checks.number("gripper_command", message.data, 0.0, WIDTH_MAX)
 
 
 def odometry_to_msg(state: JointState) -> Odometry:
@@ -63,19 +76,27 @@ def odometry_to_msg(state: JointState) -> Odometry:
 
 
 def odometry_from_msg(message: Odometry) -> JointState:
-    """The base as three joints, x, y, yaw; raises InputError for a number that is not finite."""
+    """The base as three joints, x, y, yaw; raises InputError for numbers that no base has."""
+    checks.quaternion("odom.pose.pose.orientation", message.pose.pose.orientation)
     state = odometry_as_told(message)
-    if not (np.isfinite(state.qpos).all() and np.isfinite(state.qvel).all()):
-        raise InputError(f"odom holds a number that is not finite: {state.qpos}, {state.qvel}")
+    if not ((np.abs(state.qpos) <= checks.DISTANCE_MAX).all() and (np.abs(state.qvel) <= VELOCITY_MAX).all()):
+        raise InputError(
+            f"odom is at {state.qpos} and moves at {state.qvel}; it must lie within ±{checks.DISTANCE_MAX:g} m and go "
+            f"no faster than {VELOCITY_MAX:g} m/s"
+        )
     return state
 
 
 def odometry_as_told(message: Odometry) -> JointState:
-    """As `odometry_from_msg`, of whatever numbers: for whom a robot that tells of none has to be held at once."""
-    position, turned, twist = message.pose.pose.position, message.pose.pose.orientation, message.twist.twist
-    yaw = yaw_of(Pose((0.0, 0.0, 0.0), (turned.x, turned.y, turned.z, turned.w)))
+    """As `odometry_from_msg`, of whatever numbers: for whom a robot that tells of none has to be held at once. What is
+    no rotation is a yaw that is no number."""
+    position, twist = message.pose.pose.position, message.twist.twist
+    try:
+        yaw = yaw_of(Pose((0.0, 0.0, 0.0), checks.quaternion("", message.pose.pose.orientation)))
+    except InputError:
+        yaw = math.nan
     qvel = np.array(in_map_frame((twist.linear.x, twist.linear.y, twist.angular.z), yaw))
-    return JointState(seconds(message.header.stamp), np.array([position.x, position.y, yaw]), qvel)
+    return JointState(seconds(message.header.stamp, "odom.header.stamp"), np.array([position.x, position.y, yaw]), qvel)
 
 
 def rooms_to_msg(building: Building | None) -> list[RoomMsg]:
@@ -95,9 +116,30 @@ def doors_to_msg(building: Building | None) -> list[DoorMsg]:
 
 
 def building_from_msg(message: SceneMsg) -> Building | None:
-    """None around an arm at a table."""
+    """None around an arm at a table. Raises InputError for a room without a name or floor, a door to nowhere."""
     if not message.rooms:
         return None
-    rooms = tuple(Room(room.name, Rectangle(room.x_min, room.x_max, room.y_min, room.y_max)) for room in message.rooms)
-    doors = tuple(Door((door.room, door.other_room), (door.position.x, door.position.y)) for door in message.doors)
-    return Building(rooms, doors)
+    checks.items("scene.rooms", message.rooms, ROOMS_MAX)
+    checks.items("scene.doors", message.doors, ROOMS_MAX)
+    names = [checks.name(f"scene.rooms[{k}].name", room.name) for k, room in enumerate(message.rooms)]
+    checks.unique("the names of scene.rooms", names)
+    rooms = tuple(_room_from_msg(room, f"scene.rooms[{k}]") for k, room in enumerate(message.rooms))
+    return Building(rooms, tuple(_door_from_msg(door, k, names) for k, door in enumerate(message.doors)))
+
+
+def _room_from_msg(room: RoomMsg, field: str) -> Room:
+    area = [checks.number(f"{field}.{side}", getattr(room, side)) for side in ("x_min", "x_max", "y_min", "y_max")]
+    if not (area[0] < area[1] and area[2] < area[3]):
+        raise InputError(
+            f"{field} reaches from x {area[0]:g} to {area[1]:g} and y {area[2]:g} to {area[3]:g}, no floor"
+        )
+    return Room(room.name, Rectangle(*area))
+
+
+def _door_from_msg(door: DoorMsg, index: int, rooms: Sequence[str]) -> Door:
+    field = f"scene.doors[{index}]"
+    for room in (door.room, door.other_room):
+        if room not in rooms:
+            raise InputError(f"{field} leads to {room[:40]!a}; the rooms are: {', '.join(rooms)[:200]}")
+    x, y, _ = checks.point(f"{field}.position", door.position)
+    return Door((door.room, door.other_room), (x, y))

@@ -37,10 +37,11 @@ class CameraFeed:
                 Image, "camera/image_raw", self._on_picture, NEWEST_ONLY
             )
         message = self._message
-        if message is None or seconds(message.header.stamp) < observation.time - FRESH:
+        if message is None:
             return NO_PICTURE
         try:
-            return image_from_msg(message)
+            is_fresh = seconds(message.header.stamp, "camera/image_raw.header.stamp") >= observation.time - FRESH
+            return image_from_msg(message) if is_fresh else NO_PICTURE
         except InputError as error:
             self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
             return NO_PICTURE

@@ -5,15 +5,17 @@ A mobile robot needs no `joint_states`: the scene shows where it is.
 
 from __future__ import annotations
 
-from llm_planner_interfaces.msg import Scene
+from llm_planner_interfaces.msg import Scene as SceneMsg
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import Image, JointState
 
 from llm_planner.errors import LlmPlannerError, SimulationError
-from llm_planner.nodes.message_conversions import image_to_msg, joint_state_from_msg, scene_from_msg
+from llm_planner.nodes.message_conversions import image_to_msg, joint_state_from_msg
+from llm_planner.nodes.scene_reader import SceneReader
 from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.shell import NEWEST_ONLY, OK, SENSOR_DATA, WARN, ShellNode, run_node
 from llm_planner.simulation.renderers import Drawn, Renderer, drawn, make_renderer
+from llm_planner.world.scene import Scene
 
 FRAME = "overview_camera"
 
@@ -32,6 +34,7 @@ class CameraNode(ShellNode):
         self._drawn: Drawn | None = None
         self._state: JointState | None = None
         self._scene: Scene | None = None
+        self._scenes = SceneReader(self._complain)
         self._problem = ""
         self._image = self.create_lifecycle_publisher(Image, "camera/image_raw", SENSOR_DATA)
         self._sources: list[Subscription] = []
@@ -46,13 +49,17 @@ class CameraNode(ShellNode):
     def _on_state(self, message: JointState) -> None:
         self._state = message  # converted only when it is drawn
 
-    def _on_scene(self, message: Scene) -> None:
-        self._scene = message
+    def _on_scene(self, message: SceneMsg) -> None:
+        """Each is read, for what one tells of the next; nothing changes by one that cannot be."""
+        try:
+            self._scene = self._scenes.read(message)
+        except LlmPlannerError as error:
+            self._complain(f"a scene cannot be used: {error}")
 
     def _on_tick(self) -> None:
         watched = self.is_active and self._image.get_subscription_count() > 0
         self._listen(watched)
-        if not watched or self._problem or self._scene is None or (self._state is None and not self._scene.rooms):
+        if not watched or self._problem or self._scene is None or (self._state is None and not self._scene.building):
             return
         try:
             self._draw()
@@ -60,14 +67,17 @@ class CameraNode(ShellNode):
             self._problem = str(error)
             self.get_logger().error(str(error))
         except LlmPlannerError as error:
-            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            self._complain(str(error))
+
+    def _complain(self, what: str) -> None:
+        self.get_logger().error(what, throttle_duration_sec=5.0)
 
     def _listen(self, wanted: bool) -> None:
         """Subscribed only while somebody watches: a hundred joint states a second are not free."""
         if wanted and not self._sources:
             self._sources = [
                 self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY),
-                self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY),
+                self.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY),
             ]
         elif not wanted and self._sources:
             for source in self._sources:
@@ -75,7 +85,7 @@ class CameraNode(ShellNode):
             self._sources, self._state, self._scene = [], None, None
 
     def _draw(self) -> None:
-        scene = scene_from_msg(self._scene)
+        scene = self._scene
         qpos, width = (), 0.0
         if scene.building is None:
             state, width = joint_state_from_msg(self._state)

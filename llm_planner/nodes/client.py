@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
+import math
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import rclpy
-from action_msgs.msg import GoalStatus
 from llm_planner_interfaces.action import ExecuteCommand
 from llm_planner_interfaces.msg import CorrectionResult
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.srv import StopRobot
-from rclpy.action import ActionClient
-from rclpy.action.client import ClientGoalHandle
+from nav_msgs.msg import Odometry
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.publisher import Publisher
 from rclpy.qos import qos_profile_sensor_data
-from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
-from rclpy.task import Future
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import String
-from unique_identifier_msgs.msg import UUID
 
 from llm_planner.correction.dialogue import Answer, stop_answer
-from llm_planner.errors import LlmPlannerError
+from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.language.stop_words import is_stop
 from llm_planner.nodes.correction_messages import result_from_msg
-from llm_planner.nodes.message_conversions import joint_state_from_msg, scene_from_msg
-from llm_planner.nodes.plan_messages import plan_from_msg, step_from_msg
+from llm_planner.nodes.deadlines import NoAnswerError
+from llm_planner.nodes.idempotent_requests import GoalClient, GoalEnd, ServiceCaller
+from llm_planner.nodes.joining import join_network
+from llm_planner.nodes.message_conversions import joint_state_from_msg
+from llm_planner.nodes.plan_messages import plan_from_msg, steps_from_msg
+from llm_planner.nodes.scene_reader import SceneReader
 from llm_planner.nodes.shell import LATCHED, RELIABLE
 from llm_planner.plan.plan import Plan, PlanStep
 from llm_planner.world.scene import Scene
@@ -42,8 +41,16 @@ NO_SYSTEM = (
 )
 SILENCE_MAX = 5.0  # wall seconds without a word of the planner
 ANSWER_MAX = 20.0  # wall seconds until it takes a command: enough to be started again
+STOP_MAX = 5.0  # wall seconds until a stop is answered
+REST_MAX = 2.0  # wall seconds after that until the robot is seen at rest
+REST_SPEED = 0.02  # [rad/s, m/s] below which it counts as at rest
 CORRECTION_MAX = 30.0  # wall seconds until it is known what became of a correction
-SAID_AGAIN = 2.0  # wall seconds after which a command that nobody has answered is sent again
+PLANNER_LOST = (
+    "the language planner fell silent, so nobody can tell what became of the command; the robot stops within seconds. "
+    "Look at what the nodes print, and say it again once the system is up"
+)
+INACTIVE = "the language planner takes no commands: it is not active"
+PLANNER_FAULT = "the language planner failed; see what its node prints"
 
 
 class SystemUnreachableError(LlmPlannerError):
@@ -75,89 +82,79 @@ class CommandResult:
         return self.code == ExecuteCommand.Result.QUESTION
 
 
+@dataclass(frozen=True)
+class StopResult:
+    """Whether a plan was running when the robot was stopped; a message where none was."""
+
+    was_running: bool
+    message: str
+
+
 class Submission:
     """A command that was sent: `result` is there once `is_done`.
 
-    It may be sent again, for the planner may have died with it: under the same id, so none takes it twice.
+    It is sent until the planner has taken it, which may have died with it: under one id, so none takes it twice.
     """
 
-    def __init__(self, client: ActionClient, text: str, on_progress: Callable[[Progress], None]) -> None:
-        self.is_answered = False
-        self.is_done = False
-        self._result = CommandResult(ExecuteCommand.Result.EXECUTOR_LOST, "")
-        self._handle: ClientGoalHandle | None = None
-        self._on_progress = on_progress
-        self._client, self._goal = client, ExecuteCommand.Goal(command=text)
-        self._id = UUID(uuid=list(uuid.uuid4().bytes))
-        self._unanswered = 0
-        self._send(time.monotonic())
+    def __init__(self, client: GoalClient, text: str, on_progress: Callable[[Progress], None]) -> None:
+        self._end: GoalEnd | None = None
+        self._on_progress, self._client = on_progress, client
+        self._heard = time.monotonic()
+        self._sent = client.send(ExecuteCommand.Goal(command=text), ANSWER_MAX, self._on_feedback, self._on_end)
 
-    def _send(self, now: float) -> None:
-        self._heard, self._sent = now, now
-        self._unanswered += 1
-        sent = self._client.send_goal_async(self._goal, feedback_callback=self._on_feedback, goal_uuid=self._id)
-        sent.add_done_callback(self._on_answer)
+    @property
+    def is_answered(self) -> bool:
+        """Whether the planner has taken it, or will not."""
+        return self._sent.is_taken or self.is_done
 
-    def insist(self, now: float) -> None:
-        """To be called now and then, at the wall's time `now` [s], until it is answered."""
-        if not self.is_answered and now > self._sent + SAID_AGAIN:
-            self._send(now)
+    @property
+    def is_done(self) -> bool:
+        return self._end is not None
 
     @property
     def result(self) -> CommandResult:
-        """How it ended; raises SystemUnreachableError where the planner did not take it."""
-        if self._handle is None or not self._handle.accepted:
-            raise SystemUnreachableError("the language planner takes no commands: it is not active")
-        return self._result
+        """How it ended; raises SystemUnreachableError where the planner did not take it, or has died since."""
+        end = self._end
+        if end is None or end.result is None:
+            refused = INACTIVE if end is not None and end.was_refused else NO_SYSTEM
+            raise SystemUnreachableError(PLANNER_LOST if self._sent.is_taken else refused)
+        code, message = end.result.error_code, end.result.error_msg
+        return CommandResult(code, message or ("" if code == ExecuteCommand.Result.SUCCEEDED else PLANNER_FAULT))
 
     def cancel(self) -> None:
         """Ask for its end; `is_done` tells when it has come."""
-        if self._handle is not None:
-            self._handle.cancel_goal_async()
+        self._client.cancel(self._sent)
 
     def check_alive(self) -> None:
         """Raises SystemUnreachableError when the planner, which speaks every second, has fallen silent."""
+        if not self._sent.is_taken:
+            self._heard = time.monotonic()
         if not self.is_done and time.monotonic() - self._heard > SILENCE_MAX:
-            raise SystemUnreachableError(
-                "the language planner fell silent, so nobody can tell what became of the command; the robot stops "
-                "within seconds. Look at what the nodes print, and say it again once the system is up"
-            )
+            raise SystemUnreachableError(PLANNER_LOST)
 
-    def _on_feedback(self, message: ExecuteCommand.Impl.FeedbackMessage) -> None:
+    def _on_feedback(self, feedback: ExecuteCommand.Feedback) -> None:
         self._heard = time.monotonic()
-        self._on_progress(_progress(message.feedback))
+        progress = _progress(feedback)
+        if progress is not None:
+            self._on_progress(progress)
 
-    def _on_answer(self, future: Future) -> None:
-        handle, self._unanswered = future.result(), self._unanswered - 1
-        if self.is_answered or (not handle.accepted and self._unanswered):
-            return  # a planner that is not active yet, or that has it already and will say so
-        self._handle, self.is_answered, self._heard = handle, True, time.monotonic()
-        if handle.accepted:
-            handle.get_result_async().add_done_callback(self._on_done)
-        else:
-            self.is_done = True
-
-    def _on_done(self, future: Future) -> None:
-        answer = future.result()
-        code, message = answer.result.error_code, answer.result.error_msg
-        if code == ExecuteCommand.Result.SUCCEEDED and answer.status != GoalStatus.STATUS_SUCCEEDED:
-            # a planner that fails inside leaves an empty result, whose code reads as success
-            code, message = ExecuteCommand.Result.EXECUTOR_LOST, "the language planner failed; see what its node prints"
-        self._result, self.is_done = CommandResult(code, message), True
+    def _on_end(self, end: GoalEnd) -> None:
+        self._end = end
 
 
 class SystemClient:
-    """A node of its own; every method spins it, so nothing runs between calls."""
+    """A node of its own; every method spins it, so nothing runs between calls. What cannot be read of what the system
+    says is logged and passed over."""
 
     def __init__(self, namespace: str = "", domain_id: int | None = None) -> None:
         self._context = Context()
-        no_handlers = SignalHandlerOptions.NO  # an interrupt stays Python's
-        rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=no_handlers)
-        self.node = rclpy.create_node("llm_planner_client", namespace=namespace or None, context=self._context)
+        self.node = join_network(self._context, namespace, domain_id)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
-        self._commands = ActionClient(self.node, ExecuteCommand, "execute_command")
-        self._stop = self.node.create_client(StopRobot, "stop")
+        self._commands = GoalClient(self.node, ExecuteCommand, "execute_command")
+        self._stop = ServiceCaller(self.node, StopRobot, "stop")
+        self._speed = math.nan  # of the fastest joint, or of a base [rad/s, m/s], as measured last
+        self.watch_speed(self._on_speed)
         self._talking: tuple[Publisher, Subscription, list[CorrectionResult]] | None = None
 
     def close(self) -> None:
@@ -171,7 +168,7 @@ class SystemClient:
 
         `still_hoping` is called a few times a second and may raise to end the wait.
         """
-        self.wait_until(self._commands.server_is_ready, timeout, still_hoping, NO_SYSTEM)
+        self.wait_until(lambda: self._commands.is_ready, timeout, still_hoping, NO_SYSTEM)
 
     def submit(self, text: str, on_progress: Callable[[Progress], None] = lambda progress: None) -> Submission:
         """Send a command; it is followed while a method of this client spins."""
@@ -186,16 +183,12 @@ class SystemClient:
         """
         submission = self.submit(text, on_progress)
 
-        def insist() -> None:
-            submission.insist(time.monotonic())
-            still_hoping()
-
         def check() -> None:
             submission.check_alive()
             still_hoping()
 
         try:
-            self.wait_until(lambda: submission.is_answered, ANSWER_MAX, insist, NO_SYSTEM)
+            self.wait_until(lambda: submission.is_answered, ANSWER_MAX + 1.0, check, NO_SYSTEM)
             self.wait_until(lambda: submission.is_done, float("inf"), check)
         except KeyboardInterrupt:
             self.wait_until(lambda: submission.is_answered, 5.0, otherwise=NO_SYSTEM)  # only then can it be called off
@@ -203,13 +196,26 @@ class SystemClient:
             self.wait_until(lambda: submission.is_done, 5.0)
         return submission.result
 
-    def stop(self, reason: str) -> CommandResult:
-        """Stop the arm; raises SystemUnreachableError where nobody answers."""
-        self.wait_until(self._stop.service_is_ready, 5.0, otherwise=NO_SYSTEM)
-        answer = self._stop.call_async(StopRobot.Request(reason=reason))
-        self.wait_until(answer.done, 5.0, otherwise=NO_SYSTEM)
-        response = answer.result()
-        return CommandResult(response.error_code, response.error_msg)
+    def stop(self, reason: str) -> StopResult:
+        """Stop the robot, and see it at rest.
+
+        Raises:
+            SystemUnreachableError: nobody answers, or the robot moves on.
+        """
+        answer = self._stop.call(StopRobot.Request(reason=reason), STOP_MAX, NO_SYSTEM)
+        self.wait_until(answer.done, STOP_MAX + 1.0, otherwise=NO_SYSTEM)
+        try:
+            response = answer.result()
+        except NoAnswerError as error:
+            raise SystemUnreachableError(str(error)) from error
+        deadline = time.monotonic() + REST_MAX
+        while not self._speed <= REST_SPEED and time.monotonic() < deadline:
+            self._executor.spin_once(timeout_sec=0.05)
+        if self._speed > REST_SPEED:
+            raise SystemUnreachableError(
+                f"the stop was taken, but the robot still moves at {self._speed:.2f} rad/s: use its emergency stop"
+            )
+        return StopResult(response.error_code == StopRobot.Response.STOPPED, response.error_msg)
 
     def correct(self, words: str) -> Answer:
         """Say something to a robot at work; what became of it. Raises SystemUnreachableError where nobody answers.
@@ -218,7 +224,7 @@ class SystemClient:
         """
         if is_stop(words):
             stopped = self.stop(f"you said “{words}”")
-            return stop_answer(stopped.code == StopRobot.Response.STOPPED, stopped.message)
+            return stop_answer(stopped.was_running, stopped.message)
         said, listening, results = self._talk()
 
         def is_heard() -> bool:
@@ -243,24 +249,56 @@ class SystemClient:
 
         def unasked(message: CorrectionResult) -> None:
             if not message.words:
-                on_remark(result_from_msg(message))
+                self._heed(lambda: on_remark(result_from_msg(message)))
 
         self.node.create_subscription(CorrectionResult, "correction_result", unasked, RELIABLE)
 
     def watch_scene(self, on_scene: Callable[[Scene], None]) -> None:
         """Call back with every scene from now on, while another method spins."""
-        self.node.create_subscription(
-            SceneMsg, "scene", lambda message: on_scene(scene_from_msg(message)), qos_profile_sensor_data
-        )
+        scenes = SceneReader(self._warn)
+
+        def convert(message: SceneMsg) -> None:
+            self._heed(lambda: on_scene(scenes.read(message)))
+
+        self.node.create_subscription(SceneMsg, "scene", convert, qos_profile_sensor_data)
 
     def watch_joints(self, on_joints: Callable[[float, list[float], list[float], float], None]) -> None:
         """Call back with time [s], qpos [rad], qvel [rad/s] and gripper width [m] of every joint state."""
 
         def convert(message: JointStateMsg) -> None:
-            state, width = joint_state_from_msg(message)
-            on_joints(state.time, state.qpos.tolist(), state.qvel.tolist(), width)
+            def told() -> None:
+                state, width = joint_state_from_msg(message)
+                on_joints(state.time, state.qpos.tolist(), state.qvel.tolist(), width)
+
+            self._heed(told)
 
         self.node.create_subscription(JointStateMsg, "joint_states", convert, qos_profile_sensor_data)
+
+    def watch_speed(self, on_speed: Callable[[float], None]) -> None:
+        """Call back with the measured speed of the fastest joint [rad/s], or of a mobile base [m/s, rad/s]."""
+
+        def of_joints(message: JointStateMsg) -> None:
+            if message.velocity:
+                on_speed(max(map(abs, message.velocity)))
+
+        def of_base(message: Odometry) -> None:
+            twist = message.twist.twist
+            on_speed(max(abs(twist.linear.x), abs(twist.linear.y), abs(twist.angular.z)))
+
+        self.node.create_subscription(JointStateMsg, "joint_states", of_joints, qos_profile_sensor_data)
+        self.node.create_subscription(Odometry, "odom", of_base, qos_profile_sensor_data)
+
+    def _on_speed(self, speed: float) -> None:
+        self._speed = speed
+
+    def _heed(self, convert: Callable[[], None]) -> None:
+        try:
+            convert()
+        except InputError as error:
+            self._warn(str(error))
+
+    def _warn(self, what: str) -> None:
+        self.node.get_logger().warning(what, throttle_duration_sec=5.0)
 
     def watch_reports(self, on_report: Callable[[str], None]) -> None:
         """Call back with what the robot says of itself now, and whenever that changes; "" is nothing."""
@@ -288,7 +326,11 @@ class SystemClient:
             self._executor.spin_once(timeout_sec=0.1)
 
 
-def _progress(feedback: ExecuteCommand.Feedback) -> Progress:
-    plan = plan_from_msg(feedback.plan) if feedback.plan.id else None
-    steps = tuple(map(step_from_msg, feedback.status.steps)) or (plan.steps if plan else ())
+def _progress(feedback: ExecuteCommand.Feedback) -> Progress | None:
+    """None where it cannot be read; the next says it again."""
+    try:
+        plan = plan_from_msg(feedback.plan) if feedback.plan.id else None
+        steps = steps_from_msg(feedback.status.steps) or (plan.steps if plan else ())
+    except LlmPlannerError:
+        return None
     return Progress(feedback.message, plan, steps)

@@ -28,7 +28,7 @@ from llm_planner.nodes.arm_settings import arm_of
 from llm_planner.nodes.base_messages import MAP_FRAME, in_base_frame, odometry_as_told, velocity_to_msg
 from llm_planner.nodes.hand_feed import HandFeed
 from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
-from llm_planner.nodes.message_conversions import joint_state_from_msg, trajectory_to_msg
+from llm_planner.nodes.message_conversions import joint_state_as_told, trajectory_to_msg
 from llm_planner.nodes.settings import ADAPTATION, ROBOT_FILE
 from llm_planner.nodes.shell import RELIABLE, ShellNode
 from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
@@ -71,8 +71,8 @@ class ControlledArm:
         self.could_keep(JointState(0.0, np.array(HOME_QPOS), np.zeros(7)), MotionConstraints(zones=(zone,)))
 
     def state(self, message: JointStateMsg) -> JointState:
-        """Raises InputError."""
-        return joint_state_from_msg(message, self._arm.joints, ())[0]
+        """Numbers that are none are for the ladder, which holds the arm. Raises InputError for missing joints."""
+        return joint_state_as_told(message, self._arm.joints, ())[0]
 
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
         """The whole plan, to the safety filter; shifted where the servos would not keep to it."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from llm_planner_interfaces.msg import CorrectionResult, PlanStatus
 from llm_planner_interfaces.srv import EditPlan, StopRobot
-from rclpy.client import Client
 from rclpy.task import Future
 from std_msgs.msg import Header, String
 
@@ -27,19 +27,22 @@ from llm_planner.correction.dialogue import (
 from llm_planner.correction.learner import of_memory
 from llm_planner.correction.reading import open_reader, warm_up
 from llm_planner.correction.situation import Situation
-from llm_planner.errors import LlmPlannerError
+from llm_planner.errors import LlmPlannerError, fault_message
 from llm_planner.language.go_on_words import GO_ON, is_go_on
 from llm_planner.language.stop_words import is_stop
+from llm_planner.nodes import message_checks as checks
 from llm_planner.nodes.audio_feed import SETTINGS as AUDIO
 from llm_planner.nodes.audio_feed import AudioFeed
-from llm_planner.nodes.correction_messages import edit_to_text, result_to_msg, situation_from_msg
+from llm_planner.nodes.correction_messages import checked_status, edit_to_text, result_to_msg, situation_from_msg
 from llm_planner.nodes.deadlines import Deadlines, NoAnswerError
+from llm_planner.nodes.idempotent_requests import ServiceCaller
 from llm_planner.nodes.lesson_feed import MEMORY, LessonFeed
 from llm_planner.nodes.model_thread import ModelThread
 from llm_planner.nodes.plan_client import UNDER_WAY
 from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
 from llm_planner.nodes.settings import CAMERA, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, SPOKEN, WARN, ShellNode, run_node
+from llm_planner.nodes.silence import Silence
 from llm_planner.nodes.skill_folder import library_of
 from llm_planner.nodes.utterance import Utterance
 from llm_planner.plan.edits import Clarify, Edit, Hold
@@ -49,11 +52,15 @@ from llm_planner.world.scene import Scene
 if TYPE_CHECKING:
     from llm_planner.correction.speech.vocabulary import Vocabulary
 
+WORDS_MAX = 4000  # characters of what is said at once
 MOST_AGAIN = 3  # times that the same words are read anew because the plan has changed
 MOST_WAITING = 8  # utterances
-MOST_STATUSES = 4  # of the executor, two a second, until what it has done is seen here, too
-MOST_UNSEEN = 10  # of them, until a scene is shown
-EXECUTOR_PATIENCE = 5.0  # wall seconds that an edit may take
+MOST_LOOKS = 4  # LOOK apart, until what the executor has done is seen here, too
+LOOK = 0.5  # wall seconds
+UNSEEN_MAX = 5.0  # wall seconds until a scene is shown
+EXECUTOR_PATIENCE = 5.0  # wall seconds without a word of the executor after which it is lost
+EDIT_MAX = 30.0  # wall seconds that an edit may take while the executor is heard
+HOLD_MAX = 1.0  # wall seconds after which a hold that was not heard is pointless
 LOST = f"the plan executor does not answer; the robot stops by itself; once it is back, {GO_ON}"
 Read = Callable[[str, Situation], Edit]
 
@@ -79,19 +86,19 @@ class CorrectionListenerNode(ShellNode):
     def configure(self) -> None:
         self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
         self._dialogue, self._waiting = SILENT, list[Utterance]()
-        self._status, self._next_status = PlanStatus(), Future()
+        self._status, self._next_status, self._silence = PlanStatus(), Future(), Silence()
         self._deadlines = Deadlines(self)
         self._result = self.create_lifecycle_publisher(CorrectionResult, "correction_result", SPOKEN)
         self._transcript = self.create_lifecycle_publisher(String, "transcript", RELIABLE)
         self._commands = self.create_lifecycle_publisher(String, "language_command", RELIABLE)
-        self._edit_plan = self.create_client(EditPlan, "edit_plan")
-        self._stop = self.create_client(StopRobot, "stop")
+        self._edit_plan = ServiceCaller(self, EditPlan, "edit_plan")
+        self._stop = ServiceCaller(self, StopRobot, "stop")
         self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
         self._lessons = LessonFeed(self, self._situation, self._sent, lambda answer: self._tell("", answer))
         self.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
         self.create_subscription(String, "correction", self._on_text, SPOKEN)
         AudioFeed(self, self._vocabulary, self._hold, lambda words: self._on_text(String(data=words)))
-        self.every(0.25, self._deadlines.watch)
+        self.every(0.25, self._watch)
         self.every(1.0, self._on_second)
         self._reader = ModelThread(self, lambda: self._opened(self.setting("model")))
 
@@ -99,18 +106,30 @@ class CorrectionListenerNode(ShellNode):
         if hasattr(self, "_lessons"):
             self._lessons.close()
 
+    def _watch(self) -> None:
+        self._deadlines.watch()
+        self._silence.look(time.monotonic())
+        if self._silence.seconds > EXECUTOR_PATIENCE:
+            self._edit_plan.drop(LOST)
+
     # Arrival
 
     def _on_text(self, message: String) -> None:
-        if self.is_active:
-            self._transcript.publish(message)
-            self._hear(message.data)
+        if not self.is_active:
+            return
+        try:
+            checks.text("correction", message.data, WORDS_MAX)
+        except LlmPlannerError as error:
+            self._tell(message.data[:WORDS_MAX], Answer(Outcome.REFUSED, str(error)))
+            return
+        self._transcript.publish(message)
+        self._hear(message.data)
 
     def _hear(self, words: str) -> None:
         if is_stop(words):
             self._dialogue = SILENT
-            self._deadlines.drop("dropped, because you said stop")
-            self.executor.create_task(self._stop_robot, words)
+            self._drop("dropped, because you said stop")
+            self.background(self._stop_robot, words)
         elif len(self._waiting) >= MOST_WAITING:
             told = f"{MOST_WAITING} corrections are being read already; wait for one, or say stop to drop them all"
             self._tell(words, Answer(Outcome.REFUSED, told))
@@ -118,12 +137,18 @@ class CorrectionListenerNode(ShellNode):
             before = self._waiting[-1].settled if self._waiting else None
             utterance = Utterance(words, self._dialogue.asked or self._lessons.question)
             self._waiting.append(utterance)
-            self.executor.create_task(self._settle, utterance, before)
+            self.background(self._settle, utterance, before)
+
+    def _drop(self, reason: str) -> None:
+        """Wait for nothing more that has to do with the plan under way."""
+        self._deadlines.drop(reason)
+        self._edit_plan.drop(reason)
 
     def _hold(self, words: str) -> None:
         """A stop word, spoken just now: hold, and see what follows."""
-        if self.is_active and self._status.state in UNDER_WAY and self._edit_plan.service_is_ready():
-            self._edit_plan.call_async(EditPlan.Request(edit=edit_to_text(Edit((Hold(),), words))))
+        if self.is_active and self._status.state in UNDER_WAY and self._edit_plan.is_ready:
+            request = EditPlan.Request(edit=edit_to_text(Edit((Hold(),), words)))
+            self._edit_plan.call(request, HOLD_MAX, LOST).add_done_callback(Future.exception)
 
     def _vocabulary(self) -> Vocabulary:
         """What may be spoken of now."""
@@ -137,22 +162,23 @@ class CorrectionListenerNode(ShellNode):
     async def _stop_robot(self, words: str) -> None:
         """Stop now, with no model asked."""
         try:
-            response = await self._called(self._stop, StopRobot.Request(reason=f"you said “{words}”"))
+            request = StopRobot.Request(reason=f"you said “{words}”")
+            response = await self._stop.call(request, EXECUTOR_PATIENCE, LOST)
             answer = stop_answer(response.error_code == StopRobot.Response.STOPPED, response.error_msg)
         except LlmPlannerError as error:
             answer = Answer(Outcome.REFUSED, str(error))
         self._tell(words, answer)
 
-    async def _called(self, client: Client, request: object) -> object:
-        """The executor's answer; raises NoAnswerError. Just started, we may hear of its services only now."""
-        while not client.service_is_ready():
-            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
-        return await self._deadlines.within(EXECUTOR_PATIENCE, client.call_async(request), LOST)
-
     def _on_status(self, status: PlanStatus) -> None:
+        try:
+            checked_status(status)
+        except LlmPlannerError as error:
+            self.get_logger().error(f"a plan_status cannot be used: {error}", throttle_duration_sec=5.0)
+            return
         before, self._status = self._status, status
+        self._silence.heard()
         if before.executor not in (0, status.executor):
-            self._deadlines.drop(f"the plan executor was restarted, and the robot has stopped; {GO_ON}")
+            self._drop(f"the plan executor was restarted, and the robot has stopped; {GO_ON}")
         following, self._next_status = self._next_status, Future(executor=self.executor)
         following.set_result(None)
         if self.is_active and self._scenes.scene is not None:
@@ -166,6 +192,9 @@ class CorrectionListenerNode(ShellNode):
             answer = await self._answered(utterance, before)
         except LlmPlannerError as error:
             answer = Answer(Outcome.REFUSED, str(error), utterance.edit)
+        except Exception as error:
+            self.fault(f"the correction “{utterance.words}”", error)
+            answer = Answer(Outcome.REFUSED, fault_message(error), utterance.edit)
         self._waiting.remove(utterance)
         utterance.settled.set_result(None)
         self._tell(utterance.words, answer)
@@ -201,12 +230,19 @@ class CorrectionListenerNode(ShellNode):
 
     async def _informed(self) -> None:
         """Until it is known what is under way, and seen what there is: just started, neither has been heard of."""
-        for _ in range(MOST_UNSEEN):
-            if self._status.executor != 0 and self._scenes.is_fresh:
-                return
+        deadline = time.monotonic() + UNSEEN_MAX
+        while self._status.executor == 0 or not self._scenes.is_fresh:
+            if time.monotonic() > deadline:
+                break
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
         if self._scenes.scene is None:
             raise NoAnswerError(NO_SCENE)
+
+    async def _wait(self, seconds: float) -> None:
+        """For `seconds` by the wall, while the executor lives."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
 
     def _now(self, asked: Clarify | None = None) -> Situation:
         """What words are to be read against."""
@@ -248,7 +284,8 @@ class CorrectionListenerNode(ShellNode):
 
     async def _sent(self, edit: Edit, plan_id: str, **options: bool) -> EditPlan.Response:
         request = EditPlan.Request(plan_id=plan_id, edit=edit_to_text(edit), **options)
-        return await self._called(self._edit_plan, request)
+        late = f"the plan executor has not made the edit in {EDIT_MAX:g} s"
+        return await self._edit_plan.call(request, EDIT_MAX, late)
 
     async def _read_again(self, utterance: Utterance, send: Send, response: EditPlan.Response) -> Send | Answer:
         """The same, where the words ask for the same of the plan as it is now; else whatever they ask for now."""
@@ -259,10 +296,10 @@ class CorrectionListenerNode(ShellNode):
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
         words = send.edit.words
         asked = utterance.asked if words == utterance.words else None
-        edit, statuses = await self._read(utterance, words, asked), 0
-        while edit == send.edit and statuses < MOST_STATUSES:  # it has done what we have not heard of, or seen, yet
-            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
-            edit, statuses = await self._read(utterance, words, asked), statuses + 1
+        edit, looks = await self._read(utterance, words, asked), 0
+        while edit == send.edit and looks < MOST_LOOKS:  # it has done what we have not heard of, or seen, yet
+            await self._wait(LOOK)
+            edit, looks = await self._read(utterance, words, asked), looks + 1
         if edit == send.edit:  # what is over was meant
             return Answer(Outcome.REFUSED, response.error_msg, edit)
         if edit.operations == send.edit.operations:

@@ -11,6 +11,7 @@ from rclpy.task import Future
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.nodes.correction_messages import edit_from_text
+from llm_planner.nodes.idempotent_requests import answer_once
 from llm_planner.nodes.plan_notes import note_edit
 from llm_planner.nodes.running_plan import Running
 from llm_planner.nodes.worker import Worker
@@ -21,7 +22,7 @@ from llm_planner.plan.edits import Cancel, Edit, Hold, Resume
 from llm_planner.plan.events import PauseRequested, ResumeRequested
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Phase
-from llm_planner.plan.journal import Journal
+from llm_planner.plan.journal_buffer import Journal
 from llm_planner.plan.lessons_in_motion import with_lesson
 
 Response = EditPlan.Response
@@ -52,7 +53,7 @@ class EditService:
         self._journal, self._find, self._go, self._stop = journal, find, go, stop
         self._worker = Worker(node)
         # A group of its own: an edit that is being checked must not keep a stop from being heard.
-        node.create_service(EditPlan, "edit_plan", self._on_edit, callback_group=ReentrantCallbackGroup())
+        node.create_service(EditPlan, "edit_plan", answer_once(self._on_edit), callback_group=ReentrantCallbackGroup())
 
     async def _on_edit(self, request: EditPlan.Request, response: Response) -> Response:
         running = self._find()
@@ -61,6 +62,7 @@ class EditService:
             if running is None or request.plan_id not in ("", running.id):
                 raise NoPlanError("no plan is running: say it as a command")
             response.difference = await self._made(running, edit, request)
+            response.error_code = Response.ACCEPTED
         except LlmPlannerError as error:
             response.error_code, response.error_msg = _code(error), str(error)
         response.version = running.state.version if running else 0

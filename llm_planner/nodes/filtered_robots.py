@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
@@ -13,7 +13,7 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 from llm_planner.control.carried import Carried
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.reference import JointState, JointTrajectory
-from llm_planner.control.safety_filter.guard import Guard
+from llm_planner.control.safety_filter.guard import Guard, GuardSettings
 from llm_planner.control.safety_filter.robots import panda_body
 from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
 from llm_planner.control.safety_filter.velocity_guard import base_guard
@@ -21,6 +21,7 @@ from llm_planner.errors import InputError
 from llm_planner.nodes.arm_output import ArmOutput
 from llm_planner.nodes.arm_settings import arm_of
 from llm_planner.nodes.base_messages import (
+    BASE_FRAME,
     MAP_FRAME,
     in_base_frame,
     in_map_frame,
@@ -31,9 +32,12 @@ from llm_planner.nodes.base_messages import (
 from llm_planner.nodes.hand_feed import HandFeed
 from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.message_conversions import joint_state_from_msg, trajectory_from_msg
+from llm_planner.nodes.settings import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
 from llm_planner.nodes.shell import NEWEST_ONLY, ShellNode
+from llm_planner.nodes.stamps import header
 
 Wanted = Callable[[object], None]
+InTime = Callable[[float], bool]  # whether a command that begins at this time [s] can still be sent
 OF_ANOTHER_TIME = 0.5  # [s] that a plan may begin before or after now
 
 
@@ -42,10 +46,11 @@ class FilteredArm:
 
     topic, message_type, frame = "joint_states", JointStateMsg, ARM_FRAME
 
-    def __init__(self, node: ShellNode, on_wanted: Wanted) -> None:
+    def __init__(self, node: ShellNode, on_wanted: Wanted, in_time: InTime) -> None:
+        self._in_time = in_time
         self._arm = arm_of(node)
         self._safety = SafetyFilter(panda_body(), self._arm.limits)
-        self._guard = Guard(self._safety)
+        self._guard = Guard(self._safety, GuardSettings(lead=node.setting("lead")))
         self._state: JointState | None = None
         self._output = ArmOutput(node, self._arm)
         self.holds = False
@@ -61,6 +66,11 @@ class FilteredArm:
     def why(self) -> str:
         """What speaks against following what is wanted as it is; "" where nothing does."""
         return self._guard.why if self._guard.is_stepping else ""
+
+    @property
+    def margin(self) -> float:
+        """What is kept beyond clearances [m]."""
+        return self._guard.margin
 
     def state(self, message: JointStateMsg) -> JointState:
         """Raises InputError."""
@@ -78,6 +88,10 @@ class FilteredArm:
     def forget(self) -> None:
         """The robot was restarted."""
         self._guard.forget()
+
+    def brake(self) -> None:
+        """Nothing is wanted any more."""
+        self._guard.brake()
 
     def rests(self, now: float) -> bool:
         """Whether nothing moves."""
@@ -104,8 +118,11 @@ class FilteredArm:
         self._guard.judged_by(self._safety)
 
     def _send(self, command: JointTrajectory | None, now: float) -> bool:
-        """Whether there was anything to send."""
+        """Whether there was anything to send; what is too late is not."""
         if command is None or self._state is None:
+            return False
+        if not self._in_time(max(command.start_time, now)):
+            self._guard.withdraw()
             return False
         self._output.send(command, self._state, now)
         return True
@@ -117,10 +134,14 @@ class FilteredBase:
     topic, message_type, frame = "odom", Odometry, MAP_FRAME
     holds = False  # what lies on it makes it no wider
 
-    def __init__(self, node: ShellNode, on_wanted: Wanted) -> None:
-        self._guard = base_guard()
+    margin = 0.0  # [m] where it is measured counts, not where it was sent
+
+    def __init__(self, node: ShellNode, on_wanted: Wanted, in_time: InTime) -> None:
+        self._guard, self._in_time = base_guard(node.setting(CMD_VEL_TIMEOUT.name)), in_time
         self._state: JointState | None = None
-        self._command = node.create_lifecycle_publisher(Twist, "cmd_vel", 1)
+        self._lead = node.setting("lead")
+        self._stamped = node.setting(STAMPED_CMD_VEL.name)
+        self._command = node.create_lifecycle_publisher(TwistStamped if self._stamped else Twist, "cmd_vel", 1)
         node.create_subscription(Twist, "cmd_vel_wanted", on_wanted, NEWEST_ONLY)
 
     @property
@@ -148,6 +169,10 @@ class FilteredBase:
         """The robot was restarted."""
         self._guard.forget()
 
+    def brake(self) -> None:
+        """Nothing is wanted any more."""
+        self._guard.brake()
+
     def rests(self, now: float) -> bool:
         """Whether nothing moves."""
         return self._guard.rests(now)
@@ -166,7 +191,12 @@ class FilteredBase:
         state = self._state
         if state is not None:
             velocity = self._guard.step(state, now, constraints)
-            self._command.publish(velocity_to_msg(in_base_frame(JointState(now, state.qpos, velocity))))
+            if self._in_time(now):
+                twist = velocity_to_msg(in_base_frame(JointState(now, state.qpos, velocity)))
+                stamped = (
+                    TwistStamped(header=header(now - self._lead, BASE_FRAME), twist=twist) if self._stamped else None
+                )
+                self._command.publish(stamped or twist)
 
 
 FILTERED = {"arm": FilteredArm, "mobile": FilteredBase}

@@ -9,7 +9,7 @@ from rclpy.node import Node
 
 from llm_planner.control.carried import Carried, Grip
 from llm_planner.errors import LlmPlannerError
-from llm_planner.nodes.message_conversions import scene_from_msg
+from llm_planner.nodes.scene_reader import SceneReader
 from llm_planner.nodes.shell import NEWEST_ONLY
 
 
@@ -18,12 +18,15 @@ class HandFeed:
 
     def __init__(self, node: Node, on_change: Callable[[Carried | None], None]) -> None:
         self._node, self._on_change = node, on_change
-        self._grip = Grip()
+        self._grip, self._scenes = Grip(), SceneReader(self._tell)
         node.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
 
     def _on_scene(self, message: SceneMsg) -> None:
         try:
-            if self._grip.see(scene_from_msg(message)):
+            if self._grip.see(self._scenes.read(message)):
                 self._on_change(self._grip.carried)
         except LlmPlannerError as error:
             self._node.get_logger().error(f"what the hand holds is not known: {error}", throttle_duration_sec=5.0)
+
+    def _tell(self, flaw: str) -> None:
+        self._node.get_logger().warning(flaw, throttle_duration_sec=5.0)

@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
 from llm_planner_interfaces.msg import CommandStatus, Plan, PlanStatus
 from llm_planner_interfaces.srv import StopRobot
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.action.server import ServerGoalHandle
+from rclpy.task import Future
 from std_msgs.msg import String
 
 from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
 from llm_planner.language.factory import open_model
 from llm_planner.language.go_on_words import is_go_on
-from llm_planner.language.model import LanguageModel, ProgramRequest
+from llm_planner.language.model import Exchange, LanguageModel, ProgramRequest
+from llm_planner.language.prompt import MAX_EXCHANGES
 from llm_planner.language.stop_words import is_stop
-from llm_planner.nodes.commands import Command
-from llm_planner.nodes.journal_file import journal_path, note
+from llm_planner.nodes.backlog import backlog
+from llm_planner.nodes.commands import Command, code_name
+from llm_planner.nodes.idempotent_requests import GoalServer, ServiceCaller, SharedGoal
+from llm_planner.nodes.journal_file import close_journal, journal_path, log_news, note, with_notice
 from llm_planner.nodes.model_thread import Answer, ModelThread
 from llm_planner.nodes.patience import Patience
 from llm_planner.nodes.plan_client import EXECUTOR_LOST, PlanClient
-from llm_planner.nodes.plan_messages import plan_to_msg, step_from_msg, trace_from_msg
+from llm_planner.nodes.plan_messages import plan_to_msg, steps_from_msg, trace_from_msg
 from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
 from llm_planner.nodes.settings import CAMERA, PRIVILEGES, SKILLS, Setting
-from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, WARN, ShellNode, run_node
+from llm_planner.nodes.shell import COMMANDS, LATCHED, OK, WARN, ShellNode, run_node
 from llm_planner.nodes.skill_folder import library_of
 from llm_planner.plan.events import EndReason
 from llm_planner.plan.going_on import Rest, plan_rest
-from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
-from llm_planner.plan.leftover import left_over
+from llm_planner.plan.journal import RecordKind
+from llm_planner.plan.journal_buffer import OPENING, Journal, JournalError
+from llm_planner.plan.leftover import is_of_work, left_over
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import Planned, outcome_of, plan_command
 from llm_planner.plan.planning_settings import planning_settings
@@ -44,6 +47,10 @@ from llm_planner.world.scene import Scene
 
 Result = ExecuteCommand.Result
 QUEUE_LENGTH = 8  # commands that may wait
+HELD = "if it is held, say “go on” as a correction"
+NO_ROOM = f"{QUEUE_LENGTH} commands are waiting already; wait for one to end, or say stop to drop them all."
+STOP_MAX = 2.0  # wall seconds that the executor may take to answer a stop
+FAULT = "The language planner failed by a fault of its own; see what its node prints."
 RESTART = 15.0  # [s, wall time] that what died may take to be back
 _OUTCOMES = {Outcome.QUESTION: Result.QUESTION, Outcome.REFUSED: Result.REFUSED, Outcome.FAILED: Result.REFUSED}
 _REASONS = {Result.REPLAN: EndReason.REPLAN, Result.SKILL_FAILED: EndReason.FAILED}  # after which plans may go on
@@ -59,12 +66,7 @@ class LanguagePlannerNode(ShellNode):
         Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
         Setting("scene_timeout", 1.0, "wall time without a scene after which nothing is planned [s]", 0.2, 10.0),
         Setting("patience", 3.0, "wall time that a command waits for the scene and the executor [s]", 0.0, 60.0),
-        Setting(
-            "rehearsal",
-            "symbolic",
-            "off, symbolic, or full: plans are run in a copy of the simulation first",
-            may_be_off=True,
-        ),
+        Setting("rehearsal", "symbolic", "off, symbolic, or full: in a copy of the simulation first", may_be_off=True),
         PRIVILEGES,
         SKILLS,
         CAMERA,
@@ -78,24 +80,19 @@ class LanguagePlannerNode(ShellNode):
         rehearsal = "off" if self.setting("rehearsal") is False else str(self.setting("rehearsal"))
         self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal")))
-        for left in unfinished(read_journal(self._journal.path)):
-            if not left.planned:  # of the others the executor tells
-                self.get_logger().warning(f"never begun: “{left.command}”; say it again")
-                note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
-        self._accepted: list[Command] = []  # goals that have not arrived yet
+        self._tell_of_unfinished()
+        self._accepted: dict[str, Command] = {}  # by goal id: noted, and not begun yet
         self._waiting: deque[Command] = deque()
+        self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)  # for a large model, the newest last
         self._current: Command | None = None
         self._patience = Patience(self.setting("patience"))
         self._plan = self.create_lifecycle_publisher(Plan, "plan", LATCHED)
-        self._status = self.create_lifecycle_publisher(CommandStatus, "command_status", RELIABLE)
-        self._stop = self.create_client(StopRobot, "stop")
+        self._status = self.create_lifecycle_publisher(CommandStatus, "command_status", COMMANDS)
+        self._stop = ServiceCaller(self, StopRobot, "stop")
         self._plans = PlanClient(self, self._drop_all, self._patience.look)
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), lambda restarted: self._patience.look())
-        self.create_subscription(String, "language_command", self._on_text, RELIABLE)
-        ActionServer(
-            self, ExecuteCommand, "execute_command", self._on_execute,
-            goal_callback=self._on_goal, cancel_callback=self._on_cancel,
-        )  # fmt: skip
+        self._commands = self.create_subscription(String, "language_command", self._on_text, COMMANDS)
+        GoalServer(self, ExecuteCommand, "execute_command", self._on_execute, self._on_cancel, self._on_goal, COMMANDS)
         self.every(0.25, self._on_watch)
         self.every(1.0, self._on_second)
         name, script = self.setting("model"), self.setting("model_script")
@@ -103,67 +100,92 @@ class LanguagePlannerNode(ShellNode):
 
     def close(self) -> None:
         if hasattr(self, "_journal"):
-            self._journal.close()
+            close_journal(self, self._journal)
+
+    def _tell_of_unfinished(self) -> None:
+        try:
+            commands = [left for left in self._journal.unfinished() if not left.planned]  # the executor tells of others
+        except JournalError as error:
+            self.get_logger().warning(str(error))
+            return
+        for left in commands:
+            self.get_logger().warning(f"never begun: “{left.command}”; say it again")
+            note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
 
     # Arrival
 
-    def _on_goal(self, goal: ExecuteCommand.Goal) -> GoalResponse:
+    def on_fault(self, error: BaseException) -> None:
+        """The command under way has failed; the executor ends its plan, and the next command begins."""
+        if self._current is not None:
+            self._end(self._current, Result.UNKNOWN, FAULT)
+
+    def _on_goal(self, goal: SharedGoal) -> bool:
         """A command is in the journal before anybody hears that it was taken."""
-        if not self.is_active:
-            return GoalResponse.REJECT
-        command = Command(goal.command, None)
-        try:
-            self._accepted.append(self._noted(command))
-        except LlmPlannerError as error:
-            self.get_logger().error(f"“{command.shown}” is not taken: {error}")
-            return GoalResponse.REJECT
-        return GoalResponse.ACCEPT
+        if self.is_active:
+            command = self._accepted[goal.id] = Command(goal.request.command, goal)
+            if not is_stop(command.text):  # which comes before anything that takes time
+                note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
+        return self.is_active
 
     def _on_text(self, message: String) -> None:
-        if self.is_active:
-            self._arrive(self._noted(Command(message.data, None)))
+        """All commands that have come: a stop waits for none of those before it, which never begin."""
+        others = [one for one, _ in backlog(self._commands, COMMANDS.depth)]
+        commands = [Command(one.data, None) for one in (message, *others)]
+        if not self.is_active:
+            return
+        last = max((k for k, command in enumerate(commands) if is_stop(command.text)), default=-1)
+        before = commands[: last + 1]
+        if before:
+            self._stop_robot([command for command in before if is_stop(command.text)])
+        for command in before:
+            if not is_stop(command.text):
+                self._turn_away(command, Result.STOPPED, "Stopped before it began.")
+        for command in commands[last + 1 :]:
+            self._arrive(command)
 
-    async def _on_execute(self, goal: ServerGoalHandle) -> Result:
-        command = next(one for one in self._accepted if one.text == goal.request.command)
-        self._accepted.remove(command)
-        command.goal = goal
+    def _turn_away(self, command: Command, code: int, message: str) -> None:
+        """End what was never taken; the journal, whose every record takes a while, hears nothing of it."""
+        command.is_recorded = command.goal is not None
+        self._end(command, code, message)
+
+    async def _on_execute(self, goal: SharedGoal) -> Result:
+        command = self._accepted.pop(goal.id)
         self._arrive(command)
         await command.done
-        return command.end_goal()
-
-    def _noted(self, command: Command) -> Command:
-        """The command, in the journal; a stop comes before anything that may fail, such as the journal."""
-        if not is_stop(command.text):
-            note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
-        return command
+        return command.result
 
     def _arrive(self, command: Command) -> None:
         if is_stop(command.text):
-            self._stop_robot(command)
-            note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
+            self._stop_robot([command])
             return
         if self._current is not None and is_go_on(command.text) and not self._plans.is_silent:
-            held = "if it is held, say “go on” as a correction"
-            self._end(command, Result.REFUSED, f"“{self._current.shown}” is still under way; {held}.")
+            self._turn_away(command, Result.REFUSED, f"“{self._current.shown}” is still under way; {HELD}.")
             return
+        if self._current is not None and len(self._waiting) >= QUEUE_LENGTH:
+            self._turn_away(command, Result.QUEUE_FULL, NO_ROOM)
+            return
+        if command.goal is None:
+            note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
         if self._current is None:
             self._begin(command)
-        elif len(self._waiting) >= QUEUE_LENGTH:
-            waiting = f"{QUEUE_LENGTH} commands are waiting already; wait for one to end, or say stop to drop them all"
-            self._end(command, Result.QUEUE_FULL, f"There is no room for this command: {waiting}.")
         else:
             ahead = self._waiting[-1] if self._waiting else self._current
             self._waiting.append(command)
             self._tell(command, f"queued behind “{ahead.shown}”")
 
-    def _stop_robot(self, command: Command) -> None:
-        """Stop now, with no model asked; what is being planned and what waits is dropped."""
+    def _stop_robot(self, commands: Sequence[Command]) -> None:
+        """Stop now, with no model asked, for all who say so; what is being planned and what waits is dropped."""
         self._drop_all()
-        if not self._stop.service_is_ready():
-            self._end(command, Result.EXECUTOR_LOST, EXECUTOR_LOST)
-            return
-        answered = self._stop.call_async(StopRobot.Request(reason=f"you said “{command.shown}”"))
-        answered.add_done_callback(lambda future: self._end(command, Result.SUCCEEDED, "Stopped."))
+        request = StopRobot.Request(reason=f"you said “{commands[-1].shown}”")
+        self._stop.call(request, STOP_MAX, EXECUTOR_LOST).add_done_callback(lambda done: self._stopped(commands, done))
+        for command in commands:
+            note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
+
+    def _stopped(self, commands: Sequence[Command], answer: Future) -> None:
+        error = answer.exception()
+        code, message = (Result.SUCCEEDED, "Stopped.") if error is None else (Result.EXECUTOR_LOST, str(error))
+        for command in commands:
+            self._end(command, code, message)
 
     def _drop_all(self) -> None:
         for command in [*self._waiting]:
@@ -172,11 +194,10 @@ class LanguagePlannerNode(ShellNode):
         if self._current is not None and self._current.state == CommandStatus.PLANNING:
             self._end(self._current, Result.STOPPED, self._current.over("Stopped"))
 
-    def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
+    def _on_cancel(self, goal: SharedGoal) -> None:
         for command in self._known():
-            if command.goal is not None and command.goal.goal_id == goal.goal_id:
+            if command.goal is goal:
                 self._cancel(command)
-        return CancelResponse.ACCEPT
 
     def _known(self) -> list[Command]:
         return [*([self._current] if self._current else []), *self._waiting]
@@ -187,8 +208,8 @@ class LanguagePlannerNode(ShellNode):
             return
         if command in self._waiting:
             self._waiting.remove(command)
-        # Ended in a callback of its own: the goal is marked as being canceled only after this one.
-        self.executor.create_task(self._end, command, Result.CANCELED, command.over("Canceled"))
+        # In a callback of its own: only after this one the goal is marked as being canceled.
+        self.background(self._end, command, Result.CANCELED, command.over("Canceled"))
 
     # Planning
 
@@ -205,17 +226,20 @@ class LanguagePlannerNode(ShellNode):
         )
 
     def _ask_model(self, command: Command) -> None:
-        scene, status = self._scenes.scene, self._plans.status
+        scene, status, exchanges = self._scenes.scene, self._plans.status, tuple(self._exchanges)
         self._model.ask(
-            lambda model: self._planned(command, scene, model),
+            lambda model: self._planned(command, scene, command.asks(model), exchanges),
             lambda answer: self._on_answer(command, answer, scene, status),
         )
 
-    def _planned(self, command: Command, scene: Scene, model: LanguageModel) -> Planned | Rest:
+    def _planned(
+        self, command: Command, scene: Scene, model: LanguageModel, exchanges: tuple[Exchange, ...]
+    ) -> Planned | Rest:
         """In a thread of its own."""
-        skills, settings = self._library.for_scene(scene).signatures, replace(self._settings, source=command.source)
+        skills = self._library.for_scene(scene).signatures
+        settings = replace(self._settings, source=command.source, exchanges=exchanges)
         if is_go_on(command.text):
-            left = left_over(read_journal(self._journal.path), command.id)
+            left = left_over(self._journal.tail(is_of_work, command.id, OPENING), command.id)
             return plan_rest(left, scene, skills, self._viewpoint, settings)
         return plan_command(command.text, scene, skills, model, self._viewpoint, settings)
 
@@ -227,7 +251,7 @@ class LanguagePlannerNode(ShellNode):
         elif isinstance(answer, LlmPlannerError):
             outcome, message = outcome_of(answer)
             if isinstance(answer, PrivilegeError) and answer.decision.verdict is Verdict.STOP:
-                self._stop.call_async(StopRobot.Request(reason=message))  # which drops what waits, too
+                self._stop.call(StopRobot.Request(reason=message), STOP_MAX, EXECUTOR_LOST)  # drops what waits, too
             self._end(command, _OUTCOMES[outcome], message)
         else:
             planned, continues = answer, ""
@@ -256,7 +280,7 @@ class LanguagePlannerNode(ShellNode):
         )
 
     def _on_plan_end(self, command: Command, result: ExecutePlan.Result) -> None:
-        if result.may_go_on and command.repairs < MOST_REPAIRS:
+        if result.may_go_on and result.error_code in _REASONS and command.repairs < MOST_REPAIRS:
             command.ended, command.repairs, command.state = result, command.repairs + 1, CommandStatus.PLANNING
             self._tell(command, f"planning anew: {result.error_msg}")
             self._once(lambda: self._scenes.is_fresh, lambda: self._plan_anew(command), Result.NO_SCENE)
@@ -268,7 +292,11 @@ class LanguagePlannerNode(ShellNode):
     def _plan_anew(self, command: Command) -> None:
         """What is left is planned in a thread of its own: it may take seconds."""
         before, ended, scene = command.left, command.ended, self._scenes.scene
-        steps, letters = tuple(map(step_from_msg, ended.steps)), trace_from_msg(ended.seen)
+        try:
+            steps, letters = steps_from_msg(ended.steps), trace_from_msg(ended.seen)
+        except LlmPlannerError as error:
+            self._end_unrepaired(command, error)
+            return
         plan, history = replace(before.plan, steps=steps), replace(before.history, letters=letters)
         left = replace(before, plan=plan, reason=_REASONS[ended.error_code], history=history)
         self._model.ask(
@@ -293,10 +321,14 @@ class LanguagePlannerNode(ShellNode):
         """The command is over; the next one begins."""
         if command.done.done():
             return
-        command.state, command.code, command.message = CommandStatus.ENDED, code, message
+        command.state, command.code = CommandStatus.ENDED, code
         lost = code == Result.EXECUTOR_LOST  # the executor tells of it when it is back
-        note(self._journal, RecordKind.OUTCOME, command.id, code=code, message=message, lost=lost)
-        self._tell(command, message)
+        if command.is_recorded:
+            note(self._journal, RecordKind.OUTCOME, command.id, code=code_name(code), message=message, lost=lost)
+        command.message = message if is_stop(command.text) else with_notice(message, self._journal) + command.cost
+        if command.model is not None:
+            self._exchanges.append(Exchange(command.shown, command.plan.program, f"{code_name(code)}: {message}"))
+        self._tell(command, command.message)
         command.done.set_result(None)
         if command is self._current:
             self._current = None
@@ -337,18 +369,21 @@ class LanguagePlannerNode(ShellNode):
         self._patience.look()
 
     def _on_second(self) -> None:
+        log_news(self, self._journal)
         for command in self._known():
             self._publish(command)  # the executor ends a plan whose command is spoken of no more
             command.repeat_feedback()
         waiting = [("waiting_commands", len(self._waiting))]
         if not self._model.is_ready:
             self.report(WARN, "the language model is not ready", waiting)
+        elif trouble := self._journal.trouble:
+            self.report(WARN, trouble, waiting)
         else:
             self.report(OK, self._current.shown if self._current else "idle", waiting)
 
 
 def _opened(name: str, script: str) -> LanguageModel:
-    """The model; the compact one has answered once, because the first answer takes longest."""
+    """The model; the compact one has answered once: the first answer takes longest."""
     model = open_model(name, Path(script) if script else None)
     if name == "compact":
         model.write_program(ProgramRequest("go home", Scene(0.0, ())))

@@ -56,6 +56,7 @@ class LessonFeed:
         self._last: tuple[object, ...] = ()
         self._waiting = deque[PlanStatus]()
         self._trouble, self._is_closed = "", False
+        self._unreadable: set[int] = set()  # lessons that were told of
 
     def ask(self) -> None:
         """Put memory's question, where one has come up."""
@@ -97,7 +98,7 @@ class LessonFeed:
         self._last = now
         self._waiting.append(status)
         if len(self._waiting) == 1:
-            self._node.executor.create_task(self._follow)
+            self._node.background(self._follow)
 
     async def _follow(self) -> None:
         """One state after the other; where an edit was refused, what else there is for the same state."""
@@ -149,6 +150,10 @@ class LessonFeed:
         except LlmPlannerError as error:
             return Notes(self._failed(f"nothing is remembered now: {error}"))
         self.question, self._trouble = notes.question, ""
+        unreadable = self._store.unreadable if self._store else {}
+        for number in unreadable.keys() - self._unreadable:
+            self._unreadable.add(number)
+            self._node.get_logger().warning(unreadable[number])
         return notes
 
     def _failed(self, trouble: str) -> Told:

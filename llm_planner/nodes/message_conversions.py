@@ -5,8 +5,9 @@ Plans and constraints have `plan_messages`, mobile bases `base_messages`.
 
 from __future__ import annotations
 
+import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from builtin_interfaces.msg import Duration as DurationMsg
@@ -27,6 +28,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
 from llm_planner.errors import InputError
+from llm_planner.nodes import message_checks as checks
 from llm_planner.nodes.base_messages import MAP_FRAME, building_from_msg, doors_to_msg, rooms_to_msg
 from llm_planner.nodes.stamps import header as stamped
 from llm_planner.nodes.stamps import seconds
@@ -38,6 +40,11 @@ BASE_FRAME = "panda_link0"
 JOINTS = (*ARM_JOINTS, *FINGER_JOINTS)
 NQ = len(ARM_JOINTS)
 NOT_MEASURED = Pose((float("nan"),) * 3)
+MAGNITUDE_MAX = 1e3  # [rad, rad/s, rad/s^2, Nm] far beyond any arm; keeps arithmetic finite
+WIDTH_MAX = 1.0  # [m] between fingers
+SPEED_MAX = 100.0  # [m/s]
+NUMBER_MAX = 1e6  # of an argument, whatever its unit
+OBJECTS_MAX, ARGUMENTS_MAX, PIXELS_MAX = 256, 64, 10_000
 COMMANDED_JOINTS = (*ARM_JOINTS, FINGER_JOINTS[0])  # the second finger mirrors the first
 
 
@@ -51,9 +58,10 @@ def pose_to_msg(pose: Pose) -> PoseMsg:
     return PoseMsg(position=PointMsg(x=x, y=y, z=z), orientation=QuaternionMsg(x=qx, y=qy, z=qz, w=qw))
 
 
-def pose_from_msg(message: PoseMsg) -> Pose:
-    p, q = message.position, message.orientation
-    return Pose((p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
+def pose_from_msg(message: PoseMsg, field: str = "pose") -> Pose:
+    """Raises InputError for numbers that are none and for what is no rotation; `field` is what it is called then."""
+    position = checks.point(f"{field}.position", message.position)
+    return Pose(position, checks.quaternion(f"{field}.orientation", message.orientation))
 
 
 def transform_to_msg(time: float, child: str, pose: Pose, frame: str = BASE_FRAME) -> TransformStamped:
@@ -79,16 +87,35 @@ def scene_to_msg(scene: Scene, world: str = "", run: int = 0) -> SceneMsg:
     )
 
 
-def scene_from_msg(message: SceneMsg) -> Scene:
-    robot = pose_from_msg(message.robot)
+def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None) -> Scene:
+    """Raises InputError for a scene of which nothing can be used; one odd object spoils only itself where `left_out`
+    is given, which then has why, by its name. What is held may not be among the objects: see `scene_reader`."""
+    where = message.robot.position
+    is_measured = not all(map(math.isnan, (where.x, where.y, where.z)))
     return Scene(
-        seconds(message.header.stamp),
-        tuple(map(_object_from_msg, message.objects)),
-        message.held,
-        None if np.isnan(robot.position[0]) else robot,
-        message.speed,
+        seconds(message.header.stamp, "scene.header.stamp"),
+        _objects_from_msg(message.objects, left_out),
+        checks.name("scene.held", message.held) if message.held else "",
+        pose_from_msg(message.robot, "scene.robot") if is_measured else None,
+        checks.number("scene.speed", message.speed, 0.0, SPEED_MAX),
         building_from_msg(message),
     )
+
+
+def _objects_from_msg(messages: Sequence[SceneObjectMsg], left_out: dict[str, str] | None) -> tuple[SceneObject, ...]:
+    """Names are what everything is spoken of by: two things of one name spoil the scene."""
+    checks.items("scene.objects", messages, OBJECTS_MAX)
+    checks.unique("the names of scene.objects", [message.name for message in messages if message.name.strip()])
+    read: list[SceneObject] = []
+    for index, message in enumerate(messages):
+        try:
+            read.append(_object_from_msg(message))
+        except InputError as error:
+            why = f"of scene.objects[{index}], called {message.name[:40]!a}, {error}"
+            if left_out is None:
+                raise InputError(why) from error
+            left_out[message.name] = why
+    return tuple(read)
 
 
 def _object_to_msg(item: SceneObject) -> SceneObjectMsg:
@@ -99,8 +126,15 @@ def _object_to_msg(item: SceneObject) -> SceneObjectMsg:
 
 def _object_from_msg(message: SceneObjectMsg) -> SceneObject:
     pose = pose_from_msg(message.pose)
-    size = (message.size.x, message.size.y, message.size.z)
-    return SceneObject(message.name, message.kind, message.color, pose.position, pose.orientation, size, message.state)
+    return SceneObject(
+        checks.name("name", message.name),
+        checks.text("kind", message.kind, checks.NAME_MAX),
+        checks.text("color", message.color, checks.NAME_MAX),
+        pose.position,
+        pose.orientation,
+        checks.size("size", message.size),
+        checks.number("state", message.state),
+    )
 
 
 def joint_state_to_msg(state: JointState, gripper_width: float) -> JointStateMsg:
@@ -120,8 +154,23 @@ def joint_state_from_msg(
 ) -> tuple[JointState, float]:
     """The state of the joints `arm` and the gripper's width [m], whatever their order and whatever else there is.
 
-    The width is not a number (NaN) where there are no `fingers`. Raises InputError naming the joints that are missing.
+    The width is not a number (NaN) where there are no `fingers`. Raises InputError naming the joints that are missing,
+    and for numbers that no joint has.
     """
+    state, width = joint_state_as_told(message, arm, fingers)
+    for name, values in (("position", state.qpos), ("velocity", state.qvel), ("effort", state.effort)):
+        if not all(-MAGNITUDE_MAX <= value <= MAGNITUDE_MAX for value in values.tolist()):
+            told = np.array2string(values, precision=3)
+            raise InputError(f"{name} of joint_states is {told}; its numbers must lie within ±{MAGNITUDE_MAX:g}")
+    if fingers:
+        checks.number("the width between the fingers in joint_states", width, -WIDTH_MAX, WIDTH_MAX)
+    return state, width
+
+
+def joint_state_as_told(
+    message: JointStateMsg, arm: Sequence[str] = ARM_JOINTS, fingers: Sequence[str] = FINGER_JOINTS
+) -> tuple[JointState, float]:
+    """As `joint_state_from_msg`, of whatever numbers: for whom a robot that tells of none has to be held at once."""
     joints = (*arm, *fingers)
     order = range(len(joints)) if tuple(message.name) == joints else _order(message.name, joints)
     if len(message.position) < len(message.name) or 0 < len(message.velocity) < len(message.name):
@@ -131,15 +180,18 @@ def joint_state_from_msg(
     position = [message.position[index] for index in order]
     velocity = [message.velocity[index] for index in order[:NQ]] if message.velocity else [0.0] * NQ
     effort = [message.effort[index] for index in order[:NQ]] if len(message.effort) == len(message.name) else []
-    state = JointState(seconds(message.header.stamp), np.array(position[:NQ]), np.array(velocity), np.array(effort))
+    time = seconds(message.header.stamp, "joint_states.header.stamp")
+    state = JointState(time, np.array(position[:NQ]), np.array(velocity), np.array(effort))
     return state, sum(position[NQ:]) if fingers else float("nan")
 
 
 def _order(names: Sequence[str], joints: Sequence[str]) -> list[int]:
+    checks.items("name of joint_states", names)
+    checks.unique("name of joint_states", names)
     index = {name: place for place, name in enumerate(names)}
     missing = [name for name in joints if name not in index]
     if missing:
-        raise InputError(f"joint_states lacks {', '.join(missing)}; it holds: {', '.join(names) or 'nothing'}")
+        raise InputError(f"joint_states lacks {', '.join(missing)}; it holds: {', '.join(names)[:200] or 'nothing'}")
     return [index[name] for name in joints]
 
 
@@ -166,7 +218,6 @@ def trajectory_to_msg(
 
 
 DT_MIN = 1e-3  # [s] between the points of a command: finer ones are a mistake
-MAGNITUDE_MAX = 1e3  # [rad, rad/s, rad/s^2] far beyond any arm; keeps arithmetic finite
 
 
 def trajectory_from_msg(message: JointTrajectoryMsg) -> JointTrajectory:
@@ -174,8 +225,9 @@ def trajectory_from_msg(message: JointTrajectoryMsg) -> JointTrajectory:
     names = tuple(message.joint_names)
     if names not in (COMMANDED_JOINTS, ARM_JOINTS):
         wanted = f"{', '.join(ARM_JOINTS)} and may add {FINGER_JOINTS[0]}"
-        raise InputError(f"joint_command names {', '.join(names) or 'nothing'}; it must name {wanted}")
-    times = np.array([seconds(point.time_from_start) for point in message.points])
+        raise InputError(f"joint_command names {', '.join(names)[:200] or 'nothing'}; it must name {wanted}")
+    checks.items("points of joint_command", message.points)
+    times = np.array([seconds(point.time_from_start, "time_from_start") for point in message.points])
     if len(times) < 2 or np.ptp(np.diff(times)) > 1e-6 or times[1] - times[0] < DT_MIN:
         raise InputError(f"joint_command needs at least two points, evenly spaced in time, {DT_MIN} s apart or more")
     try:
@@ -187,7 +239,11 @@ def trajectory_from_msg(message: JointTrajectoryMsg) -> JointTrajectory:
         raise InputError("every point of joint_command needs one finite position, velocity and acceleration a joint")
     if np.abs(table).max() > MAGNITUDE_MAX:
         raise InputError(f"no position, velocity or acceleration of joint_command may exceed {MAGNITUDE_MAX:g}")
-    width = 2 * float(table[0, 0, NQ]) if len(names) > NQ else float("nan")
+    width = float("nan")
+    if len(names) > NQ:
+        width = checks.number(
+            "the width between the fingers in joint_command", 2 * float(table[0, 0, NQ]), 0.0, WIDTH_MAX
+        )
     qpos, qvel, qacc = table[:, 0, :NQ], table[:, 1, :NQ], table[:-1, 2, :NQ]
     return JointTrajectory(seconds(message.header.stamp), float(times[1] - times[0]), qpos, qvel, qacc, width)
 
@@ -210,16 +266,17 @@ def reference_to_msg(reference: MotionReference) -> MotionReferenceMsg:
 
 
 def reference_from_msg(message: MotionReferenceMsg) -> MotionReference | None:
-    """None for a reference without poses, which says: no more motion, brake now."""
+    """None for a reference without poses, which says: no more motion, brake now. Raises InputError."""
     if not message.poses:
         return None
+    checks.items("motion_reference.poses", message.poses)
     return MotionReference(
-        seconds(message.header.stamp),
-        message.dt,
-        tuple(map(pose_from_msg, message.poses)),
-        message.gripper_width,
-        message.valid_for,
-        message.speed_scale,
+        seconds(message.header.stamp, "motion_reference.header.stamp"),
+        checks.number("motion_reference.dt", message.dt, DT_MIN, 10.0),
+        tuple(pose_from_msg(pose, f"motion_reference.poses[{k}]") for k, pose in enumerate(message.poses)),
+        checks.number("motion_reference.gripper_width", message.gripper_width, 0.0, WIDTH_MAX),
+        checks.number("motion_reference.valid_for", message.valid_for, 0.0, 10.0),
+        checks.number("motion_reference.speed_scale", message.speed_scale, 0.0, 1.0),
         message.epoch,
     )
 
@@ -242,28 +299,32 @@ def _argument_to_msg(name: str, value: Argument) -> SkillArgument:
     return SkillArgument(name=name, type=SkillArgument.NUMBER, number=float(value))
 
 
-def arguments_from_msg(messages: Iterable[SkillArgument]) -> dict[str, Argument]:
-    """Raises InputError for an argument of a type that does not exist."""
+def arguments_from_msg(messages: Sequence[SkillArgument]) -> dict[str, Argument]:
+    """Raises InputError for an argument of a type that does not exist, or given twice."""
+    checks.items("arguments", messages, ARGUMENTS_MAX)
+    checks.unique("the names of arguments", [message.name for message in messages])
     return {message.name: _argument_from_msg(message) for message in messages}
 
 
 def _argument_from_msg(message: SkillArgument) -> Argument:
+    field = f"the argument {checks.text('the name of an argument', message.name, checks.NAME_MAX)!r}"
     if message.type == SkillArgument.WORD:
-        return message.word
+        return checks.text(field, message.word)
     if message.type == SkillArgument.NUMBER:
-        return message.number
+        return checks.number(field, message.number, -NUMBER_MAX, NUMBER_MAX)
     if message.type == SkillArgument.POINT:
-        return message.point.x, message.point.y, message.point.z
-    raise InputError(f"the argument {message.name!r} has the type {message.type}; the types are WORD, NUMBER and POINT")
+        return checks.point(field, message.point)
+    raise InputError(f"{field} has the type {message.type}; the types are WORD, NUMBER and POINT")
 
 
 def image_from_msg(message: ImageMsg) -> np.ndarray:
     """The picture (height, width, 3) of bytes, red green blue; raises InputError for another encoding or size."""
     height, width, row = message.height, message.width, 3 * message.width
-    if message.encoding != "rgb8" or message.step < row or len(message.data) != height * message.step:
+    fits = 0 < width <= PIXELS_MAX and 0 < height <= PIXELS_MAX and row <= message.step
+    if message.encoding != "rgb8" or not fits or len(message.data) != height * message.step:
         raise InputError(
-            f"a picture of {len(message.data)} bytes, {message.encoding}, {width} x {height} in rows of {message.step}"
-            ", cannot be read; it must be rgb8"
+            f"a picture of {len(message.data)} bytes, {message.encoding[:40]!a}, {width} x {height} in rows of "
+            f"{message.step}, cannot be read; it must be rgb8, of 1 to {PIXELS_MAX} pixels a side"
         )
     rows = np.frombuffer(message.data, np.uint8).reshape(height, message.step)
     return rows[:, :row].reshape(height, width, 3)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 
 from llm_planner_interfaces.msg import MotionConstraints as MotionConstraintsMsg
 from llm_planner_interfaces.msg import MotionPatch as MotionPatchMsg
 from llm_planner_interfaces.msg import MotionStatus
 from llm_planner_interfaces.msg import Zone as ZoneMsg
 
+from llm_planner.control.crowd import STANDSTILL
 from llm_planner.control.ladder import Rung, Standing
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.patches import Patch
+from llm_planner.control.patches import LIMITS, MOST_ZONES, Patch, Unread
 from llm_planner.control.zones import Shape, Subject, Zone
 from llm_planner.errors import InputError
+from llm_planner.nodes import message_checks as checks
 from llm_planner.nodes.message_conversions import BASE_FRAME, header, pose_from_msg, pose_to_msg
 from llm_planner.nodes.stamps import seconds
 
@@ -37,6 +40,7 @@ _STATE = {
 _RUNG_OF = {number: rung for rung, number in _STATE.items()}
 _SHAPE_OF = {number: shape for shape, number in _SHAPE.items()}
 _SUBJECT_OF = {number: subject for subject, number in _SUBJECT.items()}
+ZONES_MAX = 256
 UNSAID = float("nan")
 
 
@@ -53,13 +57,22 @@ def zone_to_msg(zone: Zone) -> ZoneMsg:
 
 def zone_from_msg(message: ZoneMsg) -> Zone:
     """Raises InputError for a shape or subject that does not exist, and as `Zone` does."""
+    name = checks.text("the name of a zone", message.name, checks.NAME_MAX)
     if message.shape not in _SHAPE_OF or message.subject not in _SUBJECT_OF:
         raise InputError(
-            f"the zone {message.name!r} has the shape {message.shape} and the subject {message.subject}; the highest "
+            f"the zone {name!r} has the shape {message.shape} and the subject {message.subject}; the highest "
             f"are {ZoneMsg.BOX} and {ZoneMsg.GRIPPER}"
         )
     shape, subject = _SHAPE_OF[message.shape], _SUBJECT_OF[message.subject]
-    return Zone(message.name, shape, tuple(message.size), pose_from_msg(message.pose), message.clearance, subject)
+    checks.items(f"the size of the zone {name!r}", message.size, 3)
+    pose = pose_from_msg(message.pose, f"the pose of the zone {name!r}")
+    return Zone(name, shape, tuple(message.size), pose, message.clearance, subject)
+
+
+def zones_from_msg(messages: Sequence[ZoneMsg]) -> tuple[Zone, ...]:
+    """Raises InputError as `zone_from_msg`, and for too many."""
+    checks.items("zones", messages, ZONES_MAX)
+    return tuple(map(zone_from_msg, messages))
 
 
 def patch_to_msg(patch: Patch, frame: str = BASE_FRAME) -> MotionPatchMsg:
@@ -78,25 +91,67 @@ def patch_to_msg(patch: Patch, frame: str = BASE_FRAME) -> MotionPatchMsg:
     )
 
 
-def patch_from_msg(message: MotionPatchMsg) -> Patch:
-    """Raises InputError as `Patch` and `Zone` do, and where weights and factors are not of one number."""
-    if len(message.weights) != len(message.factors):
-        raise InputError(
-            f"the patch of {message.source!r} names {len(message.weights)} weights and gives {len(message.factors)} "
-            "factors; give one for each"
-        )
+def head_from_msg(message: MotionPatchMsg) -> Patch:
+    """Who wants it and when, without what. Raises InputError as `Patch` does."""
     stamp = seconds(message.header.stamp)
-    return Patch(
-        message.source,
-        stamp,
-        stamp + message.valid_for,
-        message.epoch,
-        _heard(message.speed),
-        _heard(message.joint_share),
-        _heard(message.clearance),
-        tuple(map(zone_from_msg, message.zones)),
-        dict(zip(message.weights, message.factors, strict=True)),
-    )
+    return Patch(message.source, stamp, stamp + message.valid_for, message.epoch)
+
+
+def patch_from_msg(message: MotionPatchMsg, frame: str = "") -> tuple[Patch, Unread]:
+    """What of a patch a motion can keep, and what not: each part is judged by itself.
+
+    Args:
+        message: the patch.
+        frame: that of the zones from which the robot can be kept; "" is any.
+
+    Raises:
+        InputError: the source, the times or the epoch are wrong, so nothing of it can be in force.
+    """
+    patch, told = head_from_msg(message), []
+    limits = set()
+    for name in LIMITS:
+        try:
+            patch = replace(patch, **{name: _heard(getattr(message, name))})
+        except InputError as error:
+            limits.add(name)
+            told.append(str(error))
+    if message.zones and frame and message.header.frame_id != frame:
+        told.append(f"its zones are in the frame {message.header.frame_id!r}; those of this robot are in {frame!r}")
+        zones, lost = [], {zone.name for zone in message.zones}
+    else:
+        zones, lost = _zones_of(message, told)
+    if len(zones) > MOST_ZONES:
+        told.append(f"it has {len(zones)} zones; {MOST_ZONES} is the most: the robot comes to a stand instead")
+        patch = replace(patch, speed=STANDSTILL, joint_share=STANDSTILL)
+    patch = _weighted(replace(patch, zones=tuple(zones[:MOST_ZONES])), message, told)
+    return patch, Unread(frozenset(limits), frozenset(lost), tuple(told))
+
+
+def _zones_of(message: MotionPatchMsg, told: list[str]) -> tuple[list[Zone], set[str]]:
+    """The zones there are, and the names of those that are none."""
+    zones, lost = [], set()
+    for zone in message.zones:
+        try:
+            zones.append(zone_from_msg(zone))
+        except InputError as error:
+            lost.add(zone.name)
+            told.append(str(error))
+    return zones, lost
+
+
+def _weighted(patch: Patch, message: MotionPatchMsg, told: list[str]) -> Patch:
+    """`patch` with the factors of the message that a weight can have."""
+    if len(message.weights) != len(message.factors):
+        told.append(
+            f"it names {len(message.weights)} weights and gives {len(message.factors)} factors; give one for each"
+        )
+        return patch
+    for name, factor in zip(message.weights, message.factors, strict=True):
+        try:
+            patch = replace(patch, weights={**patch.weights, name: factor})
+        except InputError as error:
+            told.append(str(error))
+    return patch
 
 
 def constraints_to_msg(
@@ -123,10 +178,22 @@ def constraints_to_msg(
 
 
 def constraints_from_msg(message: MotionConstraintsMsg) -> MotionConstraints:
-    """Raises InputError as `MotionConstraints` and `Zone` do."""
-    weights = dict(zip(message.weights, message.factors, strict=False))
-    zones = tuple(map(zone_from_msg, message.zones))
-    return MotionConstraints(message.speed, message.joint_share, zones, message.version, weights)
+    """Raises InputError as `MotionConstraints` and `Zone` do, and for weights and factors of different numbers."""
+    checks.as_many("motion_constraints.weights", message.weights, "motion_constraints.factors", message.factors)
+    weights = dict(zip(checks.texts("weights", message.weights), message.factors, strict=True))
+    for name, factor in weights.items():
+        checks.number(f"the factor of {name!r}", factor, 0.0)
+    return MotionConstraints(
+        message.speed, message.joint_share, zones_from_msg(message.zones), message.version, weights
+    )
+
+
+def speed_limit_from_msg(message: MotionConstraintsMsg) -> float:
+    """The speed [m/s] that every motion has to keep, infinite where none is set; 0 is to stand still. Raises
+    InputError."""
+    if not message.speed >= 0:  # which is false of NaN
+        raise InputError(f"motion_constraints.speed is {message.speed}; it must be a speed of 0 m/s or more")
+    return message.speed
 
 
 def standing_to_msg(standing: Standing, time: float, version: int, frame: str = BASE_FRAME) -> MotionStatus:
@@ -144,7 +211,8 @@ def standing_from_msg(message: MotionStatus) -> Standing:
     """Raises InputError for a state that does not exist."""
     if message.state not in _RUNG_OF:
         raise InputError(f"motion_status has the state {message.state}; the highest is {MotionStatus.STOPPED}")
-    return Standing(_RUNG_OF[message.state], message.reason, message.epoch)
+    reason = checks.text("motion_status.reason", message.reason)
+    return Standing(_RUNG_OF[message.state], reason, message.epoch)
 
 
 def _said(value: float | None) -> float:

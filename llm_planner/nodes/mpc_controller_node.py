@@ -68,8 +68,17 @@ class MpcControllerNode(ShellNode):
         self.every(WATCH_PERIOD, self._on_watch)
         self.every(1.0, self._on_diagnose)
 
+    def on_fault(self, error: BaseException) -> None:
+        """Follow nothing any more: brake to rest and hold."""
+        if hasattr(self, "_ladder"):
+            self._ladder.rest()
+
     def _on_reference(self, message: MotionReference) -> None:
-        reference = reference_from_msg(message)
+        try:
+            reference = reference_from_msg(message)
+        except LlmPlannerError as error:
+            self.get_logger().error(f"not followed: {error}", throttle_duration_sec=5.0)
+            return
         if reference is None:
             self._ladder.rest()
             return
@@ -159,6 +168,7 @@ class MpcControllerNode(ShellNode):
             *_milliseconds("tick_time", self._tick_times),
             ("tracking_error_rad", f"{statistics.tracking_error:.4f}"),
             ("patches", ", ".join(board.sources)),
+            *self._patches.counts,
             ("diagnosis", diagnosis),
         ]
         if standing.has_failed:

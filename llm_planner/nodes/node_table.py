@@ -33,3 +33,9 @@ NODES = (
     NodeEntry("correction_listener"),
     NodeEntry("camera", simulated=True),
 )
+CLIENT = "llm_planner_client"  # the node of `llm-planner say`, `correct`, `listen`, `stop` and `up`
+
+
+def enclave(namespace: str, node: str) -> str:
+    """The name under which SROS 2 knows the process of a node: its full name."""
+    return "/".join(["", *filter(None, namespace.split("/")), node])

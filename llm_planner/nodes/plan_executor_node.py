@@ -9,16 +9,16 @@ from pathlib import Path
 from llm_planner_interfaces.action import ExecutePlan
 from llm_planner_interfaces.msg import CommandStatus, ConstraintStatus, MotionPatch, MotionTuning, Plan, PlanStatus
 from llm_planner_interfaces.srv import StopRobot
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.action.server import ServerGoalHandle
 from std_msgs.msg import Header
 
 from llm_planner.errors import InputError, LlmPlannerError, QuestionError
 from llm_planner.language.go_on_words import GO_ON
+from llm_planner.nodes import message_checks as checks
 from llm_planner.nodes.base_messages import MAP_FRAME
 from llm_planner.nodes.correction_messages import tuning_to_msg
 from llm_planner.nodes.edit_service import EditService
-from llm_planner.nodes.journal_file import journal_path, note
+from llm_planner.nodes.idempotent_requests import GoalServer, SharedGoal, answer_once
+from llm_planner.nodes.journal_file import close_journal, journal_path, log_news, note
 from llm_planner.nodes.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.nodes.motion_messages import patch_to_msg
 from llm_planner.nodes.movers import Movers
@@ -27,7 +27,7 @@ from llm_planner.nodes.plan_notes import note_plan, note_steps
 from llm_planner.nodes.running_plan import Running
 from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
 from llm_planner.nodes.settings import CAMERA, PRIVILEGES, SKILLS, Setting
-from llm_planner.nodes.shell import LATCHED, OK, PATCHES, RELIABLE, WARN, ShellNode, run_node
+from llm_planner.nodes.shell import COMMANDS, LATCHED, OK, PATCHES, WARN, ShellNode, run_node
 from llm_planner.nodes.silence import Silence
 from llm_planner.nodes.skill_client import SkillClient
 from llm_planner.nodes.skill_folder import library_of
@@ -49,8 +49,9 @@ from llm_planner.plan.events import (
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import Execution
 from llm_planner.plan.going_on import as_before
-from llm_planner.plan.journal import Journal, RecordKind, read_journal, unfinished
-from llm_planner.plan.leftover import is_left, left_over, offer
+from llm_planner.plan.journal import RecordKind
+from llm_planner.plan.journal_buffer import OPENING, Journal, JournalError
+from llm_planner.plan.leftover import is_left, is_of_work, left_over, offer
 from llm_planner.plan.manner import moved_along
 from llm_planner.plan.planning import outcome_of
 from llm_planner.plan.planning_settings import planning_settings
@@ -69,6 +70,10 @@ _CODES = {
     EndReason.SCENE_LOST: Result.NO_SCENE,
     EndReason.SKILLS_LOST: Result.SKILLS_LOST,
 }
+LEASE_PERIOD = 0.1  # wall seconds between renewals of the lease of the skill under way
+IDLE_BEATS = 5  # of them between two statuses without a lease
+FAULT = "The plan executor failed by a fault of its own, and the robot has stopped; see what its node prints."
+REASON_MAX = 500  # characters of why it is stopped: whatever they are, it stops
 SCENE_PATIENCE = 5.0  # [s] that a plan waits for a scene, which we may hear late where we have just started
 MOVERS = {"mpc_controller": "the controller", "safety_filter": "the safety filter"}
 
@@ -95,19 +100,14 @@ class PlanExecutorNode(ShellNode):
         self._settings = planning_settings("off", policy, "", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal")))
         self._last = PlanStatus()
-        records = read_journal(self._journal.path)
-        for left in unfinished(records):
-            if left.planned:  # others may still be waiting for us
-                self._last.message = offer(left, records)
-                self.get_logger().warning(self._last.message)
-                note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
+        self._tell_of_unfinished()
         self._running: Running | None = None
         self._unfinished: Running | None = None  # has ended, and another plan may go on from there
         self._commander = Commander(self.setting("planner_timeout"))
         self._listening = Silence()  # its seconds are the commander's clock, which stands while we are held up
         self._listening.heard()
         self._id = time.time_ns()
-        self._stops = 0
+        self._stops = self._beats = 0
         self._status = self.create_lifecycle_publisher(PlanStatus, "plan_status", LATCHED)
         self._constraint_status = self.create_lifecycle_publisher(ConstraintStatus, "constraint_status", LATCHED)
         self._plan = self.create_lifecycle_publisher(Plan, "plan", LATCHED)
@@ -115,42 +115,57 @@ class PlanExecutorNode(ShellNode):
         self._patches = self.create_lifecycle_publisher(MotionPatch, "motion_patch", PATCHES)
         self._skills = SkillClient(self, self._on_skill_result, lambda: self._handle(SkillServerLost()))
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), self._on_scene)
-        self.create_subscription(CommandStatus, "command_status", self._on_command, RELIABLE)
-        self.create_service(StopRobot, "stop", self._on_stop)
+        self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
+        self.create_service(StopRobot, "stop", answer_once(self._on_stop))
         EditService(self, self._journal, lambda: self._running, self._go, self._stop)
         self._movers = Movers(self, MOVERS)
         self.every(0.05, self._on_look)
         self.every(0.25, self._on_watch)
-        self.every(0.5, self._publish_status)
+        self.every(LEASE_PERIOD, self._on_beat)
         self.every(1.0, self._on_diagnose)
-        ActionServer(
-            self, ExecutePlan, "execute_plan", self._execute,
-            goal_callback=self._on_goal, cancel_callback=self._on_cancel,
-        )  # fmt: skip
+        GoalServer(self, ExecutePlan, "execute_plan", self._execute, self._on_cancel, lambda goal: self.is_active)
 
     def close(self) -> None:
         if hasattr(self, "_journal"):
-            self._journal.close()
+            close_journal(self, self._journal)
 
-    def _on_goal(self, goal: ExecutePlan.Goal) -> GoalResponse:
-        return GoalResponse.ACCEPT if self.is_active else GoalResponse.REJECT
+    def _tell_of_unfinished(self) -> None:
+        try:
+            commands = [left for left in self._journal.unfinished() if left.planned]  # others may still wait for us
+            records = self._journal.tail(is_of_work, seconds=OPENING)
+        except JournalError as error:
+            self.get_logger().warning(str(error))
+            return
+        for left in commands:
+            self._last.message = offer(left, records)
+            self.get_logger().warning(self._last.message)
+            note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
 
-    def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
-        if self._running is not None and self._running.goal.goal_id == goal.goal_id:
+    def on_fault(self, error: BaseException) -> None:
+        """No skill may move the robot any more, and the plan has failed, whatever state it was in."""
+        self._skills.cancel()
+        running, self._running, self._unfinished = self._running, None, None
+        self._stops += 1
+        if running is not None:
+            self._last.state, self._last.message = PlanStatus.FAILED, FAULT
+        self._publish_status()
+        if running is not None and not running.done.done():
+            running.done.set_result(None)
+
+    def _on_cancel(self, goal: SharedGoal) -> None:
+        if self._running is not None and self._running.goal is goal:
             self._handle(StopRequested("the command was canceled"))
-        return CancelResponse.ACCEPT
 
-    async def _execute(self, goal: ServerGoalHandle) -> Result:
+    async def _execute(self, goal: SharedGoal) -> Result:
         await self._scenes.wait(SCENE_PATIENCE)
         refusal = self._begin(goal)
         if refusal is not None:
-            (goal.canceled if goal.is_cancel_requested else goal.abort)()
             return refusal
         running = self._running
         await running.done
         return self._result(running)
 
-    def _begin(self, goal: ServerGoalHandle) -> Result | None:
+    def _begin(self, goal: SharedGoal) -> Result | None:
         """Start the plan, or say why not."""
         plan = goal.request.plan
         if goal.is_cancel_requested:
@@ -180,7 +195,7 @@ class PlanExecutorNode(ShellNode):
         unfinished = self._unfinished if self._unfinished and self._unfinished.id == plan.continues else None
         left = None
         if plan.continues and not unfinished:  # a command of its own, which has the rest of another done
-            records = read_journal(self._journal.path)
+            records = self._journal.tail(is_of_work, plan.id)
             left = left_over(records, plan.id) if is_left(plan.continues, records, plan.id) else None
         if plan.continues and not (unfinished or left):
             raise InputError("there is no plan to go on with: the robot has been used since; say the command again")
@@ -191,13 +206,10 @@ class PlanExecutorNode(ShellNode):
 
     def _result(self, running: Running) -> Result:
         end = running.state.end
-        if running.goal.is_cancel_requested:
-            running.goal.canceled()
+        if end is None:
+            return Result(error_msg=FAULT)
+        if running.goal.is_cancel_requested and end.reason is not EndReason.DONE:
             return Result(error_code=Result.CANCELED, error_msg=end.message)
-        if end.reason is EndReason.DONE:
-            running.goal.succeed()
-        else:
-            running.goal.abort()
         steps, seen = list(map(step_to_msg, running.state.plan.steps)), trace_to_msg(running.state.watch.trace)
         code, may_go_on = _CODES[end.reason], self._unfinished is running
         return Result(error_code=code, error_msg=running.told_at_the_end, may_go_on=may_go_on, steps=steps, seen=seen)
@@ -213,6 +225,12 @@ class PlanExecutorNode(ShellNode):
         self._handle(SkillFinished(step_id, result))
 
     def _on_command(self, status: CommandStatus) -> None:
+        try:
+            checks.name("command_status.id", status.id)
+            checks.number("command_status.state", status.state, CommandStatus.QUEUED, CommandStatus.ENDED)
+        except LlmPlannerError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
         ended = status.state == CommandStatus.ENDED
         self._commander = self._commander.heard(status.id, self._listening.seconds, ended)
         if ended:
@@ -239,10 +257,11 @@ class PlanExecutorNode(ShellNode):
             self._handle(SceneLost())
 
     def _on_stop(self, request: StopRobot.Request, response: StopRobot.Response) -> StopRobot.Response:
+        response.error_code = StopRobot.Response.STOPPED
         if self._running is None:
             response.error_code = StopRobot.Response.NOTHING_TO_STOP
             response.error_msg = "no plan was running"
-        self._stop(request.reason or "you said stop")
+        self._stop(request.reason[:REASON_MAX] or "you said stop")
         return response
 
     def _stop(self, reason: str) -> None:
@@ -268,6 +287,7 @@ class PlanExecutorNode(ShellNode):
         before, running.state = running.state, state
         if any(isinstance(command, CancelSkill) for command in commands):
             self._skills.cancel()  # before anything that takes time, such as the journal
+            self._publish_status()  # without a lease: the skill stops by that, should the request be lost
         self._bind(running)
         note_steps(self._journal, running, before)
         for command in commands:
@@ -285,7 +305,9 @@ class PlanExecutorNode(ShellNode):
     def _obey(self, running: Running, command: Command, by_person: bool) -> None:
         match command:
             case StartSkill():
-                self._skills.start(command, self._tuning_of(running), moved_along(running.state.run.goals))
+                moved = moved_along(running.state.run.goals)
+                self._skills.start(command, self._tuning_of(running), moved)
+                self._publish_status()
             case Finish(reason=reason, message=message):
                 kept = list(map(kept_json, running.kept))
                 note(self._journal, RecordKind.OUTCOME, running.id, outcome=reason.value, message=message, kept=kept)
@@ -324,14 +346,23 @@ class PlanExecutorNode(ShellNode):
         kept = () if self._running is running else running.kept
         self._constraint_status.publish(watch_to_msg(running.state.watch, running.id, self._scenes.scene, kept))
 
+    def _on_beat(self) -> None:
+        """Renew the lease of the skill under way; without one, show twice a second that this node is alive."""
+        self._beats += 1
+        if self._skills.lease or self._beats % IDLE_BEATS == 0:
+            self._publish_status()
+
     def _publish_status(self) -> None:
-        self._last.executor, self._last.stops = self._id, self._stops
+        self._last.executor, self._last.stops, self._last.lease = self._id, self._stops, self._skills.lease
         self._last.header.stamp = self.get_clock().now().to_msg()
         self._status.publish(self._last)
 
     def _on_diagnose(self) -> None:
+        log_news(self, self._journal)
         if not self._scenes.is_fresh:
             self.report(WARN, "no scene arrives")
+        elif trouble := self._journal.trouble:
+            self.report(WARN, trouble)
         else:
             self.report(OK, "running a plan" if self._running else "idle")
 

@@ -11,6 +11,7 @@ from llm_planner_interfaces.msg import Plan as PlanMsg
 from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
 
 from llm_planner.errors import InputError
+from llm_planner.nodes import message_checks as checks
 from llm_planner.nodes.message_conversions import arguments_from_msg, arguments_to_msg, header
 from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.plan.run_log import Kept
@@ -23,6 +24,8 @@ from llm_planner.temporal.words import read_back
 from llm_planner.world.propositions import Moment
 from llm_planner.world.scene import Scene
 
+STEPS_MAX, CONSTRAINTS_MAX, LETTERS_MAX = 1000, 64, 100_000
+FORMULA_MAX, PROGRAM_MAX = 4000, 100_000  # characters
 _STEP_STATUS = {
     StepStatus.PENDING: PlanStepMsg.PENDING,
     StepStatus.RUNNING: PlanStepMsg.RUNNING,
@@ -45,11 +48,21 @@ def step_to_msg(step: PlanStep) -> PlanStepMsg:
 
 
 def step_from_msg(message: PlanStepMsg) -> PlanStep:
-    """Raises InputError for a status or an argument type that does not exist."""
+    """Raises InputError for a status or an argument that cannot be."""
+    name = checks.text("the id of a step", message.id, checks.NAME_MAX)
+    skill = checks.text(f"the skill of step {name!r}", message.skill, checks.NAME_MAX)
+    said = checks.text(f"the message of step {name!r}", message.message)
     if message.status not in _STATUS_OF_STEP:
-        raise InputError(f"step {message.id!r} has the status {message.status}; the highest is {PlanStepMsg.SKIPPED}")
+        raise InputError(f"step {name!r} has the status {message.status}; the highest is {PlanStepMsg.SKIPPED}")
     status, arguments = _STATUS_OF_STEP[message.status], arguments_from_msg(message.arguments)
-    return PlanStep(message.id, message.skill, arguments, message.line, status, message.message)
+    return PlanStep(name, skill, arguments, message.line, status, said)
+
+
+def steps_from_msg(messages: Sequence[PlanStepMsg]) -> tuple[PlanStep, ...]:
+    """Raises InputError as `step_from_msg`, for too many, and for two of one id."""
+    checks.items("steps", messages, STEPS_MAX)
+    checks.unique("the ids of steps", [message.id for message in messages])
+    return tuple(map(step_from_msg, messages))
 
 
 def constraint_to_msg(constraint: Constraint) -> ConstraintMsg:
@@ -63,7 +76,14 @@ def constraint_to_msg(constraint: Constraint) -> ConstraintMsg:
 
 def constraint_from_msg(message: ConstraintMsg) -> Constraint:
     """Raises FormulaError where the formula cannot be read: a constraint is never dropped."""
-    return Constraint(parse(message.formula), message.words, message.goal)
+    formula = parse(checks.text("the formula of a constraint", message.formula, FORMULA_MAX))
+    return Constraint(formula, checks.text("the words of a constraint", message.words), message.goal)
+
+
+def constraints_from_msgs(messages: Sequence[ConstraintMsg]) -> tuple[Constraint, ...]:
+    """Raises as `constraint_from_msg`, and InputError for too many."""
+    checks.items("constraints", messages, CONSTRAINTS_MAX)
+    return tuple(map(constraint_from_msg, messages))
 
 
 _VERDICTS = {
@@ -101,6 +121,8 @@ def trace_to_msg(trace: Trace) -> list[str]:
 
 
 def trace_from_msg(letters: Sequence[str]) -> Trace:
+    """Raises InputError for one too long."""
+    checks.texts("seen", letters, LETTERS_MAX)
     return tuple(frozenset(letter.split(_AND)) if letter else frozenset() for letter in letters)
 
 
@@ -121,7 +143,13 @@ def plan_to_msg(plan: Plan, plan_id: str, time: float, continues: str = "", vers
 
 
 def plan_from_msg(message: PlanMsg) -> Plan:
-    """The plan as shown; it must be checked again before it runs. Raises as `step_from_msg`, `constraint_from_msg`."""
-    steps = tuple(map(step_from_msg, message.steps))
-    constraints = tuple(map(constraint_from_msg, message.constraints))
-    return Plan(message.command, message.program, steps, message.complete, constraints)
+    """The plan as shown; it must be checked again before it runs. Raises as `steps_from_msg`, `constraint_from_msg`."""
+    for field in ("id", "continues", "source"):
+        checks.text(f"the {field} of a plan", getattr(message, field), checks.NAME_MAX)
+    return Plan(
+        checks.text("the command of a plan", message.command),
+        checks.text("the program of a plan", message.program, PROGRAM_MAX),
+        steps_from_msg(message.steps),
+        message.complete,
+        constraints_from_msgs(message.constraints),
+    )

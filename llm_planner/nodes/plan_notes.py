@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llm_planner.correction.edit_json import edit_json
-from llm_planner.nodes.journal_file import note
+from llm_planner.nodes.journal_file import note, record
 from llm_planner.nodes.running_plan import Running
 from llm_planner.plan.editing import Edited
 from llm_planner.plan.edits import Edit
 from llm_planner.plan.execution_state import Execution, Phase
-from llm_planner.plan.journal import Journal, RecordKind
+from llm_planner.plan.journal import Record, RecordKind
+from llm_planner.plan.journal_buffer import Journal
 from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.plan.plan_record import plan_record
 
@@ -34,8 +35,13 @@ def note_steps(journal: Journal, running: Running, before: Execution) -> None:
     after = running.state
     if after.phase is not Phase.ENDED and after.version == before.version and _calls(after) != _calls(before):
         note_plan(journal, running)
-    for step in _changed(before.plan.steps, after.plan.steps):
-        note(journal, RecordKind.STEP, running.id, step_id=step.id, step=str(step), status=step.status.value)
+    changed = _changed(before.plan.steps, after.plan.steps)
+    if changed:
+        journal.append(*(_of_step(running.id, step) for step in changed))
+
+
+def _of_step(plan_id: str, step: PlanStep) -> Record:
+    return record(RecordKind.STEP, plan_id, step_id=step.id, step=str(step), status=step.status.value)
 
 
 def _calls(state: Execution) -> list[tuple[str, str]]:

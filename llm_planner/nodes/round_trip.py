@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -10,6 +11,8 @@ from contextlib import suppress
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from std_msgs.msg import UInt64
+
+from llm_planner.parent_death import dies_with
 
 COUNT = 20
 TIMEOUT = 20.0  # [s]
@@ -20,7 +23,8 @@ def main() -> None:
     if "--echo" in sys.argv:
         _echo()
         return
-    echo = subprocess.Popen([sys.executable, "-m", "llm_planner.nodes.round_trip", "--echo"])
+    command = [sys.executable, "-m", "llm_planner.nodes.round_trip", "--echo"]
+    echo = subprocess.Popen(dies_with(os.getpid(), command))
     try:
         durations = _measure()
     finally:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from geometry_msgs.msg import Point
 from llm_planner_interfaces.msg import PlanStatus
-from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
 
 from llm_planner.language.go_on_words import GO_ON
 from llm_planner.nodes.correction_messages import edit_to_text
+from llm_planner.nodes.idempotent_requests import SharedGoal
 from llm_planner.nodes.plan_messages import constraint_to_msg, step_to_msg
 from llm_planner.plan.edits import Edit
 from llm_planner.plan.events import EndReason
@@ -31,7 +31,7 @@ class Running:
     `goes_on` says whether it is to move on afterwards.
     """
 
-    goal: ServerGoalHandle
+    goal: SharedGoal
     state: Execution
     done: Future = field(default_factory=Future)
     log: RunLog = field(default_factory=RunLog)
@@ -76,7 +76,7 @@ class Running:
         return PlanStatus(
             plan_id=self.id,
             state=_number(state),
-            message=state.end.message if state.end else "",
+            message=state.end.message if state.end else state.told,
             steps=list(map(step_to_msg, state.plan.steps)),
             complete=state.plan.complete,
             command=state.plan.command,

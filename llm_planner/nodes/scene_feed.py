@@ -11,7 +11,9 @@ from rclpy.node import Node
 from rclpy.task import Future
 from std_msgs.msg import String
 
-from llm_planner.nodes.message_conversions import scene_from_msg
+from llm_planner.errors import InputError
+from llm_planner.nodes import message_checks as checks
+from llm_planner.nodes.scene_reader import SceneReader
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY
 from llm_planner.world.scene import Scene
 
@@ -33,6 +35,7 @@ class SceneFeed:
         self._heard = 0.0  # [s, monotonic]
         self._next, self._deadline = Future(), 0.0  # done at the next scene, or when nobody can wait for it any more
         self._reports: tuple[str, ...] = ()
+        self._log, self._reader = node.get_logger(), SceneReader(self._tell)
         node.create_subscription(SceneMsg, "scene", self._on_message, NEWEST_ONLY)
         node.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)
 
@@ -55,11 +58,24 @@ class SceneFeed:
             self._next.set_result(None)
 
     def _on_message(self, message: SceneMsg) -> None:
-        before, self.scene = self.scene, replace(scene_from_msg(message), reports=self._reports)
+        try:
+            scene = self._reader.read(message)
+        except InputError as error:
+            self._log.error(f"a scene cannot be used: {error}", throttle_duration_sec=5.0)
+            return
+        before, self.scene = self.scene, replace(scene, reports=self._reports)
         restarted = before is not None and (message.run != self._run or self.scene.time < before.time)
         self._run, self._heard = message.run, time.monotonic()
         self._next.set_result(None)
         self._on_scene(restarted)
 
+    def _tell(self, flaw: str) -> None:
+        self._log.warning(flaw, throttle_duration_sec=5.0)
+
     def _on_diagnosis(self, message: String) -> None:
-        self._reports = (message.data,) if message.data else ()
+        try:
+            told = checks.text("diagnosis", message.data)
+        except InputError as error:
+            self._log.error(str(error), throttle_duration_sec=5.0)
+            return
+        self._reports = (told,) if told else ()

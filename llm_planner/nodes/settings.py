@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
+import rclpy
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.context import Context
+from rclpy.logging import LoggingSeverity, set_logger_level
 from rclpy.node import Node
 
 from llm_planner.errors import InputError
@@ -60,6 +64,12 @@ ADAPTATION = Setting(
     "for the simulated arm (with a robot_file it stays off)",
     may_be_off=True,
 )
+STAMPED_CMD_VEL = Setting(
+    "enable_stamped_cmd_vel", True, "cmd_vel is a TwistStamped, which a base can refuse when it is old; else a Twist"
+)
+CMD_VEL_TIMEOUT = Setting(
+    "cmd_vel_timeout", 0.2, "a base goes on with the last cmd_vel for this long, then it brakes [s]", 0.02, 1.0
+)
 SKILLS = Setting("skills", "", "folder of your own skill library; empty: the one that ships")
 SCRIPTED = Setting("scripted", False, "let scripts move the robot, also where a policy was learned")
 CAMERA = Setting("camera", False, "let skills look at camera/image_raw, and offer those that act by sight")
@@ -78,3 +88,23 @@ def declare(node: Node, settings: Iterable[Setting]) -> None:
     """Declare every setting; raises rclpy's parameter exceptions for a value of the wrong type or out of range."""
     for setting in settings:
         node.declare_parameter(setting.name, setting.default, setting.descriptor())
+
+
+def check_parameters_file(path: Path) -> None:
+    """Have rcl read a file of parameters, as the nodes will; raises InputError with what it finds wrong."""
+    set_logger_level("rcl", LoggingSeverity.FATAL)  # it is told once, by us
+    context = Context()
+    try:
+        rclpy.init(args=["--ros-args", "--params-file", str(path)], context=context)
+    except RuntimeError as error:
+        raise InputError(
+            f"the parameters file {path} cannot be used: {plain(error).rpartition('Error: ')[2]}"
+        ) from None
+    finally:
+        set_logger_level("rcl", LoggingSeverity.UNSET)
+    context.try_shutdown()
+
+
+def plain(error: Exception) -> str:
+    """What an error of rclpy says, without the places in rcl's own source."""
+    return " ".join(str(error).split(", at ")[0].removeprefix("failed to initialize rcl: ").split())

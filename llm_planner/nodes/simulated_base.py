@@ -1,43 +1,62 @@
-"""The simulator's side of a mobile base: `cmd_vel` and `gripper_command` in, `odom` out, as bases have it."""
+"""The simulator's side of a mobile base: `cmd_vel` and `gripper_command` in, `odom` out, as bases have it.
+
+A velocity holds until `cmd_vel_timeout` after its stamp, as ros2_control's controllers have it, or after it came where
+it has none; then the base brakes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from std_msgs.msg import Float64
 
 from llm_planner.errors import LlmPlannerError
-from llm_planner.nodes.base_messages import BASE_FRAME, MAP_FRAME, Velocity, odometry_to_msg, velocity_from_msg
+from llm_planner.nodes.base_messages import (
+    BASE_FRAME,
+    MAP_FRAME,
+    Velocity,
+    odometry_to_msg,
+    velocity_from_msg,
+    width_from_msg,
+)
+from llm_planner.nodes.settings import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
 from llm_planner.nodes.shell import NEWEST_ONLY, RELIABLE, SENSOR_DATA, ShellNode
+from llm_planner.nodes.stamps import seconds
+from llm_planner.simulation.pace import Pace
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.world.scene import Pose
 
-PATIENCE = 0.5  # [s] without a cmd_vel after which the base stops by itself
+SOON = 0.05  # [s] old that a velocity is which comes in time
 STILL: Velocity = (0.0, 0.0, 0.0)
 
 
 class SimulatedBase:
-    """Steps the world while the base drives with the velocity that was last commanded, if that is recent."""
+    """Steps the world while the base drives with the velocity that was last commanded, if it still holds."""
 
     frame = MAP_FRAME
+    range_share = 0.0  # it has the whole floor
 
     def __init__(self, node: ShellNode, world: RoomsWorld) -> None:
         self._node, self._world = node, world
+        self.pace = Pace()
         self._odometry = node.create_lifecycle_publisher(Odometry, "odom", SENSOR_DATA)
-        node.create_subscription(Twist, "cmd_vel", self._on_velocity, NEWEST_ONLY)
+        self._timeout = node.setting(CMD_VEL_TIMEOUT.name)
+        if node.setting(STAMPED_CMD_VEL.name):
+            node.create_subscription(TwistStamped, "cmd_vel", self._on_stamped, NEWEST_ONLY)
+        else:
+            node.create_subscription(Twist, "cmd_vel", self._on_velocity, NEWEST_ONLY)
         node.create_subscription(Float64, "gripper_command", self._on_gripper, RELIABLE)
         self.restart(0.0)
 
     def restart(self, epoch: float) -> None:
         """The world was laid out anew; its time 0 is the stamp `epoch` [s]."""
-        self._epoch, self._velocity, self._heard = epoch, STILL, 0.0
+        self._epoch, self._velocity, self._until = epoch, STILL, 0.0
 
     def advance(self, duration: float) -> None:
         """Step for `duration` [s]."""
-        silent = self._world.time > self._heard + PATIENCE
-        self._world.drive(STILL if silent else self._velocity, duration)
+        self._world.drive(self._velocity if self._world.time <= self._until else STILL, duration)
 
     def publish(self) -> None:
         """Where the base is and how fast it drives; its wheels never slip, so the odometry's frame is the map's."""
@@ -49,11 +68,31 @@ class SimulatedBase:
         robot = self._world.scene().robot
         return {BASE_FRAME: robot} if robot else {}
 
+    def _on_stamped(self, message: TwistStamped) -> None:
+        since = seconds(message.header.stamp) - self._epoch
+        age = self._world.time - since
+        self.pace.heard(age - SOON)
+        if abs(age) > self._timeout:
+            self._node.get_logger().warning(
+                f"cmd_vel refused: its stamp is {age:.2f} s old; cmd_vel_timeout is {self._timeout} s, either way",
+                throttle_duration_sec=1.0,
+            )
+            return
+        self._take(message.twist, since)
+
     def _on_velocity(self, message: Twist) -> None:
+        self._take(message, self._world.time)
+
+    def _take(self, twist: Twist, since: float) -> None:
+        """Drive so until `cmd_vel_timeout` after `since` [s]; brake for what is no velocity."""
         try:
-            self._velocity, self._heard = velocity_from_msg(message), self._world.time
+            self._velocity, self._until = velocity_from_msg(twist), since + self._timeout
         except LlmPlannerError as error:
-            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
+            self._velocity = STILL
+            self._node.get_logger().error(f"{error}; the base brakes", throttle_duration_sec=5.0)
 
     def _on_gripper(self, message: Float64) -> None:
-        self._world.grip(message.data)
+        try:
+            self._world.grip(width_from_msg(message))
+        except LlmPlannerError as error:
+            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)

@@ -15,8 +15,10 @@ from llm_planner_interfaces.srv import ResetWorld
 from rosgraph_msgs.msg import Clock
 
 from llm_planner.errors import LlmPlannerError
+from llm_planner.nodes import message_checks as checks
+from llm_planner.nodes.idempotent_requests import answer_once
 from llm_planner.nodes.message_conversions import scene_to_msg, transform_to_msg
-from llm_planner.nodes.settings import Setting
+from llm_planner.nodes.settings import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL, Setting
 from llm_planner.nodes.shell import ERROR, OK, SENSOR_DATA, WARN, ShellNode, run_node
 from llm_planner.nodes.simulated_arm import SimulatedArm
 from llm_planner.nodes.simulated_base import SimulatedBase
@@ -27,7 +29,8 @@ from llm_planner.world.scene import Pose
 
 PERIOD = 0.01  # [s] simulated between two states of the robot
 RESET_GAP = 1.0  # [s] that stamps leap at a reset: longer than any motion reference is valid
-CATCH_UP = 4  # periods stepped at once after a hold-up; what is behind by more is dropped
+OBJECTS_MAX = 64  # that a world is asked to be laid out with
+CATCH_UP = 4  # periods made up for after a hold-up; what is behind by more is dropped
 
 
 class SimulatorNode(ShellNode):
@@ -40,6 +43,8 @@ class SimulatorNode(ShellNode):
         Setting("real_time_factor", 1.0, "simulated seconds a wall second", 0.05, 20.0, may_change=True),
         Setting("scene_rate", 20.0, "scenes a simulated second [Hz]", 1.0, 100.0),
         Setting("payload", 0.0, "hangs from the arm's hand and nobody is told, to see it found out [kg]", 0.0, 3.0),
+        STAMPED_CMD_VEL,
+        CMD_VEL_TIMEOUT,
     )
 
     def configure(self) -> None:
@@ -52,8 +57,9 @@ class SimulatorNode(ShellNode):
         self._scene = self.create_lifecycle_publisher(Scene, "scene", SENSOR_DATA)
         self._clock_topic = self.create_lifecycle_publisher(Clock, "/clock", SENSOR_DATA)
         self._tf = self._transform_publisher()
-        self.create_service(ResetWorld, "reset_world", self._on_reset)
+        self.create_service(ResetWorld, "reset_world", answer_once(self._on_reset))
         self._ticks = self.create_timer(PERIOD, self._on_tick, clock=self._steady)
+        self._behind = self.create_guard_condition(self._on_tick)
         self.every(1.0, self._on_diagnose)
         self._epoch, self._factor = time.time(), 0.0
         self._restart()
@@ -78,9 +84,10 @@ class SimulatorNode(ShellNode):
         self._publish_scene()
 
     def _keep_pace(self) -> None:
-        """The pace asked for from now on, where it was another."""
-        if self._factor != self.setting("real_time_factor"):
-            self._factor = self.setting("real_time_factor")
+        """The pace asked for from now on, where it was another, and slower while commands come late."""
+        factor = self.setting("real_time_factor") * self._robot.pace.share
+        if abs(factor - self._factor) > 0.02 * self._factor:
+            self._factor = factor
             self._ticks.timer_period_ns = round(1e9 * PERIOD / self._factor)
             self._count_from_here()
 
@@ -98,14 +105,16 @@ class SimulatorNode(ShellNode):
             self._dropped += due - CATCH_UP
             self._wall_start += (due - CATCH_UP) * PERIOD / self._factor
             due = CATCH_UP
-        for _ in range(due):
-            self._robot.advance(PERIOD)
-            self._count += 1
-            if self._count % self._scene_every == 0:
-                self._publish_scene()
-        if due > 0:
-            self._robot.publish()
-            self._clock_topic.publish(Clock(clock=stamp(self._now())))
+        if due <= 0:
+            return
+        self._robot.advance(PERIOD)
+        self._count += 1
+        if self._count % self._scene_every == 0:
+            self._publish_scene()
+        self._robot.publish()
+        self._clock_topic.publish(Clock(clock=stamp(self._now())))
+        if due > 1:
+            self._behind.trigger()  # one period after the other: whoever commands the robot sees and answers each
 
     def _now(self) -> float:
         """The stamp of the present moment [s]."""
@@ -122,6 +131,7 @@ class SimulatorNode(ShellNode):
 
     def _on_reset(self, request: ResetWorld.Request, response: ResetWorld.Response) -> ResetWorld.Response:
         try:
+            checks.texts("objects", request.objects, OBJECTS_MAX)
             epoch = self._now() + RESET_GAP
             wanted = read_objects(self._world.name, ", ".join(request.objects)) if request.objects else None
             self._world.reset(request.seed, wanted)
@@ -130,6 +140,7 @@ class SimulatorNode(ShellNode):
             return response
         self._epoch = epoch
         self._restart()
+        response.error_code = ResetWorld.Response.DONE
         return response
 
     def _on_diagnose(self) -> None:
@@ -137,12 +148,14 @@ class SimulatorNode(ShellNode):
         values = [
             ("simulated_time", f"{self._world.time:.2f}"),
             ("dropped_periods", self._dropped),
+            ("pace", f"{self._factor:.2f}"),
             ("largest_velocity_share", f"{watch.qvel_ratio.max():.3f}"),
             ("largest_acceleration_share", f"{watch.qacc_ratio.max():.3f}"),
+            ("largest_range_share", f"{self._robot.range_share:.3f}"),
         ]
         if watch.exceeded:
             self.report(ERROR, f"a limit of the robot was exceeded: {watch}", values)
-        elif self._dropped:
+        elif self._dropped or self._robot.pace.share < 1.0:
             self.report(WARN, "too slow for real time", values)
         else:
             self.report(OK, "in real time", values)

@@ -7,43 +7,45 @@ from collections.abc import Callable, Iterable
 
 from llm_planner_interfaces.action import ExecuteSkill
 from llm_planner_interfaces.msg import MotionTuning
-from rclpy.action import ActionClient
-from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
-from rclpy.task import Future
 
+from llm_planner.nodes.idempotent_requests import GoalClient, GoalEnd, SentGoal, new_id
 from llm_planner.nodes.message_conversions import arguments_to_msg
 from llm_planner.nodes.motion_messages import zone_to_msg
 from llm_planner.plan.events import StartSkill
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 
-SILENCE_MAX = 2.0  # wall seconds without any sign of the server while a skill runs; it gives four a second
-DISCOVERY_MAX = 4.0  # wall seconds until the server is known; what is sent before would be lost
+SILENCE_MAX = 2.0  # wall seconds without feedback while a skill runs; the server gives four a second
+TAKEN_MAX = 4.0  # wall seconds until a server has taken the goal
+_REFUSED = "the skill server takes no skills: it is not active"
+_FAULT = "the skill server failed without a result; see what its node prints"
 
 
 class SkillClient:
-    """One skill at a time. `on_result(step_id, result)` and `on_lost()` are called from the node's executor."""
+    """One skill at a time, which may move the robot while `lease` names it.
+
+    `on_result(step_id, result)` and `on_lost()` are called from the node's executor.
+    """
 
     def __init__(self, node: Node, on_result: Callable[[str, SkillResult], None], on_lost: Callable[[], None]) -> None:
         self.phase = ""
-        self._client = ActionClient(node, ExecuteSkill, "execute_skill")
+        self._client = GoalClient(node, ExecuteSkill, "execute_skill")
         self._on_result, self._on_lost = on_result, on_lost
-        self._step_id = ""  # of the skill under way
-        self._run = 0  # counts the skills: step ids come again with the next plan, and late results with them
-        self._handle: ClientGoalHandle | None = None
-        self._cancel_wanted = False
-        self._heard = 0.0
-        self._unsent: ExecuteSkill.Goal | None = None
+        self._sent: SentGoal | None = None  # the skill under way
+        self._heard = 0.0  # [s, monotonic]
+
+    @property
+    def lease(self) -> str:
+        """The id of the skill goal that may move the robot; "" when none may."""
+        return str(self._sent.goal.id) if self._sent else ""
 
     def start(self, command: StartSkill, tuning: MotionTuning, moved: Iterable[str]) -> None:
         """Send the goal: the skill is to act as `tuning` has it, and things in `moved` go with the hand.
 
         A server that never answers is noticed by `watch`.
         """
-        self._step_id, self._handle, self._cancel_wanted = command.step_id, None, False
-        self._run += 1
-        self._heard, self.phase = time.monotonic(), ""
-        self._unsent = ExecuteSkill.Goal(
+        goal = ExecuteSkill.Goal(
+            id=new_id(),
             step_id=command.step_id,
             skill=command.skill,
             arguments=arguments_to_msg(command.arguments),
@@ -51,52 +53,42 @@ class SkillClient:
             tuning=tuning,
             moved=sorted(moved),
         )
-        self._send()
-
-    def _send(self) -> None:
-        """As soon as the server is known."""
-        if self._unsent is None or not self._client.server_is_ready():
-            return
-        run, goal, self._unsent = self._run, self._unsent, None
-        self._heard = time.monotonic()
-        sent = self._client.send_goal_async(goal, feedback_callback=self._on_feedback)
-        sent.add_done_callback(lambda future: self._on_answer(run, future))
+        self._heard, self.phase = time.monotonic(), ""
+        self._sent = self._client.send(goal, TAKEN_MAX, self._on_feedback, lambda end: self._on_end(goal.id, end))
 
     def cancel(self) -> None:
-        """Stop the skill under way, also when the server has not answered yet."""
-        self._cancel_wanted, self._unsent = True, None
-        if self._handle is not None:
-            self._handle.cancel_goal_async()
-        self._step_id = ""
+        """Stop the skill under way: it has no lease from now on, whatever becomes of the request."""
+        if self._sent is not None:
+            sent, self._sent = self._sent, None
+            self._client.cancel(sent)
 
     def watch(self) -> None:
         """To be called a few times a second."""
-        self._send()
-        patience = SILENCE_MAX if self._unsent is None else DISCOVERY_MAX
-        if self._step_id and time.monotonic() - self._heard > patience:
-            self._step_id, self._unsent = "", None
-            self._on_lost()
+        sent = self._sent
+        if sent is not None and sent.is_taken and time.monotonic() - self._heard > SILENCE_MAX:
+            self._lose()
 
-    def _on_feedback(self, message: ExecuteSkill.Impl.FeedbackMessage) -> None:
-        self._heard, self.phase = time.monotonic(), message.feedback.phase
+    def _lose(self) -> None:
+        self._sent = None
+        self._on_lost()
 
-    def _on_answer(self, run: int, future: Future) -> None:
-        handle = future.result()
-        self._heard = time.monotonic()
-        if not handle.accepted:
-            self._finish(run, SkillResult(SkillErrorCode.CONTROLLER_FAULT, "the skill server is not active"))
+    def _on_feedback(self, feedback: ExecuteSkill.Feedback) -> None:
+        self._heard, self.phase = time.monotonic(), feedback.phase
+
+    def _on_end(self, goal_id: str, end: GoalEnd) -> None:
+        if goal_id != self.lease:
+            return  # canceled: nobody asks any more
+        if end.result is None and not end.was_refused:
+            self._lose()
             return
-        if self._cancel_wanted or run != self._run:
-            handle.cancel_goal_async()
-            return
-        self._handle = handle
-        handle.get_result_async().add_done_callback(lambda done: self._on_done(run, done))
+        step_id, self._sent = self._sent.goal.step_id, None
+        self._on_result(step_id, _result(end))
 
-    def _on_done(self, run: int, future: Future) -> None:
-        result = future.result().result
-        self._finish(run, SkillResult(SkillErrorCode(result.error_code), result.error_msg))
 
-    def _finish(self, run: int, result: SkillResult) -> None:
-        if run == self._run and self._step_id:
-            step_id, self._step_id = self._step_id, ""
-            self._on_result(step_id, result)
+def _result(end: GoalEnd) -> SkillResult:
+    if end.result is None:
+        return SkillResult(SkillErrorCode.CONTROLLER_FAULT, _REFUSED)
+    code, message = end.result.error_code, end.result.error_msg
+    if code not in list(SkillErrorCode) or code == SkillErrorCode.UNKNOWN:
+        return SkillResult(SkillErrorCode.SKILL_FAULT, message or _FAULT)
+    return SkillResult(SkillErrorCode(code), message)

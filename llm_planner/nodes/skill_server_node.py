@@ -1,4 +1,8 @@
-"""The skill library as a node: the action `execute_skill`, whose motion goes out as `motion_reference`."""
+"""The skill library as a node: the action `execute_skill`, whose motion goes out as `motion_reference`.
+
+A skill moves the robot only under a lease: while the newest `plan_status`, at most `LEASE_MAX` old, names its goal. So
+a stop takes effect though any message about it is lost, and a goal that no plan names moves nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,20 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from llm_planner_interfaces.action import ExecuteSkill
 from llm_planner_interfaces.msg import MotionConstraints, MotionReference, MotionStatus, PlanStatus, Scene
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
 from std_msgs.msg import String
 
 from llm_planner.control.zones import Zone
 from llm_planner.errors import LlmPlannerError
-from llm_planner.nodes.message_conversions import arguments_from_msg, no_motion, reference_to_msg, scene_from_msg
-from llm_planner.nodes.motion_messages import zone_from_msg
+from llm_planner.nodes import message_checks as checks
+from llm_planner.nodes.idempotent_requests import GoalServer, SharedGoal
+from llm_planner.nodes.message_conversions import arguments_from_msg, no_motion, reference_to_msg
+from llm_planner.nodes.motion_messages import speed_limit_from_msg, zones_from_msg
 from llm_planner.nodes.observed_robots import OBSERVED, RobotState
+from llm_planner.nodes.scene_reader import SceneReader
 from llm_planner.nodes.settings import CAMERA, ROBOT, ROBOT_FILE, SCRIPTED, SKILLS, STATE_TOPIC, Setting, one_of
 from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
+from llm_planner.nodes.silence import Silence
 from llm_planner.nodes.skill_folder import library_of
 from llm_planner.nodes.tuning_feed import TuningFeed
 from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult, SkillRun
@@ -28,7 +34,8 @@ from llm_planner.skills.origins import OriginTracker
 from llm_planner.skills.tuning import TunedSkill
 
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
-EXECUTOR_SILENCE = 2.0  # wall seconds without a plan status (two a second are sent) after which the executor is lost
+LEASE_MAX = 0.5  # wall seconds without a plan status that names the skill after which it ends; ten a second are sent
+LOOK = 0.05  # wall seconds between looks at the lease
 FIRST_HEARD_MAX = 2.0  # wall seconds that whoever asks for a skill waits where nothing was heard of the robot yet
 REST_TIME_MAX = 2.0  # [s] the end of a skill waits at most this long for rest
 
@@ -37,12 +44,14 @@ REST_TIME_MAX = 2.0  # [s] the end of a skill waits at most this long for rest
 class Running:
     """The goal under way. Once `result` is known it only waits for the robot to come to rest."""
 
-    goal: ServerGoalHandle
+    goal: SharedGoal
     run: SkillRun
     zones: tuple[Zone, ...]
     started: float  # [s], as the next
     stepped: float = -np.inf
-    abandoned: bool = False  # by the executor that asked for it
+    is_leased: bool = False  # by the newest plan status
+    was_leased: bool = False
+    unleased: Silence = field(default_factory=lambda: Silence(2 * LOOK))  # since it was named last, or began
     result: SkillResult | None = None
     ended: float = 0.0
     epoch: int = field(default_factory=time.time_ns)  # tells the controller one run from another
@@ -70,11 +79,11 @@ class SkillServerNode(ShellNode):
         self._running: Running | None = None
         self._state: RobotState | None = None
         self._scene = None
+        self._scenes = SceneReader(self._complain)
         self._world_run = 0
         self._speed_limit = np.inf
         self._diagnosis = ""
-        self._executor: PlanStatus | None = None
-        self._executor_heard = 0.0
+        self._plan_status = PlanStatus()
         self._heard = time.monotonic()
         self._next_watch = Future()
         self._forget()
@@ -83,45 +92,56 @@ class SkillServerNode(ShellNode):
         topic = self.setting(STATE_TOPIC.name) or self._robot.topic
         self.create_subscription(self._robot.message_type, topic, self._on_state, NEWEST_ONLY)
         self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
-        self.create_subscription(PlanStatus, "plan_status", self._on_executor, LATCHED)
+        self.create_subscription(PlanStatus, "plan_status", self._on_plan_status, LATCHED)
         self.create_subscription(MotionStatus, "motion_status", self._on_motion, LATCHED)
         self.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)
         self.create_subscription(MotionConstraints, "motion_constraints", self._on_constraints, LATCHED)
+        self.every(LOOK, self._on_look)
         self.every(0.25, self._on_watch)
         self.every(1.0, self._on_diagnose)
-        ActionServer(
-            self, ExecuteSkill, "execute_skill", self._execute,
-            goal_callback=self._on_goal, cancel_callback=self._on_cancel,
-        )  # fmt: skip
+        GoalServer(self, ExecuteSkill, "execute_skill", self._execute, self._on_cancel, lambda goal: self.is_active)
 
     def _forget(self) -> None:
         self._origins_tracker = OriginTracker()
         self._origins = {}
 
-    def _on_goal(self, goal: ExecuteSkill.Goal) -> GoalResponse:
-        return GoalResponse.ACCEPT if self.is_active else GoalResponse.REJECT
+    def on_fault(self, error: BaseException) -> None:
+        """Whatever moved the robot does so no more."""
+        if self._running is not None:
+            self._fail("{skill} was ended by a fault of the skill server; see what its node prints")
 
-    def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
+    def _on_cancel(self, goal: SharedGoal) -> None:
         """A stop does not wait for the next state of the robot."""
         running = self._running
-        if running is not None and running.result is None and running.goal.goal_id == goal.goal_id:
+        if running is not None and running.result is None and running.goal is goal:
             self._end(running, _stopped(running))
-        return CancelResponse.ACCEPT
 
-    async def _execute(self, goal: ServerGoalHandle) -> ExecuteSkill.Result:
+    async def _execute(self, goal: SharedGoal) -> ExecuteSkill.Result:
         # Who says the next command right after a stop is not refused while the robot comes to rest.
-        while (last := self._running) is not None and (last.result is not None or last.goal.is_cancel_requested):
-            await last.done
+        # Nor is who says it after a goal was given up that we took without its sender's knowing.
+        deadline = time.monotonic() + 2 * LEASE_MAX
+        while (last := self._running) is not None:
+            if self._gives_way(last, goal):
+                await last.done
+            elif time.monotonic() < deadline:
+                await self._next_watch
+            else:
+                break
         await self._hear_first()
         try:
-            running = self._begin(goal)
+            self._running = running = self._begin(goal)
         except SkillError as error:
-            return _result(goal, SkillResult(error.code, str(error)))
+            return _result(SkillResult(error.code, str(error)))
         except LlmPlannerError as error:
-            return _result(goal, SkillResult(SkillErrorCode.INVALID_ARGUMENT, str(error)))
-        self._running = running
+            return _result(SkillResult(SkillErrorCode.INVALID_ARGUMENT, str(error)))
         await running.done
-        return _result(goal, running.result)
+        return _result(running.result)
+
+    def _gives_way(self, running: Running, goal: SharedGoal) -> bool:
+        """Whether `running` is ending; it has to where the plan has named `goal` instead: its sender gave it up."""
+        if running.result is None and self._plan_status.lease == goal.id:
+            self._end(running, _stopped(running))
+        return running.result is not None or running.goal.is_cancel_requested
 
     async def _hear_first(self) -> None:
         """Just started, we may hear the robot later than whoever asks for a skill."""
@@ -129,7 +149,7 @@ class SkillServerNode(ShellNode):
         while (self._state is None or self._scene is None) and time.monotonic() < deadline:
             await self._next_watch
 
-    def _begin(self, goal: ServerGoalHandle) -> Running:
+    def _begin(self, goal: SharedGoal) -> Running:
         request = goal.request
         if self._running is not None:
             message = f"{request.skill} cannot start: the robot is busy with {self._running.goal.request.skill}"
@@ -137,11 +157,15 @@ class SkillServerNode(ShellNode):
         if self._state is None or self._scene is None or self._silence() > self.setting("state_timeout"):
             message = f"{request.skill} cannot start: the robot's {self._robot.topic} or the scene do not arrive"
             raise SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
-        skill = self._library.find(request.skill)
-        zones = tuple(map(zone_from_msg, request.zones))
-        tuned = TunedSkill(skill, self._tunings.of_step(request.tuning), frozenset(request.moved))
+        skill = self._library.find(checks.name("skill", request.skill))
+        zones = zones_from_msg(request.zones)
+        moved = checks.texts("moved", request.moved)
+        tuned = TunedSkill(skill, self._tunings.of_step(request.tuning), frozenset(moved))
         run = tuned.start(arguments_from_msg(request.arguments), self._observation(zones))
-        return Running(goal, run, zones, started=self._state.time)
+        running = Running(goal, run, zones, started=self._state.time)
+        running.unleased.heard()
+        self._look_at_lease(running)
+        return running
 
     def _silence(self) -> float:
         return time.monotonic() - self._heard
@@ -151,8 +175,13 @@ class SkillServerNode(ShellNode):
         return replace(seen, zones=zones, speed_limit=self._speed_limit)
 
     def _on_scene(self, message: Scene) -> None:
+        try:
+            scene = self._scenes.read(message)
+        except LlmPlannerError as error:
+            self._complain(f"a scene cannot be used: {error}")
+            return
         restarted = self._scene is not None and message.run != self._world_run
-        self._scene, self._world_run = scene_from_msg(message), message.run
+        self._scene, self._world_run = scene, message.run
         if restarted:
             self._forget()
             self._fail("the robot was restarted while {skill} was moving it")
@@ -162,10 +191,7 @@ class SkillServerNode(ShellNode):
         try:
             state = self._robot.state(message)
         except LlmPlannerError as error:
-            self.get_logger().error(str(error), throttle_duration_sec=5.0)
-            return
-        if not (np.isfinite(state.qpos).all() and np.isfinite(state.qvel).all()):
-            self.get_logger().error(f"{self._robot.topic} are not all finite", throttle_duration_sec=5.0)
+            self._complain(str(error))
             return
         self._state, self._heard = state, time.monotonic()
         running = self._running
@@ -173,9 +199,9 @@ class SkillServerNode(ShellNode):
             return
         if running.result is not None:
             self._finish_at_rest(running)
-        elif running.goal.is_cancel_requested or running.abandoned or not self.is_active:
+        elif running.goal.is_cancel_requested or not self.is_active:
             self._end(running, _stopped(running))
-        elif state.time >= running.stepped + 0.95 * self._period:
+        elif running.is_leased and state.time >= running.stepped + 0.95 * self._period:
             running.stepped = state.time
             self._step(running)
 
@@ -218,20 +244,44 @@ class SkillServerNode(ShellNode):
             self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, message))
 
     def _on_diagnosis(self, message: String) -> None:
-        self._diagnosis = message.data
+        try:
+            self._diagnosis = checks.text("diagnosis", message.data)
+        except LlmPlannerError as error:
+            self._complain(str(error))
 
     def _on_constraints(self, constraints: MotionConstraints) -> None:
-        self._speed_limit = constraints.speed
+        try:
+            self._speed_limit = speed_limit_from_msg(constraints)
+        except LlmPlannerError as error:
+            self._complain(f"the speed limit stays {self._speed_limit:g} m/s: {error}")
 
-    def _on_executor(self, status: PlanStatus) -> None:
-        """Whoever is started anew knows nothing of the skill that it once asked for."""
-        before, self._executor, self._executor_heard = self._executor, status, time.monotonic()
-        if self._running is not None and before is not None and before.executor != status.executor:
-            self._running.abandoned = True
+    def _complain(self, what: str) -> None:
+        """Of messages that cannot be used; nothing changes by them."""
+        self.get_logger().error(what, throttle_duration_sec=5.0)
 
-    def _executor_is_lost(self) -> bool:
-        """Whether there was an executor when the skill began, and there is none any more."""
-        return self._executor is not None and time.monotonic() - self._executor_heard > EXECUTOR_SILENCE
+    def _on_plan_status(self, status: PlanStatus) -> None:
+        self._plan_status = status
+        if self._running is not None and self._running.result is None:
+            self._look_at_lease(self._running)
+
+    def _look_at_lease(self, running: Running) -> None:
+        """Renew the lease of `running`, or end it where the plan names it no more."""
+        running.is_leased = self._plan_status.lease == running.goal.id
+        if running.is_leased:
+            running.was_leased = True
+            running.unleased.heard()
+        elif running.was_leased:
+            self._end(running, _stopped(running))
+
+    def _on_look(self) -> None:
+        """End a skill whose plan has fallen silent, or never named it."""
+        running = self._running
+        if running is None or running.result is not None:
+            return
+        running.unleased.look(time.monotonic())
+        if running.unleased.seconds > LEASE_MAX:
+            message = f"{running.goal.request.skill} was stopped: its plan has not named it for {LEASE_MAX:g} s"
+            self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, message))
 
     def _on_watch(self) -> None:
         """Show that this node is alive, and notice when the robot is not."""
@@ -241,7 +291,6 @@ class SkillServerNode(ShellNode):
         if running is not None:
             elapsed = self._state.time - running.started
             running.goal.publish_feedback(ExecuteSkill.Feedback(phase=running.run.phase, elapsed=elapsed))
-            running.abandoned = running.abandoned or self._executor_is_lost()
         if self._silence() > self.setting("state_timeout"):
             self._fail(f"the robot's {self._robot.topic} stopped arriving during {{skill}}")
 
@@ -256,13 +305,7 @@ def _stopped(running: Running) -> SkillResult:
     return SkillResult(SkillErrorCode.CANCELED, f"{running.goal.request.skill} was stopped")
 
 
-def _result(goal: ServerGoalHandle, result: SkillResult) -> ExecuteSkill.Result:
-    if result.code is SkillErrorCode.SUCCEEDED:
-        goal.succeed()
-    elif result.code is SkillErrorCode.CANCELED and goal.is_cancel_requested:
-        goal.canceled()
-    else:
-        goal.abort()
+def _result(result: SkillResult) -> ExecuteSkill.Result:
     return ExecuteSkill.Result(error_code=int(result.code), error_msg=result.message)
 
 

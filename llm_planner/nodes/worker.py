@@ -9,7 +9,7 @@ from collections.abc import Callable
 from rclpy.node import Node
 from rclpy.task import Future
 
-from llm_planner.errors import LlmPlannerError
+from llm_planner.errors import LlmPlannerError, fault_message
 
 
 class FaultError(LlmPlannerError):
@@ -36,9 +36,9 @@ class Worker:
         except LlmPlannerError as error:
             self._deliver_later(future.set_exception, error)
         except Exception as error:
-            told = f"{type(error).__name__}: {error}"
+            told = fault_message(error)
             self._node.get_logger().error(f"a fault while working: {told}")
-            self._deliver_later(future.set_exception, FaultError(f"this failed by a fault of this program ({told})"))
+            self._deliver_later(future.set_exception, FaultError(told))
         else:
             self._deliver_later(future.set_result, result)
 

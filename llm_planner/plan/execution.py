@@ -49,7 +49,14 @@ MAX_REPAIRS = 4  # of goals that came undone after they had been achieved
 Transition = tuple[Execution, tuple[Command, ...]]
 
 # Trying again cannot help: the same call meets the same wall, or somebody wanted it to stop.
-_HOPELESS = frozenset({SkillErrorCode.INVALID_ARGUMENT, SkillErrorCode.NO_FREE_SPACE, SkillErrorCode.CANCELED})
+_HOPELESS = frozenset(
+    {
+        SkillErrorCode.INVALID_ARGUMENT,
+        SkillErrorCode.NO_FREE_SPACE,
+        SkillErrorCode.CANCELED,
+        SkillErrorCode.SKILL_FAULT,
+    }
+)
 
 
 def advance(state: Execution, event: Event) -> Transition:
@@ -217,11 +224,11 @@ def _shown(state: Execution, step: PlanStep) -> Execution:
 
 
 def _judged(state: Execution, run: Run, result: SkillResult, scene: Scene) -> Transition:
-    """The scene decides: a skill that reports failure but shows its effects has done its work."""
+    """The scene decides: a skill that reports failure but shows its effects has done its work, unless it crashed."""
     missing = [goal for goal in run.goals if not goal.holds(scene)]
     succeeded = result.code is SkillErrorCode.SUCCEEDED
     state = replace(state, run=None, phase=Phase.READY)
-    if not missing and (succeeded or run.goals):
+    if not missing and (succeeded or run.goals) and result.code is not SkillErrorCode.SKILL_FAULT:
         return _achieved(state, run, scene)
     shown = ", ".join(goal.sentence(state.viewpoint) for goal in missing)
     reason = result.message if not succeeded else f"afterwards the scene does not show that {shown}"
@@ -254,7 +261,8 @@ def _missed(state: Execution, run: Run, scene: Scene, code: SkillErrorCode, reas
     state = _shown(state, replace(run.step, status=StepStatus.FAILED, message=reason))
     still = f" The robot still holds {the(scene.held)}." if scene.held else ""
     message = f"Step {run.step.id}, {run.step}, failed: {reason}.{still}"
-    return _finish(state, Finish(EndReason.FAILED, message, step_id=run.step.id))
+    crashed = code is SkillErrorCode.SKILL_FAULT  # no other plan goes on after that by itself
+    return _finish(state, Finish(EndReason.FAILED, message, step_id="" if crashed else run.step.id))
 
 
 def _restored(state: Execution, scene: Scene, besides: tuple[Goal, ...] = ()) -> tuple[Execution, tuple[Task, ...]]:
@@ -276,9 +284,10 @@ def _concluded(state: Execution, scene: Scene) -> Transition:
         return _finish(state, told_unmet(state.watch))
     if not broken:
         told = "; ".join(goal.sentence(state.viewpoint) for goal in state.goals) or (
-            "every step is done" if state.plan.steps else "nothing had to be done"
+            "every step is done" if state.plan.steps else "" if state.told else "nothing had to be done"
         )
-        return _finish(state, Finish(EndReason.DONE, f"{told[0].upper()}{told[1:]}."))
+        shown = f"{told[0].upper()}{told[1:]}." if told else ""
+        return _finish(state, Finish(EndReason.DONE, " ".join(filter(None, (state.told, shown)))))
     state, tasks = _restored(state, scene)
     if tasks:
         return _next(replace(state, queue=tasks, phase=Phase.READY), scene)

@@ -93,6 +93,11 @@ class Execution:
     before: Execution | None = None
 
     @property
+    def told(self) -> str:
+        """What the program has said to the person so far."""
+        return " ".join(self.interpreter.told)
+
+    @property
     def places_before(self) -> Mapping[str, Vector3]:
         """Where each thing goes back to [m, base frame]: what is held where it was taken, all else where it lay before
         anything was done."""

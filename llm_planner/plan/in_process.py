@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from llm_planner.control.patch_board import PatchBoard
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.acceptance import go_on
-from llm_planner.plan.action_tree import ActionTree
 from llm_planner.plan.events import Command, SceneObserved, SkillFinished, StartSkill, StopRequested
 from llm_planner.plan.execution import SETTLE_TIME, Transition, advance
 from llm_planner.plan.execution_state import Execution, Phase, start_execution
@@ -66,7 +65,7 @@ def run_command(
     except LlmPlannerError as error:
         outcome, message = outcome_of(error)
         return Report(command, outcome, message, scene_before=before, scene_after=before)
-    repair = repair or _remainder(workcell.library, viewpoint, planned.tree)
+    repair = repair or _remainder(workcell.library, viewpoint, planned)
     log = RunLog()
     state = execute(start, episode, workcell.library, on_change, stop_requested, repair, log, steer)
     after = episode.observe().scene
@@ -77,9 +76,10 @@ def run_command(
     return Report(command, outcome, message, state.plan, before, after, duration, confidence, rehearsal, kept)
 
 
-def _remainder(library: SkillLibrary, viewpoint: Viewpoint, tree: ActionTree) -> Repair:
+def _remainder(library: SkillLibrary, viewpoint: Viewpoint, planned: Planned) -> Repair:
     def repair(state: Execution, scene: Scene) -> Planned:
-        return plan_remainder(remainder_of(state, tree), scene, library.for_scene(scene).signatures, viewpoint)
+        left = remainder_of(state, planned.tree, planned.replanner)
+        return plan_remainder(left, scene, library.for_scene(scene).signatures, viewpoint)
 
     return repair
 

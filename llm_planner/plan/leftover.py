@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,11 +47,16 @@ class Leftover:
 class _Command:
     """What the records tell of one command."""
 
-    words: str
+    said: str | None = None
+    planned: str | None = None  # the words of the plan: those of the command that it goes on with
     plan: Mapping[str, Any] | None = None
     statuses: dict[str, str] = field(default_factory=dict)
     succeeded: bool = False
     answered: bool = False  # it has ended, and whoever said it was told how
+
+    @property
+    def words(self) -> str:
+        return self.planned or self.said or ""
 
 
 def left_over(records: Iterable[Record], before: str = "") -> Leftover:
@@ -78,24 +83,30 @@ def left_over(records: Iterable[Record], before: str = "") -> Leftover:
     return Leftover(newest, replace(kept.plan, steps=steps), kept.manner)
 
 
+def is_of_work(records: Sequence[Record]) -> bool:
+    """Whether the command of these records is one that "go on" may be about: with it, no older one is needed."""
+    return any(_is_of_work(command) for command in _commands(records).values())
+
+
 def _commands(records: Iterable[Record]) -> dict[str, _Command]:
+    """By their ids, in the order in which they were said; what was never said is none."""
     commands: dict[str, _Command] = {}
+    order: dict[str, None] = {}
     for record in records:
-        data, command = record.data, commands.get(record.command_id)
+        data, command = record.data, commands.setdefault(record.command_id, _Command())
         if record.kind is RecordKind.COMMAND:
-            commands[record.command_id] = _Command(str(data.get("command", "")))
-        elif command is None:
-            continue
+            command.said = str(data.get("command", ""))
+            order[record.command_id] = None
         elif record.kind is RecordKind.PLAN:
-            command.plan, command.words = data, str(data.get("command", command.words))
+            command.plan, command.planned = data, str(data.get("command", ""))
         elif record.kind is RecordKind.EDIT:
             command.plan = data.get("plan", {})  # one that was not kept is not to be done as if nothing had been said
         elif record.kind is RecordKind.STEP:
             command.statuses[str(data.get("step_id", ""))] = str(data.get("status", ""))
         elif record.kind is RecordKind.OUTCOME:
-            command.succeeded |= data.get("outcome") == "done" or data.get("code") == 0
+            command.succeeded |= data.get("outcome") == "done" or data.get("code") in (0, "SUCCEEDED")
             command.answered |= "code" in data and not data.get("lost")
-    return commands
+    return {name: commands[name] for name in order}
 
 
 def _is_of_work(command: _Command) -> bool:

@@ -17,6 +17,7 @@ from llm_planner.world.scene import Scene
 VALID_FOR = 4.0  # [s] of a patch: longer than a skill goes on when the executor that asked for it is gone
 RENEWED_AFTER = 0.4  # [s]
 STILL = 0.002  # [m] that a thing may move before its zone does
+SHOWN = 200  # letters of a rule's words
 FASTEST = 5.0  # [m/s] a limit above it binds no robot of ours
 
 
@@ -46,8 +47,7 @@ class MotionRules:
         if not manner.says_nothing:
             yield manner.source, manner
         for number, binding in enumerate(bindings(state.watch, state.scene, self._ahead(state, state.scene)), start=1):
-            patch = self._patch(f"rule {number}: {binding.constraint.words}", binding, now)
-            if not patch.says_nothing:
+            for patch in self._patches(f"rule {number}", binding, now):
                 yield patch.source, patch
 
     def _ahead(self, state: Execution, scene: Scene) -> tuple[frozenset[str], ...]:
@@ -57,9 +57,15 @@ class MotionRules:
             self._step, self._turns = step, turns_of(state) if step else ()
         return imminent(self._turns, scene)
 
-    def _patch(self, source: str, binding: Binding, now: float) -> Patch:
-        speed = binding.limit if binding.limit < FASTEST else None
-        return Patch(source, now, now + VALID_FOR, self._epoch, speed, zones=binding.zones[:MOST_ZONES])
+    def _patches(self, rule: str, binding: Binding, now: float) -> Iterator[Patch]:
+        """One, but for zones that are too many for it."""
+        speed, words = binding.limit if binding.limit < FASTEST else None, binding.constraint.words[:SHOWN]
+        if speed is None and not binding.zones:
+            return
+        for k in range(0, max(1, len(binding.zones)), MOST_ZONES):
+            source = f"{rule}, {k // MOST_ZONES + 1}: {words}" if k else f"{rule}: {words}"
+            zones = binding.zones[k : k + MOST_ZONES]
+            yield Patch(source, now, now + VALID_FOR, self._epoch, speed, zones=zones)
 
     def _is_due(self, said: Patch | None, patch: Patch) -> bool:
         if said is None or patch.stamp - said.stamp >= RENEWED_AFTER:

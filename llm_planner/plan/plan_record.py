@@ -44,7 +44,7 @@ def plan_from_record(values: Mapping[str, Any]) -> KeptPlan:
             Plan(plan.command, plan.program, plan.steps, bool(values["complete"]), plan.constraints),
             _manner(values["manner"]),
         )
-    except (KeyError, TypeError, ValueError, LlmPlannerError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, LlmPlannerError) as error:
         raise InputError(f"the journal does not tell what was left to do ({type(error).__name__}: {error})") from error
 
 

@@ -14,16 +14,18 @@ from llm_planner.plan.action_tree import NO_PLANS, ActionTree, Step, merged
 from llm_planner.plan.decoding.decode import Decoded, Verdict, decode_plan
 from llm_planner.plan.decoding.prior import ModelPrior, StepPrior, TreePrior, Uniform
 from llm_planner.plan.execution_state import Permit, permit_all, start_execution
+from llm_planner.plan.failure_replanning import FailureReplanner
+from llm_planner.plan.model_feedback import Feedback, missed_goals
 from llm_planner.plan.plan import Outcome, Plan
 from llm_planner.plan.planning_settings import DEFAULTS, PlanningSettings
 from llm_planner.plan.rehearsal import Advice, Rehearsal, rehearse
 from llm_planner.plan.sampling import promised_steps
 from llm_planner.plan.spoken_skills import check_skills
-from llm_planner.plan.unroll import make_plan
+from llm_planner.plan.unroll import foresee, plan_of
 from llm_planner.privileges.review import review_plan, review_program
 from llm_planner.program.checker import CheckedProgram, check_program
 from llm_planner.program.interpreter import Interpreter
-from llm_planner.program.problems import ProgramError
+from llm_planner.program.problems import Problem, ProgramError
 from llm_planner.program.signatures import Signature
 from llm_planner.program.synthesis import Asking, as_question, clean_command, write_program
 from llm_planner.temporal.constraint import Constraint
@@ -39,7 +41,8 @@ class Planned:
 
     `confidence` is the model's, in [0, 1], or None where no model was asked or it gives none; `usage` is what it cost.
     `permit` is to be asked before each step, with the scene of that moment. `tree` has this plan and others that come
-    to the same.
+    to the same. `last` is the scene that it should end in, `told` what its program should say to the person;
+    `replanner` is asked after a step that failed for good, None where no large model is.
     """
 
     plan: Plan
@@ -49,6 +52,9 @@ class Planned:
     usage: Usage = field(default_factory=Usage)
     permit: Permit = permit_all
     tree: ActionTree = NO_PLANS
+    last: Scene | None = None
+    told: tuple[str, ...] = ()
+    replanner: FailureReplanner | None = None
 
 
 def plan_command(
@@ -88,7 +94,9 @@ def asked_of_any_plan(
 
 
 def _understood(command: str, scene: Scene, model: LanguageModel, settings: PlanningSettings) -> Understood:
-    return understand(command, scene, model, settings.samples, settings.temperature, settings.seed)
+    return understand(
+        command, scene, model, settings.samples, settings.temperature, settings.seed, exchanges=settings.exchanges
+    )
 
 
 def plan_program(
@@ -118,9 +126,10 @@ def rehearsed(
 ) -> Planned:
     """The plan of a checked program, rehearsed over predicted scenes; raises as `make_plan`."""
     interpreter = Interpreter(program, viewpoint)
-    plan = replace(make_plan(command, interpreter, scene, viewpoint), constraints=constraints)
+    forecast = foresee(interpreter, scene, viewpoint)
+    plan = replace(plan_of(command, interpreter, forecast), constraints=constraints)
     rehearsal = rehearse(start_execution(plan, interpreter, viewpoint, scene), scene)
-    return Planned(plan, interpreter, rehearsal=rehearsal)
+    return Planned(plan, interpreter, rehearsal=rehearsal, last=forecast.scene, told=forecast.told)
 
 
 def permitted(planned: Planned, scene: Scene, viewpoint: Viewpoint, settings: PlanningSettings) -> Planned:
@@ -170,9 +179,9 @@ class _Planner:
         return permitted(planned, self.scene, self.viewpoint, self.settings)
 
     def of_full_hands(self, question: QuestionError) -> QuestionError:
-        """The question; where all would be clear with empty hands, one about what is held."""
+        """The question; where all would be clear with empty hands, one about what is held. A large model sees that."""
         held, empty = self.scene.held, replace(self, scene=replace(self.scene, held=""))
-        if not held or not _has_plan(empty):
+        if not held or self.model.is_large or not _has_plan(empty):
             return question
         where = "bring it to a room" if self.scene.building else "put it in the middle"
         first = f"First say where to put it, for instance “{where}”, and then say that again."
@@ -181,27 +190,72 @@ class _Planner:
     def _for_task(self, understood: Understood) -> Planned:
         """The model's program where it obeys; else its calls in another order, or others, found by decoding."""
         seen: dict[str, Planned] = {}
+        feedback = Feedback(understood.goals, self.scene, self.viewpoint, self.settings.ask)
 
         def review(program: CheckedProgram) -> None:
-            planned = rehearsed(self.command, program, understood.constraints, self.scene, self.viewpoint)
+            try:
+                planned = rehearsed(self.command, program, understood.constraints, self.scene, self.viewpoint)
+            except QuestionError as question:
+                if self.model.is_large:
+                    feedback.once("question", [Problem(0, 0, str(question))])
+                raise
             seen[program.text] = planned
             if planned.rehearsal.verdict is Advice.BLOCK:
                 raise ProgramError(planned.rehearsal.problems)
+            if self.model.is_large:
+                feedback.check(planned)
 
+        asking = self._asking(understood)
         try:
-            synthesis = write_program(
-                understood.task, self.scene, self.skills, self.model, review, self._asking(understood.constraints)
-            )
-        except (ProgramError, QuestionError):  # a model that has no other program than those asks what is meant
-            if not seen:
-                raise
-            return self._decoded(understood, tuple(seen.values()))
+            synthesis = write_program(understood.task, self.scene, self.skills, self.model, review, asking)
+        except (ProgramError, QuestionError) as error:  # a model that has no other program asks what is meant
+            return self._without_program(understood, tuple(seen.values()), error)
         chosen, others = seen[synthesis.program.text], [seen[program.text] for program in synthesis.others]
-        return replace(chosen, confidence=synthesis.confidence, tree=self._tree(chosen, others))
+        large = self.model.is_large
+        replanner = FailureReplanner(self.model, understood.task, asking.rules, self.viewpoint) if large else None
+        tree = self._tree(chosen, others)
+        return replace(chosen, confidence=synthesis.confidence, tree=tree, replanner=replanner)
 
-    def _asking(self, constraints: tuple[Constraint, ...]) -> Asking:
-        s = self.settings
-        return Asking(told(constraints), s.samples, s.temperature, s.seed, spare=not constraints)
+    def _without_program(
+        self, understood: Understood, seen: tuple[Planned, ...], error: ProgramError | QuestionError
+    ) -> Planned:
+        """A plan by decoding where the model's programs break a rule; else the error, or what the person is asked."""
+        if not self.model.is_large:
+            if not seen:
+                raise error
+            return self._decoded(understood, seen)
+        blocked = tuple(one for one in seen if one.rehearsal.verdict is Advice.BLOCK)
+        doubted = [one for one in seen if one not in blocked and not self._misses(one, understood)]
+        if isinstance(error, ProgramError) and doubted:
+            return doubted[-1]  # whose doubts the person is asked about
+        if not blocked:
+            raise error
+        if isinstance(error, ProgramError):
+            return self._decoded(understood, blocked)
+        try:
+            return self._decoded(understood, blocked, model_chooses=False)
+        except LlmPlannerError:  # the model has seen what is in the way
+            raise error from None
+
+    def _misses(self, planned: Planned, understood: Understood) -> bool:
+        return bool(missed_goals(planned, understood.goals, self.scene, self.viewpoint))
+
+    def _asking(self, understood: Understood) -> Asking:
+        """A large model is asked for one program: it learns more from what is wrong with that than from others."""
+        s, rules = self.settings, told(understood.constraints)
+        goals = tuple(map(str, understood.goals))
+        samples = 1 if self.model.is_large else s.samples
+        spare = not understood.constraints
+        return Asking(
+            rules,
+            samples,
+            s.temperature,
+            s.seed,
+            spare,
+            goals=goals,
+            exchanges=s.exchanges,
+            viewpoint=self.viewpoint,
+        )
 
     def _tree(self, chosen: Planned, others: Sequence[Planned]) -> ActionTree:
         """The plan and those others that may run, too, and come to the same: a sample that does something else is no
@@ -216,8 +270,11 @@ class _Planner:
             return False
         return True
 
-    def _decoded(self, understood: Understood, refused: tuple[Planned, ...] = ()) -> Planned:
-        """`refused` are the plans that do the task but break a constraint: they say what is likely and what counts."""
+    def _decoded(
+        self, understood: Understood, refused: tuple[Planned, ...] = (), model_chooses: bool = True
+    ) -> Planned:
+        """`refused` are the plans that do the task but break a constraint: they say what is likely and what counts.
+        `model_chooses`: a model that can is asked about the steps on the way."""
         constraints, goals = understood.constraints, refused[0].plan.goals if refused else ()
         tree = merged(map(self._steps, refused))
 
@@ -227,7 +284,12 @@ class _Planner:
                 self.scene, self.skills, constraints, goals, prior, tree.calls, viewpoint=viewpoint, clock=clock
             )
 
-        decoded = nearest(Uniform()) if not refused else self._steered(nearest, understood, TreePrior(tree))
+        if not refused:
+            decoded = nearest(Uniform())
+        elif model_chooses:
+            decoded = self._steered(nearest, understood, TreePrior(tree))
+        else:
+            decoded = nearest(TreePrior(tree))
         if decoded.verdict is not Verdict.PLAN:
             raise ImpossibleError(decoded.reason)
         if not decoded.calls:

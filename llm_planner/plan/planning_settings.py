@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
+from llm_planner.language.model import Exchange
 from llm_planner.language.understanding.understand import SAMPLES, TEMPERATURE
 from llm_planner.plan.rehearsal import Rehearsal
 from llm_planner.privileges.decision import Decision, check_call
@@ -34,7 +35,7 @@ class PlanningSettings:
     under constraints, and to go on with where a step fails. Every plan is rehearsed symbolically, and one that would
     break a constraint is refused. `ask`: the person is asked about one that only may, or shoves what it does not speak
     of. `rehearse_fully` runs the plan in a copy of the simulation besides. `clock` [s] is the one by which a search for
-    a plan gives up.
+    a plan gives up. `exchanges` are the commands before, the newest last, for a large model.
     """
 
     samples: int = SAMPLES
@@ -45,6 +46,7 @@ class PlanningSettings:
     ask: bool = True
     rehearse_fully: Callable[[Planned, Scene], Rehearsal] | None = None
     clock: Callable[[], float] = time.monotonic
+    exchanges: tuple[Exchange, ...] = ()
 
     def permit(self, call: SkillCall, scene: Scene) -> Decision:
         """Whether the source may have a call done now."""

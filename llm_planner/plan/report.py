@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from llm_planner.language.model import Usage
 from llm_planner.plan.plan import Outcome, Plan, PlanStep
 from llm_planner.plan.rehearsal import Rehearsal
 from llm_planner.plan.run_log import Kept
@@ -24,6 +25,7 @@ class Report:
     `plan` is None when there was none. `duration` [s] is simulated time from the first motion to the last; 0 when
     nothing moved. `confidence` is the model's, in [0, 1], or None when it was not asked or gives none. `rehearsal` is
     None when there was no plan to rehearse. `kept` says by how much each constraint was, empty where nothing ran.
+    `usage` is what the model's answers cost, None where none was asked.
     """
 
     command: str
@@ -36,6 +38,7 @@ class Report:
     confidence: float | None = None
     rehearsal: Rehearsal | None = None
     kept: tuple[Kept, ...] = ()
+    usage: Usage | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain values; the keys are always all there."""
@@ -54,7 +57,20 @@ class Report:
             "scene_after": scene_json(self.scene_after),
             "duration": round(self.duration, 3),
             "confidence": None if self.confidence is None else round(self.confidence, 4),
+            "usage": usage_json(self.usage),
         }
+
+
+def usage_json(usage: Usage | None) -> dict[str, Any] | None:
+    """What a model's answers cost, as plain values."""
+    if usage is None:
+        return None
+    return {
+        "requests": usage.requests,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "seconds": round(usage.seconds, 3),
+    }
 
 
 def step_json(step: PlanStep) -> dict[str, Any]:

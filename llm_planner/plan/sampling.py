@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.model import LanguageModel, ProgramRequest, Usage
@@ -51,7 +51,7 @@ def sample_plans(
 
     Raises QuestionError when the model asks, ProgramError when none of the programs can work, `LanguageModelError`.
     """
-    reply = model.write_program(request)
+    reply = model.write_program(replace(request, skills=tuple(skills)))
     if reply.question:
         raise QuestionError(reply.question)
     plans: list[tuple[Step, ...]] = []

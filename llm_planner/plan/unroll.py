@@ -26,6 +26,7 @@ class Forecast:
     """The steps that lie ahead, the scene they should lead to and the goals it will be judged by.
 
     `complete` is False where the forecast had to end early: the rest depends on what only the real scene can show.
+    `told` is what the program says to the person on the way.
     """
 
     steps: tuple[PlanStep, ...]
@@ -33,6 +34,7 @@ class Forecast:
     goals: tuple[Goal, ...]
     complete: bool
     not_found: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 def make_plan(command: str, interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint) -> Plan:
@@ -41,12 +43,21 @@ def make_plan(command: str, interpreter: Interpreter, scene: Scene, viewpoint: V
     Raises ProgramError when it cannot work (RunError when the program itself stops), QuestionError when it would do
     nothing for want of things to do it with. The interpreter is left where it is.
     """
+    return plan_of(command, interpreter, foresee(interpreter, scene, viewpoint))
+
+
+def plan_of(command: str, interpreter: Interpreter, forecast: Forecast) -> Plan:
+    """The plan with the steps and goals of its `forecast`."""
+    return Plan(command, interpreter.program.text, forecast.steps, forecast.complete, goals=forecast.goals)
+
+
+def foresee(interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint) -> Forecast:
+    """What lies ahead before the first step; raises as `make_plan`."""
     forecast = look_ahead(interpreter, scene, viewpoint, rehearse=True)
-    if not forecast.steps and forecast.not_found:
+    if not forecast.steps and not forecast.told and forecast.not_found:
         missing = " and no ".join(forecast.not_found)
         raise QuestionError(f"There is nothing to do: there is no {missing} here. What did you mean?")
-    program = interpreter.program
-    return Plan(command, program.text, forecast.steps, forecast.complete, goals=forecast.goals)
+    return forecast
 
 
 def look_ahead(
@@ -67,7 +78,7 @@ def look_ahead(
         try:
             call = ahead.advance(scene)
             if isinstance(call, Finished):
-                return Forecast(tuple(steps), scene, goals, True, call.not_found)
+                return Forecast(tuple(steps), scene, goals, True, call.not_found, ahead.told)
             skill = interpreter.program.skills[call.skill]
             values = in_base_words(skill, call.arguments, viewpoint)
             _rehearse(call, skill, values, scene)

@@ -22,6 +22,7 @@ from llm_planner.program.functions import (
 from llm_planner.program.inference import Inference, Variables
 from llm_planner.program.problems import Problem, ProgramError, problem_at
 from llm_planner.program.queries import QUERIES
+from llm_planner.program.remarks import TELL
 from llm_planner.program.signatures import Signature, bind
 from llm_planner.program.static_types import ANY, NONE, Type, constant, forget_values, join, join_all
 from llm_planner.program.syntax import Program, parse_program
@@ -74,7 +75,7 @@ def check_program(text: str, skills: Iterable[Signature], scene: Scene) -> Check
 
 def _name_problems(program: Program, skills: Mapping[str, Signature]) -> Iterator[Problem]:
     """A name means one thing: nothing may take the name of a skill, a question or a function."""
-    meanings = {**dict.fromkeys(skills, "a skill"), **dict.fromkeys([*QUERIES, *BUILTINS], "a function")}
+    meanings = {**dict.fromkeys(skills, "a skill"), **dict.fromkeys([*QUERIES, *BUILTINS, TELL], "a function")}
     for node in ast.walk(program.tree):
         if isinstance(node, ast.FunctionDef):
             if node.name in meanings:
@@ -95,10 +96,10 @@ def _recursion_problems(functions: Mapping[str, ast.FunctionDef]) -> Iterator[Pr
 
 
 def _movers(functions: Mapping[str, ast.FunctionDef], skills: Mapping[str, Signature]) -> frozenset[str]:
-    """The program's functions that call a skill, directly or through each other."""
+    """The program's functions that move the robot or speak, directly or through each other."""
     movers: frozenset[str] = frozenset()
     while True:
-        moving = movers | skills.keys()
+        moving = movers | skills.keys() | {TELL}
         more = frozenset(name for name, node in functions.items() if called_names(node) & moving)
         if more == movers:
             return movers
@@ -146,7 +147,7 @@ class _Walk:
         for name, node in self._functions.items():
             if name not in self._called:
                 self._function_body(node, [ANY] * len(node.args.args), {})
-        if not self._movers and not called_names(self._tree) & self._skills.keys():
+        if not self._movers and not called_names(self._tree) & {*self._skills, TELL}:
             self._inference.add(self._tree, "the program calls no skill, so the robot would not move")
         return self._inference.problems
 
@@ -229,9 +230,17 @@ class _Walk:
             if call.func.id in self._skills:
                 self._skill(call, self._skills[call.func.id])
                 return
+            if call.func.id == TELL:
+                self._tell(call)
+                return
             if call.func.id in QUERIES or (call.func.id in self._functions and call.func.id not in self._movers):
                 self._inference.add(call, f"{call.func.id} only answers a question; use its value or leave it out")
         self._statement_value(call)
+
+    def _tell(self, node: ast.Call) -> None:
+        positional, keywords = self._inference.arguments(node, self._state.variables)
+        if keywords or not positional:
+            self._inference.add(node, f'{TELL} takes one or more values, as in {TELL}("The largest is", name)')
 
     def _statement_value(self, node: ast.expr) -> Type:
         """Like `infer`, but a function that moves the robot may be called here."""

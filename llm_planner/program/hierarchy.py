@@ -16,6 +16,7 @@ from llm_planner.program.builtins import BUILTINS
 from llm_planner.program.functions import call_cycle, circle_message, function_signature
 from llm_planner.program.problems import Problem, ProgramError, problem_at
 from llm_planner.program.queries import QUERIES
+from llm_planner.program.remarks import TELL
 from llm_planner.program.signatures import bind
 from llm_planner.program.syntax import parse_program
 
@@ -33,7 +34,7 @@ class Hierarchy:
 
     def __init__(self, define: Define, skills: Iterable[str]) -> None:
         self._define = define
-        self._known = frozenset([*skills, *QUERIES, *BUILTINS])
+        self._known = frozenset([*skills, TELL, *QUERIES, *BUILTINS])
         self._requests = 0
 
     def complete(self, text: str) -> str:

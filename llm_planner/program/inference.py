@@ -10,6 +10,7 @@ from llm_planner.program.builtins import BUILTIN_KEYWORDS, BUILTINS
 from llm_planner.program.limits import MAX_CHECKS
 from llm_planner.program.problems import Problem, ProgramError, did_you_mean, one_of, problem_at
 from llm_planner.program.queries import QUERIES
+from llm_planner.program.remarks import TELL
 from llm_planner.program.result_types import answer_type, builtin_type, fold, ordered
 from llm_planner.program.signatures import Signature, bind
 from llm_planner.program.static_types import (
@@ -104,7 +105,7 @@ class Inference:
 
     @property
     def _callables(self) -> list[str]:
-        return [*self._skills, *QUERIES, *BUILTINS, *self._functions]
+        return [*self._skills, TELL, *QUERIES, *BUILTINS, *self._functions]
 
     def _list(self, node: ast.List, variables: Variables) -> Type:
         return list_of(join_all(tuple(self.infer(item, variables) for item in node.elts)))
@@ -202,8 +203,9 @@ class Inference:
         assert isinstance(node.func, ast.Name)  # the parser allows nothing else
         name = node.func.id
         positional, keywords = self.arguments(node, variables)
-        if name in self._skills or name in self._movers:
-            self.add(node, f"{name} moves the robot and gives no value; call it in a statement of its own")
+        if name in self._skills or name in self._movers or name == TELL:
+            does = "speaks" if name == TELL else "moves the robot"
+            self.add(node, f"{name} {does} and gives no value; call it in a statement of its own")
             return ANY
         return self.called(node, name, positional, keywords)
 

@@ -17,6 +17,7 @@ from llm_planner.program.functions import function_defaults, function_signature,
 from llm_planner.program.limits import MAX_CALL_DEPTH, MAX_SKILL_CALLS
 from llm_planner.program.problems import ProgramError, problem_at, stopped
 from llm_planner.program.queries import View
+from llm_planner.program.remarks import MAX_REMARKS, TELL, remark
 from llm_planner.program.scope import Scope, assign
 from llm_planner.program.signatures import Parameter, Signature, bind
 from llm_planner.program.values import Found, Point, Value
@@ -67,6 +68,7 @@ class Interpreter:
         self._depth = 0
         self._scenes: list[Scene] = []
         self._not_found: list[str] = []
+        self._told: list[str] = []
         self._steps = self._block(program.tree.body, self._globals)
         self._end: Finished | ProgramError | None = None
 
@@ -74,6 +76,11 @@ class Interpreter:
     def variables(self) -> Mapping[str, Value]:
         """The program's global variables as they are now."""
         return dict(self._globals.variables)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What the program has said to the person so far."""
+        return tuple(self._told)
 
     def advance(self, scene: Scene) -> SkillCall | Finished:
         """Run on to the next skill call; raises RunError when the program cannot go on (then and ever after)."""
@@ -178,9 +185,16 @@ class Interpreter:
         value = node.value
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in self.program.skills:
             yield self._skill_call(value, self.program.skills[value.func.id], scope)
+        elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == TELL:
+            self._tell(value, scope)
         else:
             yield from self._stepped_value(value, scope)
         return None
+
+    def _tell(self, node: ast.Call, scope: Scope) -> None:
+        self._told.append(remark([self._evaluator.value(item, scope) for item in node.args]))
+        if len(self._told) > MAX_REMARKS:
+            raise stopped(node, f"the program says more than {MAX_REMARKS} things")
 
     def _skill_call(self, node: ast.Call, signature: Signature, scope: Scope) -> SkillCall:
         positional = [self._evaluator.value(item, scope) for item in node.args]

@@ -132,9 +132,10 @@ def _midpoint(view: View, a: Value, b: Value) -> Point:
     return Point((first.x + second.x) / 2, (first.y + second.y) / 2)
 
 
-def _line_points(view: View, n: int, direction: str) -> list[Point]:
+def _line_points(view: View, n: int, direction: str, center: Value, gap: float | None) -> list[Point]:
     along = view.viewpoint.direction("right" if direction == "horizontal" else "top")
-    return [Point(*point) for point in free_space.row(view.scene, n, along)]
+    middle = None if center is None else _xy(view.point(center))
+    return [Point(*point) for point in free_space.row(view.scene, n, along, middle, gap)]
 
 
 def _circle_points(view: View, n: int) -> list[Point]:
@@ -194,6 +195,8 @@ _CANDIDATES = _parameter("candidates", "objects")
 _DIRECTION = _parameter("direction", "direction")
 _COUNT = Parameter("n", "integer", minimum=0, maximum=16)
 _LINE = Parameter("direction", "text", "horizontal", choices=("horizontal", "vertical"))
+_CENTER = _parameter("center", "location", None)
+_GAP = Parameter("gap", "number", None, minimum=0.02, maximum=0.4, unit="m")
 
 QUERIES: dict[str, Query] = {
     query.signature.name: query
@@ -220,7 +223,7 @@ QUERIES: dict[str, Query] = {
         _query("distance", _distance, NUMBER, _parameter("a", "location"), _parameter("b", "location")),
         _query("point", lambda view, x, y: Point(x, y), POINT, _parameter("x", "number"), _parameter("y", "number")),
         _query("midpoint", _midpoint, POINT, _parameter("a", "location"), _parameter("b", "location")),
-        _query("line_points", _line_points, POINTS, _COUNT, _LINE),
+        _query("line_points", _line_points, POINTS, _COUNT, _LINE, _CENTER, _GAP),
         _query("circle_points", _circle_points, POINTS, _COUNT),
         _query("rooms", _rooms, list_of(TEXT)),
         _query("room_of", _room_of, TEXT, _OBJECT),

@@ -27,7 +27,10 @@ WORKSPACE_MARGIN = 0.02  # [m] a point just off the table's edge is a rounding, 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its name, type (one of `PARAMETER_TYPES`), default, numeric bounds and, for text, its choices."""
+    """One parameter: its name, type (one of `PARAMETER_TYPES`), default, numeric bounds and, for text, its choices.
+
+    `description` is that of a skill's manifest.
+    """
 
     name: str
     type: str
@@ -36,6 +39,7 @@ class Parameter:
     maximum: float | None = None
     choices: tuple[str, ...] = ()
     unit: str = ""
+    description: str = ""
 
     @property
     def required(self) -> bool:
@@ -59,7 +63,7 @@ class Signature:
     """A skill (`is_skill`) or a question to the scene.
 
     `returns` is what the checker knows of a question's answer; skills give none. `preconditions` and `effects` are
-    those of a skill's manifest.
+    those of a skill's manifest, and so is the `description`.
     """
 
     name: str
@@ -68,6 +72,7 @@ class Signature:
     returns: Type = NONE
     preconditions: tuple[Precondition, ...] = ()
     effects: tuple[Atom, ...] = ()
+    description: str = ""
 
     @property
     def fills_gripper(self) -> bool:

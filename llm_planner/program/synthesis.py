@@ -7,17 +7,27 @@ from dataclasses import dataclass, replace
 
 from llm_planner.errors import InputError, QuestionError
 from llm_planner.language.counted import CountedModel
-from llm_planner.language.model import Attempt, LanguageModel, MissingFunction, ProgramReply, ProgramRequest, Usage
+from llm_planner.language.model import (
+    Attempt,
+    Exchange,
+    Failure,
+    LanguageModel,
+    MissingFunction,
+    ProgramReply,
+    ProgramRequest,
+    Usage,
+)
 from llm_planner.language.plain_text import in_one_sentence, plain_text, shortened
 from llm_planner.program.checker import CheckedProgram, check_program
 from llm_planner.program.hierarchy import Hierarchy
 from llm_planner.program.limits import MAX_COMMAND_CHARACTERS
 from llm_planner.program.problems import ProgramError
 from llm_planner.program.signatures import Signature
+from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
 REPAIR_ROUNDS = 1
-SERVER_REPAIR_ROUNDS = 2  # a large model learns from what it is told; the compact one has only its next best answer
+LARGE_REPAIR_ROUNDS = 2  # a large model learns from what it is told; the compact one has only its next best answer
 MAX_QUESTION_CHARACTERS = 500  # of a question that a model asks; what is longer is cut
 Review = Callable[[CheckedProgram], object]  # looks at a program that passed the checker; may raise ProgramError
 
@@ -28,7 +38,8 @@ class Asking:
     `temperature` from `seed`.
 
     `spare`: the further samples are other ways only; none takes the place of a best one that may not run.
-    `repair_rounds` are how often a refused answer goes back with its problems, None for what suits the model.
+    `repair_rounds` are how often a refused answer goes back with its problems, None for what suits the model. `goals`,
+    `exchanges`, `failure` and `viewpoint` are told to it (see `ProgramRequest`).
     """
 
     rules: tuple[str, ...] = ()
@@ -37,12 +48,16 @@ class Asking:
     seed: int = 0
     spare: bool = False
     repair_rounds: int | None = None
+    goals: tuple[str, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
+    failure: Failure | None = None
+    viewpoint: Viewpoint = BEHIND
 
     def rounds(self, model: LanguageModel) -> int:
         """How often a refused answer goes back to `model`."""
         if self.repair_rounds is not None:
             return self.repair_rounds
-        return SERVER_REPAIR_ROUNDS if model.name == "openai" else REPAIR_ROUNDS
+        return LARGE_REPAIR_ROUNDS if model.is_large else REPAIR_ROUNDS
 
 
 @dataclass(frozen=True)
@@ -108,7 +123,18 @@ class _Dialogue:
         asking: Asking,
     ) -> None:
         self._request = ProgramRequest(
-            command, scene, (), asking.rules, asking.samples, asking.temperature, asking.seed
+            command,
+            scene,
+            (),
+            asking.rules,
+            asking.samples,
+            asking.temperature,
+            asking.seed,
+            skills=tuple(skills),
+            goals=asking.goals,
+            exchanges=asking.exchanges,
+            failure=asking.failure,
+            viewpoint=asking.viewpoint,
         )
         self._skills, self._model, self._review = skills, CountedModel(model), review
         self._rounds, self._spare = asking.rounds(model), asking.spare

@@ -41,7 +41,7 @@ class ArmSettings:
     descent_speed: float = 0.6  # of the full speed, for that last piece
     lag_max: float = 0.05  # behind its path by more than this, the hand is waited for
     arrived: float = 0.004
-    patience: float = 0.6  # after the end of a path, until a hand that comes no nearer counts as stuck
+    patience: float = 0.6  # until a hand that comes no nearer counts as stopped by what it touches; stuck: 4 times that
     fingers_timeout: float = 1.5
 
 
@@ -108,7 +108,7 @@ class Arm:
 
         With `stop_early` a hand that something solid has stopped on its last centimetres counts as arrived.
         """
-        limit = SLOWER * self.observation.speed_limit
+        limit = SLOWER * self.observation.path_speed
         poses = plan_path(self.grip, legs, replace(self.settings.limits, in_space=limit), straight)
         self.grip = legs[-1].to
         yield from self.follow(phase, poses, stop_early=stop_early)
@@ -128,21 +128,22 @@ class Arm:
             start = self.observation.time - max(0.0, elapsed - index * PATH_DT)
             yield MotionReference(start, PATH_DT, ahead, self.width)
             step, last = self.observation.time - last, self.observation.time
+            waiting = step * self.observation.freedom
             if index == len(poses) - 1:
                 error = math.dist(self.observation.T_base_gripper.position, poses[-1].position)
-                waited = waited + step if error > nearest - CLOSER else 0.0
+                waited = waited + waiting if error > nearest - CLOSER else 0.0
                 nearest = min(nearest, error)
                 if error <= settings.arrived:
                     break
-                if waited > settings.patience:
-                    if stop_early and error < 0.02:
-                        break
+                if stop_early and waited > settings.patience and error < 0.02:
+                    break
+                if waited > 4 * settings.patience:  # a busy computer holds the arm up, too
                     raise _stuck(phase, error)
             elif self._lag(poses, elapsed + step) <= settings.lag_max:
                 elapsed += step
                 waited = 0.0
             else:
-                waited += step
+                waited += waiting
                 if waited > 4 * settings.patience:
                     raise _stuck(phase, self._lag(poses, elapsed))
         self._still = poses[-1]

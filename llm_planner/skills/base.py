@@ -118,7 +118,7 @@ class Base:
     def _limits(self) -> DriveLimits:
         """Of the motion to ask for, at the controller's speed limit of this moment."""
         limits = self.settings.limits
-        return replace(limits, speed=min(limits.speed, SLOWER * self.observation.speed_limit))
+        return replace(limits, speed=min(limits.speed, SLOWER * self.observation.path_speed))
 
     def turn(self, phase: str, yaw: float) -> Script:
         """Turn on the spot to `yaw` [rad]; raises SkillError (UNREACHABLE) when it does not."""
@@ -158,18 +158,19 @@ class Base:
             ahead = 0 if lagging else count  # a base that is waited for is not sent any farther
             yield self._reference(poses[index : index + ahead + 1], start)
             step, last = self.observation.time - last, self.observation.time
+            waiting = step * self.observation.freedom
             behind = dist(self.position, poses[index].position[:2])
             lagging = behind > settings.lag_max
             if index == len(poses) - 1:
                 turned = abs(math.remainder(yaw_of(poses[-1]) - self.yaw, math.tau))
                 if behind <= arrived and turned <= facing:
                     break
-                waited += step
+                waited += waiting
             elif lagging:
-                waited += step
+                waited += waiting
             else:
                 elapsed, waited = elapsed + step, 0.0
-            if waited > settings.patience + 2 * behind / self.observation.speed_limit:
+            if waited > settings.patience + 2 * behind / self.observation.path_speed:
                 message = f"the base stopped {behind:.2f} m short during {self.phase!r}: something is in the way"
                 raise SkillError(SkillErrorCode.UNREACHABLE, message)
         self._still = poses[-1]

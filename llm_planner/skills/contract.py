@@ -19,20 +19,25 @@ from llm_planner.world.scene import Pose, Scene, Vector3
 Argument = str | float | Vector3  # an object name, a word of an enumeration, a number, or a point in the base frame [m]
 
 
+SLOWEST = 0.005  # [m/s] of a path
+
+
 class SkillErrorCode(IntEnum):
     """Why a skill ended; the same numbers as the constants of `ExecuteSkill.action`."""
 
-    SUCCEEDED = 0
-    CANCELED = 1
-    INVALID_ARGUMENT = 2
-    PRECONDITION_FAILED = 3
-    UNREACHABLE = 4
-    NO_GRASP = 5  # the fingers closed on nothing, or nothing fits between them
-    OBJECT_LOST = 6  # it slipped, or left the scene
-    NO_FREE_SPACE = 7
-    TIMEOUT = 8
-    CONTROLLER_FAULT = 9
-    EFFECT_MISSING = 10  # the motion ended but the scene does not show the effect
+    UNKNOWN = 0  # nothing was filled in: a failure
+    SUCCEEDED = 1
+    CANCELED = 2
+    INVALID_ARGUMENT = 3
+    PRECONDITION_FAILED = 4
+    UNREACHABLE = 5
+    NO_GRASP = 6  # the fingers closed on nothing, or nothing fits between them
+    OBJECT_LOST = 7  # it slipped, or left the scene
+    NO_FREE_SPACE = 8
+    TIMEOUT = 9
+    CONTROLLER_FAULT = 10
+    EFFECT_MISSING = 11  # the motion ended but the scene does not show the effect
+    SKILL_FAULT = 12  # the skill itself raised an exception: never counted as done, whatever the scene shows
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,19 @@ class Observation:
     gripper_width: float  # distance between the fingertips [m]
     origins: Mapping[str, Vector3] = field(default_factory=dict)  # where each object last lay on its own [m]
     zones: tuple[Zone, ...] = ()
-    speed_limit: float = inf  # of the controller, at this moment [m/s]
+    speed_limit: float = inf  # of the controller, at this moment [m/s]; 0 is to stand still
     higher: float = 0.0
+
+    @property
+    def path_speed(self) -> float:
+        """How fast a path may be planned [m/s]. Under a lower limit it would have no end: the controller keeps that,
+        and the hand or the base stands, or creeps, behind its path."""
+        return max(self.speed_limit, SLOWEST)
+
+    @property
+    def freedom(self) -> float:
+        """The share of time in which the robot may be expected to move: 0 where it is to stand still, else up to 1."""
+        return min(1.0, self.speed_limit / SLOWEST)
 
 
 @dataclass(frozen=True)

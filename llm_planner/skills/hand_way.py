@@ -46,7 +46,7 @@ def timed(
     """
     places = np.array([(grip.x, grip.y, grip.z, grip.yaw) for grip in grips])
     places[:, 3] = np.unwrap(places[:, 3])
-    steps = [max(dt, math.dist(a[:3], b[:3]) / max(limit, 1e-3)) for a, b in pairwise(places.tolist())]
+    steps = [max(dt, math.dist(a[:3], b[:3]) / limit) for a, b in pairwise(places.tolist())]
     times = np.concatenate([[0.0], np.cumsum(steps)])
     moments = PATH_DT * np.arange(1, max(1, math.ceil(times[-1] / PATH_DT - 1e-9)) + 1)
     rows = np.stack([np.interp(moments, times, column) for column in (*places.T, widths)], axis=1).tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from llm_planner.skills.base import Base, BaseSettings
 from llm_planner.skills.camera import Camera, blind
 from llm_planner.skills.contract import Observation, Skill, SkillErrorCode, SkillRun
 from llm_planner.skills.errors import SkillError
+from llm_planner.skills.fault_containment import started
 from llm_planner.skills.hand_recording import read_recording
 from llm_planner.skills.learned.backed import LearnedOrScripted
 from llm_planner.skills.learned.loading import (
@@ -25,10 +26,11 @@ from llm_planner.skills.learned.loading import (
     load_sampler,
     shows_effects,
 )
+from llm_planner.skills.learned.standing import policy_moves
 from llm_planner.skills.manifest import Manifest, read_manifest
 from llm_planner.skills.recorded import replaying
 from llm_planner.skills.remote.skill import asking
-from llm_planner.skills.scripted import Body, ScriptedSkill
+from llm_planner.skills.scripted import MakeBody, ScriptedSkill
 from llm_planner.skills.scripts import SCRIPTS, ScriptFunction
 from llm_planner.skills.sight.picking import picking_by_sight
 from llm_planner.skills.sight.sight import load_sight
@@ -56,7 +58,7 @@ class CheckedSkill:
             if not holds(condition.atom, moment):
                 reason = condition.explain(values, observation.scene.held)
                 raise SkillError(SkillErrorCode.PRECONDITION_FAILED, f"{self.name} cannot start: {reason}")
-        return self.implementation.start(values, observation)
+        return started(self.name, self.implementation, values, observation)
 
 
 @dataclass(frozen=True)
@@ -98,22 +100,24 @@ def load_skills(
     base_settings: BaseSettings | None = None,
     learned: bool = True,
     camera: Camera = blind,
+    unproven: bool = False,
 ) -> SkillLibrary:
     """The library in `folder`, or the one that ships with the package, with the skills of every robot.
 
-    `settings` are how the scripted skills of an arm move, `base_settings` those of a mobile robot. Skills that have
-    learned a policy use it unless `learned` is false. Policy servers that want it are shown what the `camera` takes;
-    skills that act by sight are there only with a camera, and once they are trained. Raises InputError that names the
-    wrong file.
+    `settings` are how the scripted skills of an arm move, `base_settings` those of a mobile robot. Skills move by
+    their policy where trials on commands have shown it no worse than their script (see `learned.standing`), and unless
+    `learned` is false; with `unproven` wherever there is one. Policy servers that want it are shown what the
+    `camera` takes; skills that act by sight are there only with a camera, and once they are trained. Raises InputError
+    that names the wrong file.
     """
     folder = folder or share_folder("skills")
     paths = sorted(folder.glob("*/skill.yaml"))
     if not paths:
         raise InputError(f"{folder} holds no skill; a skill is a folder with a skill.yaml")
     arm_settings = settings or ArmSettings()
-    bodies: dict[str, Callable[[Observation], Body]] = {
-        "arm": lambda observation: Arm(observation, arm_settings),
-        "mobile": lambda observation: Base(observation, base_settings or BaseSettings()),
+    bodies: dict[str, MakeBody] = {
+        "arm": lambda observation, began: Arm(observation, arm_settings, began),
+        "mobile": lambda observation, began: Base(observation, base_settings or BaseSettings()),
     }
     skills: dict[str, CheckedSkill] = {}
     for path in paths:
@@ -123,7 +127,8 @@ def load_skills(
         script = _seeing(manifest, weights, camera) if _by_sight(manifest) else _script(manifest, camera)
         scripted = ScriptedSkill(manifest.name, script, manifest.timeout, bodies[manifest.robot])
         skill: Skill = scripted
-        if learned and manifest.policy is not None and weights.exists() and not _by_sight(manifest):
+        wanted = learned and (policy_moves(path.parent) or (unproven and weights.exists()))
+        if wanted and manifest.policy is not None and not _by_sight(manifest):
             skill = LearnedOrScripted(learned_skill(manifest, load_sampler(manifest, weights), arm_settings), scripted)
         skills[manifest.name] = CheckedSkill(manifest, skill)
     return SkillLibrary(skills)

@@ -81,7 +81,6 @@ class Manifest:
     script: str
     timeout: float
     parameters: tuple[Parameter, ...]
-    parameter_descriptions: Mapping[str, str]
     preconditions: tuple[Precondition, ...]
     effects: tuple[Atom, ...]
     robot: str = "arm"
@@ -103,6 +102,7 @@ class Manifest:
             is_skill=True,
             preconditions=self.preconditions,
             effects=self.effects,
+            description=self.description,
         )
 
 
@@ -138,7 +138,6 @@ def parse_manifest(document: object, path: Path) -> Manifest:
         script=_script(table, robot) if mover == "script" else "",
         timeout=table.positive("timeout"),
         parameters=parameters,
-        parameter_descriptions={entry.text("name"): entry.text("description") for entry in entries},
         preconditions=tuple(_precondition(path, entry, names) for entry in table.list("preconditions")),
         effects=tuple(_atom(path, "effects", text, names) for text in table.list("effects")),
         robot=robot,
@@ -209,7 +208,7 @@ def _parameter(table: Table) -> Parameter:
     if default is not REQUIRED:
         _check_default(table.path, name, kind, default, minimum, maximum)
     unit = table.text("unit") if "unit" in table.values else ""
-    return Parameter(name, kind, default, minimum, maximum, unit=unit)
+    return Parameter(name, kind, default, minimum, maximum, unit=unit, description=table.text("description"))
 
 
 def _check_default(

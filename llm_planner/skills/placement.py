@@ -20,7 +20,7 @@ from llm_planner.skills.gripper_shape import (
     room,
     wrap,
 )
-from llm_planner.skills.reach import reachable
+from llm_planner.skills.reach import lies_on_table, reachable
 from llm_planner.world.geometry import bottom, half_extents, top
 from llm_planner.world.names import the
 from llm_planner.world.places import Rectangle
@@ -111,7 +111,7 @@ def on_table(
     `directions` [rad] are those that the object's first axis may lie along; empty for any comfortable one, which are
     the `turns` [rad] from where the wrist is in its middle. `allowed` is asked last of those that fit.
     """
-    wanted = [center for center in centers if reachable(*center)]
+    wanted = [center for center in centers if reachable(*center) and lies_on_table(*center)]
     others = [item for item in scene.objects if item.name != held.item.name]
     shapes = [(footprint(item), item) for item in others]
     for gap in gaps:

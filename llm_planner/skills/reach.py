@@ -12,8 +12,10 @@ from itertools import pairwise
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import Grip
+from llm_planner.world.places import TABLE
 
 REACH_MIN, REACH_MAX = 0.275, 0.79  # [m] from the base's axis, for a grip point near the table
+EDGE = 0.03  # [m] from the edge of the table that the middle of a thing is kept
 # (height of the grip point, smallest radius, largest radius) [m]; linear in between
 _PROFILE = (
     (0.00, 0.275, 0.79), (0.03, 0.280, 0.79), (0.08, 0.300, 0.79), (0.20, 0.300, 0.79), (0.25, 0.280, 0.785),
@@ -44,6 +46,11 @@ def into_reach(grip: Grip) -> Grip:
 def reachable(x: float, y: float) -> bool:
     """Whether the hand can take or leave something on the table there."""
     return x > 0.0 and REACH_MIN <= math.hypot(x, y) <= REACH_MAX
+
+
+def lies_on_table(x: float, y: float) -> bool:
+    """Whether what has its middle there stays on the table, also if it slides on a little."""
+    return TABLE.contains(x, y, margin=-EDGE)
 
 
 def check_reach(x: float, y: float, what: str) -> None:

@@ -26,7 +26,7 @@ def replaying(recording: HandRecording, achieved: Achieved) -> ScriptFunction:
         grips = [placed(anchor, grip) for grip in recording.grips]
         check_way(grips, arm.observation.zones, "the recording")
         yield from _approach(arm, grips[0], recording.widths[0])
-        limit = SLOWER * arm.observation.speed_limit
+        limit = SLOWER * arm.observation.path_speed
         poses, widths = timed(grips, recording.widths, recording.dt, limit)
         arm.grip = grips[-1]
         yield from arm.follow("replay", poses, widths, stop_early=True)

@@ -21,15 +21,15 @@ class Body(Protocol):
     def retreat(self) -> Script: ...
 
 
+MakeBody = Callable[[Observation, Observation], Body]  # of what is seen now, and what was when the skill began
+
 FULL_SPEED = 0.5  # [m/s] at which the seconds of a timeout are counted
 
 
 class ScriptedSkill:
     """Runs `script` on the body made of the first observation; the library has checked all that comes before."""
 
-    def __init__(
-        self, name: str, script: ScriptFunction, timeout: float, make_body: Callable[[Observation], Body]
-    ) -> None:
+    def __init__(self, name: str, script: ScriptFunction, timeout: float, make_body: MakeBody) -> None:
         self.name = name
         self._script = script
         self._timeout = timeout
@@ -37,7 +37,11 @@ class ScriptedSkill:
 
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> ScriptedRun:
         """Begin; nothing moves before the first `step`."""
-        body = self._make_body(observation)
+        return self.go_on(arguments, observation, observation)
+
+    def go_on(self, arguments: Mapping[str, Argument], observation: Observation, began: Observation) -> ScriptedRun:
+        """Finish from here what something else began: places and distances are measured from how it was then."""
+        body = self._make_body(observation, began)
         return ScriptedRun(self.name, body, self._script(body, arguments), self._timeout)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from llm_planner.errors import InputError
+from llm_planner.redaction import redacted
 from llm_planner.skills.manifest_table import Table
 
 KINDS = ("http",)
@@ -32,6 +33,11 @@ class ServerContract:
     instruction: str
     image: bool = False
     kind: str = "http"
+
+    @property
+    def shown_url(self) -> str:
+        """The address as people may see it, without credentials."""
+        return redacted(self.url)
 
 
 def parse_server(path: Path, entry: object, parameters: Collection[str]) -> ServerContract:
@@ -57,5 +63,5 @@ def _url(path: Path, url: str) -> str:
     except ValueError:  # a port that is no number, a bracket left open
         good = False
     if not good:
-        raise InputError(f"{path}: url of the server is {url!r}; write one such as http://localhost:8093/act")
+        raise InputError(f"{path}: url of the server is {redacted(url)!r}; write one such as http://localhost:8093/act")
     return url

@@ -10,11 +10,11 @@ from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import footprint, separation
 from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, hand_slices, room
-from llm_planner.skills.reach import check_reach
+from llm_planner.skills.reach import check_reach, lies_on_table
 from llm_planner.skills.ways import check_line
 from llm_planner.world.geometry import bottom, top
 from llm_planner.world.names import the
-from llm_planner.world.places import Point2
+from llm_planner.world.places import TABLE, Point2
 from llm_planner.world.scene import Scene, SceneObject
 
 FINGER, PALM = 0.00875, 0.030  # [m] half the breadth of closed fingers and palm in the direction of pushing
@@ -61,6 +61,13 @@ class Stroke:
         name, shape = self.item.name, footprint(self.item)
         check_reach(self.end.x, self.end.y, f"the end of the way of {the(name)}")
         way = [shape.at(self.at(shape.center, share), shape.yaw) for share in self._shares()]
+        if not lies_on_table(*way[-1].center):
+            raise SkillError(
+                SkillErrorCode.UNREACHABLE,
+                f"{the(name)} would fall off the table: that way it comes to ({way[-1].center[0]:.2f}, "
+                f"{way[-1].center[1]:.2f}), and the table ends at x = {TABLE.x_max:g} and y = ±{TABLE.y_max:g}; push "
+                "it less far or another way",
+            )
         for other in scene.objects:
             # What is nearer already may be left behind, as long as the thing does not come much nearer.
             least = min(margin, separation(shape, footprint(other)) - NEARER)

@@ -13,7 +13,7 @@ from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.footprints import Footprint, footprint, separation
 from llm_planner.skills.placement import TURNS, Held, Point2, Release, on_table, spread, square
-from llm_planner.skills.reach import reachable
+from llm_planner.skills.reach import lies_on_table, reachable
 from llm_planner.world.names import the
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, WORKSPACE, direction_vector, region
 from llm_planner.world.scene import Scene, SceneObject
@@ -103,6 +103,8 @@ def no_space(scene: Scene, held: Held, center: Point2, where: str) -> SkillError
     """Why nothing can be put at `center`: out of reach, or what is in the way."""
     if not reachable(*center):
         return SkillError(SkillErrorCode.UNREACHABLE, f"the arm cannot reach the place {where} with the hand down")
+    if not lies_on_table(*center):
+        return SkillError(SkillErrorCode.UNREACHABLE, f"the table ends before the place {where}")
     body = held.shape_at(center, 0.0)
     others = [item for item in scene.objects if item.name != held.item.name]
     nearest = min(others, key=lambda item: separation(body, footprint(item)), default=None)

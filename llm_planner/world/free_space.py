@@ -43,12 +43,20 @@ def free_spot(
     return max(points, key=lambda point: clearance(scene, point, ignore))
 
 
-def row(scene: Scene, count: int, along: Point2) -> tuple[Point2, ...]:
-    """`count` points in a straight row along the unit vector `along`, where the table is freest; centred if it can."""
+def row(
+    scene: Scene, count: int, along: Point2, center: Point2 | None = None, gap: float | None = None
+) -> tuple[Point2, ...]:
+    """`count` points in a straight row along the unit vector `along`, `gap` [m] between neighbours.
+
+    Without a `center` the row lies where the table is freest, centred if it can; without a `gap` as wide as fits, up to
+    ROW_SPACING.
+    """
     length = (WORKSPACE.y_max - WORKSPACE.y_min) if along[1] else (WORKSPACE.x_max - WORKSPACE.x_min)
-    spacing = min(ROW_SPACING, 0.9 * length / max(count - 1, 1))
+    spacing = min(ROW_SPACING, 0.9 * length / max(count - 1, 1)) if gap is None else gap
     offsets = [(k - (count - 1) / 2) * spacing for k in range(count)]
     shape = [(along[0] * offset, along[1] * offset) for offset in offsets]
+    if center is not None:
+        return tuple((center[0] + dx, center[1] + dy) for dx, dy in shape)
     return _freest(scene, shape)
 
 

@@ -43,6 +43,9 @@ class Region:
 # Where the arm reaches with the hand pointing down, in every hand yaw, with room for the fingers.
 WORKSPACE = Rectangle(x_min=0.28, x_max=0.64, y_min=-0.40, y_max=0.40)
 
+# The top of the table, as in sim/worlds/tabletop.xml: what has its middle beyond it falls.
+TABLE = Rectangle(x_min=-0.12, x_max=0.90, y_min=-0.58, y_max=0.58)
+
 # Unit vectors (x, y) of the directions as seen from behind the robot, counter-clockwise from "top".
 DIRECTIONS: dict[str, Point2] = {"top": (1.0, 0.0), "left": (0.0, 1.0), "bottom": (-1.0, 0.0), "right": (0.0, -1.0)}
 

@@ -13,6 +13,9 @@ WITH_NODES = {
     "bench_correction_latency",
     "bench_spoken_latency",
     "bench_kills",
+    "bench_fuzz",
+    "bench_floods",
+    "bench_lost_responses",
 }  # need all nodes: see test/nodes
 WITH_VOICES = {"bench_speech"}  # Debian's: see test_speech_bench
 IN_PROCESS = sorted(set(MAIN["BENCHMARKS"]) - WITH_NODES - WITH_VOICES)

@@ -33,6 +33,7 @@ class Reader:
     broken: str = ""
     name: str = "reader"
     chooses: bool = False
+    is_large: bool = False
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         return ReadingReply((self.reading(request.command),) * request.samples)

@@ -10,11 +10,12 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
-from kills_judge import Motion, lost_commands, lost_edits, lost_lessons, moving_after, rested_after
+from kills_judge import Motion, lost_commands, lost_edits, lost_lessons, moving_after, not_offered, rested_after
 from kills_run import LONGEST, drawn
 
 from llm_planner.correction.dialogue import Answer, Outcome
 from llm_planner.correction.memory.lesson import Lesson, Occasion, Slots, State
+from llm_planner.language.go_on_words import GO_ON
 from llm_planner.plan.edits import Adjust, Change, Edit, Hold, Remember, Scope, Undo
 from llm_planner.plan.journal import Record, RecordKind
 
@@ -82,3 +83,9 @@ def test_of_words_that_were_said_twice_the_newer_lesson_counts():
     assert lost_lessons([("always slower", older), ("always slower with blocks", newer)], [LESSON]) == [
         "the lesson “much slower” is not in the memory"
     ]
+
+
+def test_an_unfinished_plan_has_to_be_offered_and_a_finished_one_not():
+    assert not_offered(True, "unfinished: “tidy up”; done: nothing; " + GO_ON) == []
+    assert not_offered(True, "idle") == ["the unfinished plan is not offered: the executor says “idle”"]
+    assert not_offered(False, "") == []

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import metadata
 
 import pytest
@@ -53,3 +56,60 @@ def test_the_whole_report_names_every_part(capsys):
     shown = capsys.readouterr().out
     for part in ("Python", "requirements", "ROS 2", "interfaces", "DDS", "skills", "compact model", "rendering"):
         assert part in shown
+
+
+def doctor_of(monkeypatch, capsys, **environment):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "LLM_PLANNER_OPENAI_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    parser = argparse.ArgumentParser()
+    doctor.add_arguments(parser)
+    status = doctor.run(parser.parse_args(["--model"]))
+    return status, capsys.readouterr().out
+
+
+def test_a_server_that_is_not_set_is_told_with_what_to_set(monkeypatch, capsys):
+    status, shown = doctor_of(monkeypatch, capsys)
+    assert status == 1
+    assert "set LLM_PLANNER_OPENAI_MODEL to one that your server offers" in shown
+
+
+def test_a_server_that_answers_is_told_in_one_paragraph(monkeypatch, capsys, chat_server):
+    url = chat_server('{"reasoning": "", "program": "go_home()", "question": ""}')
+    status, shown = doctor_of(monkeypatch, capsys, OPENAI_BASE_URL=url, LLM_PLANNER_OPENAI_MODEL="m")
+    assert status == 0
+    assert "answered “go home” with 'go_home()' (1 request, 11 + 7 tokens" in shown
+    assert "It takes every part of the request. It may be silent for 120 s" in shown
+
+
+@pytest.fixture
+def chat_server():
+    """The address of a server that answers every request with one text."""
+    servers = []
+
+    def serve(text):
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                choices = [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}]
+                usage = {"prompt_tokens": 11, "completion_tokens": 7}
+                body = json.dumps({"choices": choices, "usage": usage}).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, args=(0.02,)).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}/v1"
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+        server.server_close()

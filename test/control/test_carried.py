@@ -98,3 +98,20 @@ def test_while_nobody_sees_the_hand_what_was_held_counts_as_held() -> None:
 
     assert not grip.see(Scene(1.0, holding().objects, "red block"))
     assert grip.carried is not None
+
+
+def test_what_is_held_and_not_shown_keeps_its_last_body() -> None:
+    grip = Grip()
+    grip.see(holding())
+
+    assert not grip.see(Scene(1.0, (), "red block", HAND))
+    assert grip.carried == carried_in(holding())
+
+
+def test_what_is_held_and_was_never_shown_counts_as_a_large_box_around_the_hand() -> None:
+    grip = Grip()
+
+    assert grip.see(Scene(1.0, (), "ghost", HAND))
+    assert grip.carried is not None
+    assert grip.carried.size == (0.1, 0.1, 0.1)
+    assert grip.carried.pose.position == pytest.approx((0.0, 0.0, 0.0))

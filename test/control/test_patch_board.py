@@ -12,8 +12,16 @@ import pytest
 from llm_planner.control.crowd import CROWD, STANDSTILL
 from llm_planner.control.envelope import Envelope
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.patch_board import ACCEPTED, MOST_REMEMBERED, MOST_SOURCES, Answer, PatchBoard
-from llm_planner.control.patches import MOST_ZONES, Patch
+from llm_planner.control.patch_board import (
+    ACCEPTED,
+    MOST_PUBLISHERS,
+    MOST_REMEMBERED,
+    MOST_SOURCES,
+    MOST_ZONES_OF_ONE,
+    Answer,
+    PatchBoard,
+)
+from llm_planner.control.patches import MOST_ZONES, Patch, Unread
 from llm_planner.control.zones import Shape, Zone
 from llm_planner.world.scene import Pose
 
@@ -256,7 +264,7 @@ def test_who_comes_after_the_last_place_still_tightens_until_it_expires():
     late = patch("one more", lasts=8.0, speed=0.1, clearance=0.10, zones=(zone("vase"),), weights={"position": 2.0})
     answer = board.offered(late, 0.0)
     assert answer.accepted
-    assert "32 sources have patches in force already: with others it only tightens" in answer.reason
+    assert "32 sources of this publisher have patches in force already: with others it only tightens" in answer.reason
     assert board.sources[-1] == CROWD
     constraints = settled(board, 0.0)
     assert (constraints.speed, constraints.weights) == (0.1, {})
@@ -289,6 +297,7 @@ def test_a_flood_of_zones_fills_no_memory_and_brings_the_robot_to_a_stand():
 def test_a_crowd_that_leaves_no_motion_is_named():
     board = full(PatchBoard(LAB, crowded))
     board.offered(patch("one more", zones=(zone("vase"), zone("mug"))), 0.0)
+    settled(board, 0.0)
     assert board.conflict.startswith("'more sources than there is room for' leaves no room")
 
 
@@ -300,18 +309,23 @@ def crowded(constraints: MotionConstraints) -> bool:
 def test_patches_that_leave_no_motion_are_in_force_and_named():
     board = PatchBoard(LAB, crowded)
     assert board.offered(patch("the rule on vases", zones=(zone("vase"),)), 0.0).accepted
+    settled(board, 0.0)
     assert board.conflict == ""
     assert board.offered(patch("the rule on mugs", zones=(zone("mug"),)), 0.0).accepted
     board.offered(patch("the cook", speed=0.2), 0.0)
-    assert board.conflict.startswith("'the rule on vases' and 'the rule on mugs' contradict each other: no motion")
+    board.at(0.0)
+    assert board.conflict.startswith("3 patches leave no room: no motion keeps everything")
     assert len(settled(board, 0.0).zones) == 2
+    assert board.conflict.startswith("'the rule on vases' and 'the rule on mugs' contradict each other: no motion")
     board.offered(patch("the rule on mugs", now=6.0), 6.0)
+    board.at(6.0)
     assert board.conflict == ""
 
 
 def test_a_single_patch_that_leaves_no_motion_is_named_alone():
     board = PatchBoard(LAB, crowded)
     board.offered(patch("the rule", zones=(zone("vase"), zone("mug"))), 0.0)
+    settled(board, 0.0)
     assert board.conflict.startswith("'the rule' leaves no room")
 
 
@@ -319,6 +333,7 @@ def test_a_conflict_ends_when_a_patch_expires():
     board = PatchBoard(LAB, crowded)
     board.offered(patch("a", lasts=1.0, zones=(zone("vase"),)), 0.0)
     board.offered(patch("b", zones=(zone("mug"),)), 0.0)
+    board.at(0.0)
     assert board.conflict
     board.at(1.0)
     assert board.conflict == ""
@@ -328,6 +343,8 @@ def test_a_conflict_ends_when_the_robot_has_moved_to_where_there_is_room():
     room = [False]
     board = PatchBoard(LAB, lambda constraints: room[0])
     board.offered(patch(zones=(zone("vase"),)), 0.0)
+    for k in range(10):
+        board.at(0.01 * k)
     room[0] = True
     board.at(0.9)
     assert board.conflict
@@ -337,16 +354,25 @@ def test_a_conflict_ends_when_the_robot_has_moved_to_where_there_is_room():
 
 def test_weights_under_which_the_controller_finds_nothing_are_left_out():
     board = PatchBoard(LAB, lambda constraints: "position" not in constraints.weights)
-    answer = board.offered(patch(speed=0.2, weights={"position": 2.0}), 0.0)
-    assert answer == Answer(True, "with these weights the controller finds no motion: they are left out")
-    constraints = settled(board, 0.0)
-    assert (constraints.speed, constraints.weights) == (0.2, {})
+    assert board.offered(patch(speed=0.2, weights={"position": 2.0}), 0.0) is ACCEPTED
+    assert all(board.at(0.01 * k).weights == {} for k in range(10))
+    assert board.left_out() == (("a", "with these weights the controller finds no motion: they are left out"),)
+    assert board.left_out() == ()
+    assert settled(board, 0.1).speed == 0.2
 
 
 def test_weights_are_not_blamed_for_what_zones_do():
     board = PatchBoard(LAB, lambda constraints: not constraints.zones)
     assert board.offered(patch(zones=(zone("vase"),), weights={"position": 2.0}), 0.0) is ACCEPTED
-    assert board.at(0.0).weights == {"position": 2.0}
+    assert settled(board, 0.0).weights == {"position": 2.0}
+    assert board.left_out() == ()
+
+
+def test_weights_that_are_said_again_stay_in_force_meanwhile():
+    board = PatchBoard(LAB)
+    for k in range(5):
+        board.offered(patch(now=0.4 * k, weights={"position": 2.0}), 0.4 * k)
+        assert board.at(0.4 * k).weights == {"position": 2.0}
 
 
 def test_the_newer_of_two_factors_counts():
@@ -354,6 +380,116 @@ def test_the_newer_of_two_factors_counts():
     board.offered(patch("a", now=0.1, weights={"position": 2.0}), 0.1)
     board.offered(patch("b", now=0.0, weights={"position": 0.5}), 0.1)
     assert board.at(0.1).weights == {"position": 2.0}
+
+
+def test_however_many_patches_come_there_is_one_dry_run_a_tick():
+    runs = []
+    board = PatchBoard(LAB, lambda constraints: runs.append(constraints) or not constraints.zones)
+    for tick in range(20):
+        for k in range(30):
+            board.offered(patch(f"source {k}", now=0.01 * tick, zones=(zone(f"mug {tick}"),)), 0.01 * tick)
+        board.at(0.01 * tick)
+        assert len(runs) <= tick + 1
+    assert board.conflict.startswith("30 patches leave no room")
+
+
+# Publishers
+
+
+def test_the_same_words_of_two_publishers_are_two_patches_and_both_bind():
+    board = PatchBoard(LAB)
+    board.offered(patch("the rule", speed=0.2), 0.0, "executor")
+    board.offered(patch("the rule", speed=0.9, joint_share=0.3), 0.0, "guest")
+    constraints = settled(board, 0.0)
+    assert (constraints.speed, constraints.joint_share) == (0.2, 0.3)
+    assert board.sources == ("the rule", "the rule")
+
+
+def test_only_who_said_it_withdraws_or_replaces_it():
+    board = PatchBoard(LAB)
+    board.offered(patch("the rule", speed=0.2), 0.0, "executor")
+    board.offered(patch("the rule", now=1.0), 1.0, "guest")
+    board.offered(patch("the rule", now=1.0, speed=1.0), 1.0, "another guest")
+    assert settled(board, 1.0).speed == 0.2
+    board.offered(patch("the rule", now=7.0), 7.0, "executor")
+    assert settled(board, 7.0).speed == 1.0
+
+
+def test_an_epoch_of_another_publisher_shuts_nobody_out():
+    board = PatchBoard(LAB)
+    board.offered(patch("the rule", epoch=2**63), 0.0, "guest")
+    assert board.offered(patch("the rule", epoch=7, speed=0.2), 0.0, "executor") is ACCEPTED
+    assert settled(board, 0.0).speed == 0.2
+
+
+def test_a_restarted_publisher_is_heard_at_once_and_loosens_nothing_until_its_old_patch_expires():
+    board = PatchBoard(LAB)
+    board.offered(patch("the rule", lasts=10.0, epoch=9, speed=0.2), 0.0, "executor")
+    assert settled(board, 0.0).speed == 0.2  # to 4.99
+    assert board.offered(patch("the rule", now=5.0, epoch=1, speed=0.9), 5.0, "again") is ACCEPTED
+    assert board.at(9.99).speed == 0.2
+    assert settled(board, 10.0).speed == 0.9
+    assert board.offered(patch("the rule", now=15.0, epoch=1, speed=0.1), 15.0, "once more") is ACCEPTED
+    assert settled(board, 15.0).speed == 0.1
+
+
+def test_a_publisher_with_many_sources_leaves_the_places_of_others():
+    board = full(PatchBoard(LAB))
+    for k in range(500):
+        board.offered(patch(f"flood {k}", speed=0.4), 0.0, "")
+    assert board.offered(patch("the rule", speed=0.1), 0.0, "executor") is ACCEPTED
+    assert settled(board, 0.0).speed == 0.1
+    board.offered(patch("the rule", now=6.0), 6.0, "executor")
+    assert settled(board, 6.0).speed == 0.4
+
+
+def test_zones_of_one_publisher_beyond_its_number_bring_the_robot_to_a_stand():
+    board = PatchBoard(LAB)
+    many = tuple(zone(f"mug {k}") for k in range(MOST_ZONES))
+    for k in range(MOST_ZONES_OF_ONE // MOST_ZONES):
+        assert board.offered(patch(f"rule {k}", zones=many), 0.0) is ACCEPTED
+    assert "with others it only tightens" in board.offered(patch("one more", zones=many), 0.0).reason
+    board.offered(patch("and one more", zones=(zone("vase"),)), 0.0)
+    board.at(0.0)
+    assert board.at(2.0).speed == STANDSTILL
+
+
+def test_who_comes_after_the_last_publisher_only_tightens():
+    board = PatchBoard(LAB)
+    for k in range(MOST_PUBLISHERS):
+        board.offered(patch(lasts=8.0, speed=0.4), 0.0, f"publisher {k}")
+    board.offered(patch(now=0.1, speed=0.9, joint_share=0.5, epoch=2**62), 0.1, "late")
+    answer = board.offered(patch(speed=0.1), 0.1, "later")
+    assert "16 publishers have patches in force already: with others it only tightens" in answer.reason
+    constraints = settled(board, 0.1)
+    assert (constraints.speed, constraints.joint_share) == (0.1, 0.5)
+    board.offered(patch("a", now=1.0), 1.0, "later")
+    assert settled(board, 1.0).speed == 0.1
+    board.at(8.0)
+    assert board.offered(patch("a", now=8.1, speed=0.2), 8.1, "newcomer") is ACCEPTED
+
+
+# Parts that cannot be read
+
+
+def test_a_part_that_cannot_be_read_stays_as_the_source_had_it():
+    board = PatchBoard(LAB)
+    board.offered(patch(speed=0.2, joint_share=0.3, zones=(zone("vase"), zone("mug"))), 0.0)
+    unread = Unread(frozenset({"speed"}), frozenset({"vase"}), ("no speed", "no vase"))
+    answer = board.offered(patch(now=1.0, joint_share=0.4, zones=(zone("bowl"),)), 1.0, unread=unread)
+    assert answer == Answer(True, "no speed; no vase")
+    constraints = settled(board, 1.0)
+    assert (constraints.speed, constraints.joint_share) == (0.2, 0.4)
+    assert [zone.name for zone in constraints.zones] == ["bowl", "vase"]
+
+
+def test_what_cannot_be_read_at_all_withdraws_nothing():
+    board = PatchBoard(LAB)
+    board.offered(patch(lasts=9.0, joint_share=0.3), 0.0)
+    unread = Unread(limits=frozenset({"speed"}), told=("no speed",))
+    assert board.offered(patch(now=1.0), 1.0, unread=unread) == Answer(False, "no speed")
+    assert settled(board, 1.0).joint_share == 0.3
+    assert settled(board, 9.0).joint_share == 0.6
 
 
 def test_after_the_clock_leapt_back_patches_last_as_long_as_they_had():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -10,7 +12,10 @@ from typing import Any
 import pytest
 
 from llm_planner.cli.processes import NodeOptions, command_line
+from llm_planner.errors import InputError
 from llm_planner.nodes.node_table import NODES
+from llm_planner.nodes.start_failure import CANNOT_START
+from llm_planner.parent_death import prefix
 
 LAUNCH_FILE = Path(__file__).parents[2] / "launch" / "bringup.launch.py"
 
@@ -32,14 +37,34 @@ class DeclareLaunchArgument(Recorded):
     pass
 
 
+class OpaqueFunction(Recorded):
+    pass
+
+
 class Node(Recorded):
     pass
+
+
+@dataclass(frozen=True)
+class ProcessExited:
+    returncode: int
+
+
+class Context:
+    """Of a launch in one namespace."""
+
+    def __init__(self, namespace: str) -> None:
+        self._namespace = namespace
+
+    def perform_substitution(self, substitution: Recorded) -> str:
+        assert substitution.positional == ("namespace",)
+        return self._namespace
 
 
 def stand_ins() -> dict[str, ModuleType]:
     contents = {
         "launch": {"LaunchDescription": LaunchDescription},
-        "launch.actions": {"DeclareLaunchArgument": DeclareLaunchArgument},
+        "launch.actions": {"DeclareLaunchArgument": DeclareLaunchArgument, "OpaqueFunction": OpaqueFunction},
         "launch.substitutions": {"LaunchConfiguration": Recorded, "PathJoinSubstitution": Recorded},
         "launch_ros": {},
         "launch_ros.actions": {"Node": Node},
@@ -84,6 +109,44 @@ def test_it_tells_controller_and_skills_which_robot_they_move(actions):
     assert told == ["mpc_controller", "safety_filter", "skill_server"]
 
 
+def node_of(actions: list[Any], name: str) -> Node:
+    return next(action for action in actions if isinstance(action, Node) and action.named["name"] == name)
+
+
+def test_a_node_that_dies_is_started_again_however_often(actions):
+    node = node_of(actions, "camera")
+    assert node.named["respawn"] is True
+    for _ in range(10):
+        assert node.named["on_exit"](ProcessExited(-9), None) is None
+
+
+def test_the_third_start_in_a_row_that_a_node_refuses_ends_the_launch(actions):
+    exited = node_of(actions, "mpc_controller").named["on_exit"]
+    exited(ProcessExited(CANNOT_START), None)
+    exited(ProcessExited(-9), None)  # it ran, so counting begins anew
+    exited(ProcessExited(CANNOT_START), None)
+    exited(ProcessExited(CANNOT_START), None)
+    with pytest.raises(InputError, match="the node mpc_controller could not start 3 times in a row"):
+        exited(ProcessExited(CANNOT_START), None)
+
+
+def test_nodes_end_with_the_launch_that_started_them(actions):
+    words = node_of(actions, "simulator").named["prefix"]
+    assert words[0].split() == prefix(os.getpid())
+    assert words[2].positional == ("launch-prefix",), "what the user puts before nodes is kept"
+
+
+def test_a_second_launch_in_the_same_namespace_is_refused(actions):
+    claim = next(action for action in actions if isinstance(action, OpaqueFunction)).named["function"]
+    left, right = (Context(f"{side}_{os.getpid()}") for side in ("left", "right"))
+    claim(left)
+    claim(right)
+    with pytest.raises(InputError, match=rf"a system runs here already \(process {os.getpid()}, "):
+        claim(left)
+    for held in claim.__globals__["CLAIMS"]:
+        held.close()
+
+
 def test_up_starts_each_node_with_the_same_options():
     options = NodeOptions(
         {"simulator": {"world": "tabletop"}}, Path("p.yaml"), namespace="left", use_sim_time=True, log_level="warn"
@@ -91,6 +154,6 @@ def test_up_starts_each_node_with_the_same_options():
     words = command_line(NODES[0], options)
     assert words[1:3] == ["-m", "llm_planner.nodes.simulator_node"]
     assert words[3:] == [
-        "--ros-args", "--log-level", "warn", "-r", "__ns:=/left", "--params-file", "p.yaml",
-        "-p", "use_sim_time:=true", "-p", "world:=tabletop",
+        "--ros-args", "--log-level", "warn", "--enclave", "/left/simulator", "-r", "__ns:=/left",
+        "--params-file", "p.yaml", "-p", "use_sim_time:=true", "-p", "world:=tabletop",
     ]  # fmt: skip

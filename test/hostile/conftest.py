@@ -48,6 +48,7 @@ class Obedient:
 
     name = "obedient"
     chooses = False
+    is_large = False
 
     def __init__(self, reply):
         self.reply = reply

@@ -143,7 +143,7 @@ def test_a_server_that_stalls_is_an_error_in_bounded_time(loopback, reader):
 
 def test_an_answer_that_is_cut_off_is_an_error(loopback, reader):
     cut = loopback.completion('{"operations": [', finish="length")
-    with pytest.raises(LanguageModelError, match="did not finish an edit within 700 tokens"):
+    with pytest.raises(LanguageModelError, match="did not finish within 700 tokens: raise LLM_PLANNER_MAX_TOKENS"):
         reader(answer=lambda n, body: cut).read("slower", SITUATION)
 
 

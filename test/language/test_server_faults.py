@@ -237,8 +237,8 @@ def test_an_answer_without_choices_is_told(loopback, fails, body):
 
 
 def test_an_answer_cut_off_at_the_limit_of_tokens_is_told(loopback, fails):
-    assert "did not finish within 1500 tokens" in fails(lambda n, body: loopback.completion("go(", finish="length"))
-    assert "did not finish within 1500 tokens" in fails(lambda n, body: loopback.stream("go(", finish="length"))
+    assert "did not finish within 8000 tokens" in fails(lambda n, body: loopback.completion("go(", finish="length"))
+    assert "did not finish within 8000 tokens" in fails(lambda n, body: loopback.stream("go(", finish="length"))
 
 
 def test_an_endless_stream_is_cut_off(loopback, fails):
@@ -254,8 +254,8 @@ def test_an_endless_line_is_cut_off(loopback, fails, kind):
 
 
 def test_an_empty_answer_is_told(loopback, fails):
-    assert "answered neither a program nor a question" in fails(lambda n, body: loopback.completion("{}"))
-    assert "answered neither a program nor a question" in fails(lambda n, body: loopback.completion("[" * 20_000))
+    assert "it is neither a program nor a question" in fails(lambda n, body: loopback.completion("{}"))
+    assert "it is neither a program nor a question" in fails(lambda n, body: loopback.completion("[" * 20_000))
 
 
 def test_readings_and_choices_fail_as_clearly(loopback):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
+from dataclasses import replace
 
 import pytest
 
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.model import Attempt, MissingFunction, ProgramRequest, Usage
+from llm_planner.language.server.model import ServerModel
+from llm_planner.language.server.settings import ServerSettings
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
 SCENE = Scene(0.0, (SceneObject("red block", "block", "red", (0.5, 0.0, 0.02), IDENTITY, (0.04, 0.04, 0.04)),))
@@ -24,7 +26,8 @@ def test_a_program_comes_back_as_structured_output_with_its_usage_counted(loopba
     (body,) = loopback.bodies
     assert body["response_format"]["json_schema"]["strict"] is True
     assert "red block" in body["messages"][1]["content"]
-    assert (body["model"], body["temperature"], body["max_tokens"]) == ("m", 0.0, 1500)
+    assert (body["model"], body["max_completion_tokens"]) == ("m", 8000)
+    assert not {"temperature", "logprobs", "max_tokens", "reasoning_effort"} & set(body)  # hosted models refuse these
 
 
 def test_programs_are_streamed_and_their_usage_is_counted_too(loopback):
@@ -66,7 +69,7 @@ def test_a_server_without_structured_output_is_asked_again_without_it_and_only_o
 
 def test_what_a_refusal_does_not_name_is_left_out_part_by_part(loopback):
     def answer(n, body):
-        plain = {"model", "messages", "max_tokens", "temperature"}
+        plain = {"model", "messages", "max_completion_tokens"}
         return loopback.completion(TEXT) if set(body) == plain else loopback.error(422, "extra fields")
 
     model = loopback.model(answer)
@@ -77,17 +80,17 @@ def test_what_a_refusal_does_not_name_is_left_out_part_by_part(loopback):
 
 def test_a_server_that_wants_its_limit_called_otherwise_gets_it_so(loopback):
     def answer(n, body):
-        refusal = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-        return loopback.error(400, refusal) if "max_tokens" in body else loopback.completion(TEXT)
+        refused = "max_completion_tokens" in body
+        return loopback.error(400, "unknown field max_completion_tokens") if refused else loopback.completion(TEXT)
 
     model = loopback.model(answer)
     model.write_program(REQUEST)
     model.write_program(REQUEST)
-    assert [body.get("max_completion_tokens") for body in loopback.bodies] == [None, 1500, 1500]
+    assert [body.get("max_tokens") for body in loopback.bodies] == [None, 8000, 8000]
 
 
 def test_what_was_refused_in_vain_is_sent_again_next_time(loopback):
-    model = loopback.model(lambda n, body: loopback.error(400, "no") if n <= 8 else loopback.completion(TEXT))
+    model = loopback.model(lambda n, body: loopback.error(400, "no") if n <= 6 else loopback.completion(TEXT))
     with pytest.raises(LanguageModelError, match=r"refused the request \(400\)"):
         model.write_program(REQUEST)
     model.write_program(REQUEST)
@@ -128,11 +131,29 @@ def test_a_missing_function_is_asked_for_as_it_is_called_and_may_be_declined(loo
     assert 'swap(\\"mug\\", vase)' in said
 
 
-def test_the_confidence_is_the_probability_of_the_whole_text(loopback):
-    model = loopback.model(lambda n, body: loopback.stream(TEXT[:9], TEXT[9:], logprob=math.log(0.5)))
-    reply = model.write_program(REQUEST)
-    assert reply.confidence == pytest.approx(0.25)
-    assert loopback.bodies[0]["logprobs"] is True
+def test_what_is_set_for_a_server_is_sent_to_it(loopback):
+    url = loopback.serve(lambda n, body: loopback.completion(TEXT))
+    settings = ServerSettings("m", url, "key", 5.0, 0, max_tokens=900, temperature=0.0, reasoning_effort="low")
+    model = ServerModel(settings)
+    model.write_program(replace(REQUEST, samples=2, temperature=0.7))
+    model.close()
+    sent = [(b["max_completion_tokens"], b["temperature"], b["reasoning_effort"]) for b in loopback.bodies]
+    assert sent == [(900, 0.0, "low"), (900, 0.7, "low")]
+
+
+@pytest.mark.parametrize("text", ['{"program": "go_ho', "", '{"reasoning": "hm", "program": "", "question": ""}'])
+def test_an_answer_that_cannot_be_read_is_asked_for_once_more(loopback, text):
+    model = loopback.model(lambda n, body: loopback.completion(text if n == 1 else TEXT))
+    assert model.write_program(REQUEST).usage == Usage(22, 14, 2)
+    assert "That is not the JSON object that was asked for" in loopback.bodies[1]["messages"][-1]["content"]
+    with pytest.raises(LanguageModelError, match="gave an answer that cannot be used, 2 times"):
+        loopback.model(lambda n, body: loopback.completion(text)).write_program(REQUEST)
+
+
+def test_an_answer_that_is_cut_off_says_which_setting_to_raise(loopback):
+    model = loopback.model(lambda n, body: loopback.completion(TEXT[:9], finish="length"))
+    with pytest.raises(LanguageModelError, match="within 8000 tokens: raise LLM_PLANNER_MAX_TOKENS"):
+        model.write_program(REQUEST)
 
 
 def test_samples_are_asked_for_at_once_after_the_best(loopback):
@@ -145,10 +166,7 @@ def test_samples_are_asked_for_at_once_after_the_best(loopback):
     assert reply.program == "go_home()  # 1.0\n"
     assert reply.others == ("go_home()  # 2.0\n", "go_home()  # 2.1\n", "go_home()  # 2.2\n")
     assert reply.usage == Usage(22, 14, 2)
-    assert [(body.get("n"), body["temperature"], body.get("seed")) for body in loopback.bodies] == [
-        (None, 0.0, None),
-        (3, 0.7, 5),
-    ]
+    assert [(body.get("n"), body.get("seed")) for body in loopback.bodies] == [(None, None), (3, 5)]
 
 
 @pytest.mark.parametrize("refuses", [True, False], ids=["refuses n", "ignores n"])

@@ -48,3 +48,23 @@ def test_a_server_of_ones_own_needs_no_key():
 
 def test_one_question_takes_no_longer_than_all_tries_and_their_pauses():
     assert ServerSettings("m", timeout=30.0, max_retries=2).patience == pytest.approx(3 * 30.0 + 0.5 + 1.0 + 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("MAX_TOKENS", "12"), ("MAX_TOKENS", "many"), ("TEMPERATURE", "3"), ("REASONING_EFFORT", "huge")],
+)
+def test_a_setting_out_of_bounds_is_told_with_its_name(name, value):
+    given = {"LLM_PLANNER_OPENAI_MODEL": "m", "OPENAI_API_KEY": "k", f"LLM_PLANNER_{name}": value}
+    with pytest.raises(InputError, match=f"LLM_PLANNER_{name} must be .*, not '{value}'"):
+        settings_from_environment(given)
+
+
+def test_every_setting_is_read():
+    given = {
+        "LLM_PLANNER_OPENAI_MODEL": "m", "OPENAI_API_KEY": "k", "LLM_PLANNER_TIMEOUT": "7.5",
+        "LLM_PLANNER_MAX_TOKENS": "500", "LLM_PLANNER_TEMPERATURE": "0", "LLM_PLANNER_REASONING_EFFORT": "low",
+    }  # fmt: skip
+    settings = settings_from_environment(given)
+    assert (settings.timeout, settings.max_tokens) == (7.5, 500)
+    assert (settings.temperature, settings.reasoning_effort) == (0.0, "low")

@@ -52,13 +52,13 @@ def test_a_velocity_survives():
 def test_numbers_that_are_not_finite_are_refused():
     twist = Twist()
     twist.linear.x = float("nan")
-    with pytest.raises(InputError, match="cmd_vel holds a number that is not finite"):
+    with pytest.raises(InputError, match=r"cmd_vel holds \(nan, 0.0, 0.0\).* each must lie within ±20"):
         velocity_from_msg(twist)
     odometry = odometry_to_msg(JointState(1.0, np.zeros(3), np.zeros(3)))
     odometry.pose.pose.position.x = float("inf")
-    with pytest.raises(InputError, match="odom holds a number that is not finite"):
+    with pytest.raises(InputError, match=r"odom is at .*it must lie within ±10000 m and go no faster than 20 m/s"):
         odometry_from_msg(odometry)
     odometry = odometry_to_msg(JointState(1.0, np.zeros(3), np.zeros(3)))
     odometry.twist.twist.linear.y = float("nan")
-    with pytest.raises(InputError, match="odom holds a number that is not finite"):
+    with pytest.raises(InputError, match=r"odom is at .*it must lie within ±10000 m and go no faster than 20 m/s"):
         odometry_from_msg(odometry)

@@ -96,4 +96,4 @@ def test_what_is_no_picture_is_told_and_not_given(node, feed):
     message.encoding = "mono16"
     node.heard[0](message)
     assert not feed(at(1.0)).size
-    assert "36 bytes, mono16, 4 x 3 in rows of 12, cannot be read; it must be rgb8" in node.errors[0]
+    assert "36 bytes, 'mono16', 4 x 3 in rows of 12, cannot be read; it must be rgb8" in node.errors[0]

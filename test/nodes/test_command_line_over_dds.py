@@ -30,7 +30,7 @@ def test_say_tells_a_question_and_does_not_claim_success(fresh):
 
 
 def test_stop_stops_a_running_command(fresh):
-    running = fresh.start("tour")
+    running = fresh.start("to and fro")
     done = llm_planner(fresh, "stop")
     assert (done.returncode, done.stdout) == (0, "Stopped.\n")
     assert not fresh.finish(running).succeeded
@@ -56,5 +56,5 @@ def test_without_a_running_system_one_paragraph_says_how_to_start_it(system):
 def test_a_second_system_on_the_same_network_is_not_started(system):
     done = llm_planner(system, "up")
     assert done.returncode == 1
-    assert "a system runs here already (" in done.stderr
-    assert "and two would both move the robot: end it first, or give this one a --namespace" in done.stderr
+    assert "a node camera runs here already (process " in done.stderr
+    assert "and two would both move the robot: end it first, or give this one a namespace of its own" in done.stderr

@@ -55,30 +55,31 @@ def test_a_second_command_waits_for_the_first_and_says_so(fresh):
 
 
 def test_a_full_queue_refuses_and_a_stop_drops_all_that_waits(fresh):
-    running = fresh.start("tour")
+    running = fresh.start("to and fro")
     waiting = [fresh.client.submit("wave") for _ in range(8)]
     fresh.wait(lambda: all(item.is_answered for item in waiting))
     refused = fresh.say("wave")
     assert refused.code == Code.QUEUE_FULL
-    assert "8 commands are waiting" in refused.message
+    assert "8 commands are waiting already" in refused.message
     assert fresh.say("please stop").message == "Stopped."
     assert fresh.finish(running).code == Code.STOPPED
     assert {fresh.finish(item).code for item in waiting} == {Code.STOPPED}
 
 
 def test_stop_in_the_middle_of_a_motion_brings_the_arm_to_rest(fresh):
-    running = fresh.start("put the red block in the green bowl")
-    asked = fresh.time
-    assert fresh.client.stop("test").succeeded
-    result = fresh.finish(running)
+    with fresh.in_real_time():
+        running = fresh.start("put the red block in the green bowl")
+        asked = fresh.time
+        assert fresh.client.stop("test").was_running
+        fresh.wait(lambda: fresh.speed < 0.01)
+        assert fresh.time - asked < 1.5
+        result = fresh.finish(running)
     assert result.code == Code.STOPPED
-    fresh.wait(lambda: fresh.speed < 0.01)
-    assert fresh.time - asked < 1.5
     assert not in_(fresh.scene, "red block", "green bowl")
 
 
 def test_after_a_stop_the_next_command_works(fresh):
-    running = fresh.start("tour")
+    running = fresh.start("to and fro")
     fresh.client.stop("test")
     fresh.finish(running)
     assert fresh.say("wave").succeeded

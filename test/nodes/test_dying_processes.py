@@ -72,7 +72,7 @@ def test_when_the_language_planner_dies_whoever_waits_is_told(fresh):
             kill(fresh, "language_planner")
 
     with pytest.raises(SystemUnreachableError, match="the language planner fell silent"):
-        fresh.client.execute("tour", kill_once)
+        fresh.client.execute("to and fro", kill_once)
     fresh.client.stop("test")
     assert fresh.works_again()
 

@@ -20,7 +20,7 @@ def signal_to(system, name: str, number: signal.Signals) -> None:
 
 
 def test_when_the_language_planner_dies_its_plan_ends_and_the_arm_rests(fresh):
-    fresh.start("tour")
+    fresh.start("to and fro")
     fresh.wait(lambda: fresh.plan.state == PlanStatus.RUNNING)
     signal_to(fresh, "language_planner", signal.SIGKILL)
     fresh.wait(lambda: fresh.plan.state != PlanStatus.RUNNING)
@@ -32,7 +32,7 @@ def test_when_the_language_planner_dies_its_plan_ends_and_the_arm_rests(fresh):
 
 
 def test_when_the_language_planner_is_held_up_for_long_its_plan_ends_and_it_tells_the_truth_after(fresh):
-    running = fresh.start("tour")
+    running = fresh.start("to and fro")
     fresh.wait(lambda: fresh.plan.state == PlanStatus.RUNNING)
     signal_to(fresh, "language_planner", signal.SIGSTOP)
     fresh.wait(lambda: fresh.plan.state != PlanStatus.RUNNING)
@@ -45,7 +45,7 @@ def test_when_the_language_planner_is_held_up_for_long_its_plan_ends_and_it_tell
 
 
 def test_an_executor_that_was_held_up_does_not_go_on_with_a_plan_that_was_given_up(fresh):
-    running = fresh.start("tour")
+    running = fresh.start("to and fro")
     fresh.wait(lambda: fresh.plan.state == PlanStatus.RUNNING)
     signal_to(fresh, "plan_executor", signal.SIGSTOP)
     result = fresh.finish(running)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from dataclasses import replace
 
@@ -23,17 +24,38 @@ from llm_planner.world.scene import Pose, Scene, SceneObject
 
 number = st.floats(-10.0, 10.0)
 point = st.tuples(number, number, number)
-quaternion = st.tuples(number, number, number, number)
+quaternion = (
+    st.tuples(number, number, number, number)
+    .filter(lambda parts: math.hypot(*parts) > 0.01)
+    .map(lambda parts: tuple(part / math.hypot(*parts) for part in parts))
+    .map(lambda parts: tuple(part / math.hypot(*parts) for part in parts))  # twice: to the last bit
+)
+side = st.floats(0.001, 10.0)
 moment = st.floats(0.0, 2e9)
 word = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 poses = st.builds(Pose, point, quaternion)
-things = st.builds(SceneObject, word, word, word, point, quaternion, point)
-areas = st.builds(Rectangle, number, number, number, number)
-rooms = st.lists(st.builds(Room, word, areas), min_size=1, max_size=3).map(tuple)
-doors = st.lists(st.builds(Door, st.tuples(word, word), st.tuples(number, number)), max_size=3).map(tuple)
-buildings = st.one_of(st.none(), st.builds(Building, rooms, doors))
+name = word.filter(str.strip)
+things = st.builds(SceneObject, name, word, word, point, quaternion, st.tuples(side, side, side))
+areas = st.builds(lambda x, y, width, depth: Rectangle(x, x + width, y, y + depth), number, number, side, side)
+rooms = st.lists(st.builds(Room, name, areas), min_size=1, max_size=3, unique_by=lambda room: room.name).map(tuple)
+
+
+@st.composite
+def some_buildings(draw: st.DrawFn) -> Building:
+    built = draw(rooms)
+    known = st.sampled_from([room.name for room in built])
+    doors = st.lists(st.builds(Door, st.tuples(known, known), st.tuples(number, number)), max_size=3)
+    return Building(built, tuple(draw(doors)))
+
+
 scenes = st.builds(
-    Scene, moment, st.lists(things, max_size=4).map(tuple), word, st.one_of(st.none(), poses), number, buildings
+    Scene,
+    moment,
+    st.lists(things, max_size=4, unique_by=lambda item: item.name).map(tuple),
+    st.one_of(st.just(""), name),
+    st.one_of(st.none(), poses),
+    st.floats(0.0, 10.0),
+    st.one_of(st.none(), some_buildings()),
 )
 references = st.builds(
     MotionReference,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 
 import pytest
 from llm_planner_interfaces.msg import MotionPatch, MotionStatus
 
+from llm_planner.control.crowd import STANDSTILL
 from llm_planner.control.ladder import Rung, Standing
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.patches import Patch
+from llm_planner.control.patches import ALL_READ, MOST_ZONES, Patch
 from llm_planner.control.zones import Shape, Subject, Zone
 from llm_planner.errors import InputError
 from llm_planner.nodes.motion_messages import (
@@ -55,12 +58,67 @@ def test_a_zone_of_an_unknown_kind_is_refused(field):
     ids=["everything", "nothing"],
 )
 def test_a_patch_comes_through(patch):
-    assert patch_from_msg(patch_to_msg(patch)) == patch
+    assert patch_from_msg(patch_to_msg(patch)) == (patch, ALL_READ)
 
 
-def test_weights_without_factors_are_refused():
-    with pytest.raises(InputError, match="names 1 weights and gives 0 factors"):
-        patch_from_msg(MotionPatch(source="a rule", valid_for=1.0, weights=["position"]))
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"source": " "}, "needs a source"),
+        ({"source": "x" * 1001}, "a source of at most 1000 letters, not 'xxxx"),
+        ({"valid_for": 0.0}, "must expire after its stamp"),
+        ({"valid_for": math.nan}, "must expire after its stamp"),
+    ],
+)
+def test_a_patch_of_nobody_and_of_no_time_is_refused(wrong, message):
+    with pytest.raises(InputError, match=message):
+        patch_from_msg(MotionPatch(**{"source": "a rule", "valid_for": 1.0} | wrong))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "lost", "words"),
+    [
+        ({"speed": -1.0}, {"speed": None}, "needs a positive speed in m/s"),
+        ({"joint_share": 7.0}, {"joint_share": None}, r"needs a joint_share in \(0, 1\], not 7.0"),
+        ({"clearance": math.inf}, {"clearance": None}, "needs a clearance between 0 and 100 m"),
+        ({"factors": [2.0, -1.0]}, {"weights": {"position": 2.0}}, "a positive factor for the weight 'velocity'"),
+        ({"factors": [2.0]}, {"weights": {}}, "names 2 weights and gives 1 factors"),
+    ],
+)
+def test_the_rest_of_a_patch_is_kept_where_a_part_is_wrong(wrong, lost, words):
+    right = Patch("a rule", 1.0, 2.5, 7, 0.2, 0.5, 0.03, ZONES, {"position": 2.0, "velocity": 0.5})
+    message = patch_to_msg(right)
+    for name, value in wrong.items():
+        setattr(message, name, value)
+    patch, unread = patch_from_msg(message)
+    assert patch == replace(right, **lost)
+    assert unread.limits == {name for name in wrong if name != "factors"}
+    (told,) = unread.told
+    assert re.search(words, told)
+
+
+def test_the_other_zones_of_a_patch_are_kept_where_one_is_wrong():
+    message = patch_to_msg(Patch("a rule", 1.0, 2.5, zones=ZONES))
+    message.zones[1].size = [0.0]
+    patch, unread = patch_from_msg(message)
+    assert [zone.name for zone in patch.zones] == ["ball", "vase", "box"]
+    assert unread.zones == {"pole"}
+    assert unread.told[0].startswith("the zone 'pole' is a capsule, which has 2 half sizes")
+
+
+def test_the_limits_of_a_patch_are_kept_where_its_zones_are_in_another_frame():
+    message = patch_to_msg(Patch("a rule", 1.0, 2.5, speed=0.2, zones=ZONES), frame="map")
+    patch, unread = patch_from_msg(message, "panda_link0")
+    assert (patch.speed, patch.zones, unread.zones) == (0.2, (), {zone.name for zone in ZONES})
+    assert unread.told == ("its zones are in the frame 'map'; those of this robot are in 'panda_link0'",)
+
+
+def test_more_zones_than_a_patch_may_have_bring_the_robot_to_a_stand():
+    message = patch_to_msg(Patch("a rule", 1.0, 2.5, zones=ZONES))
+    message.zones = [zone_to_msg(ZONES[0])] * (MOST_ZONES + 1)
+    patch, unread = patch_from_msg(message)
+    assert (len(patch.zones), patch.speed, patch.joint_share) == (MOST_ZONES, STANDSTILL, STANDSTILL)
+    assert unread.told == ("it has 33 zones; 32 is the most: the robot comes to a stand instead",)
 
 
 @pytest.mark.parametrize("constraints", [FREE, MotionConstraints(0.2, 0.5, ZONES, 9, {"position": 2.0})])

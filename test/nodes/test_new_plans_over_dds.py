@@ -124,8 +124,9 @@ class PretendedRobot:
         promised = predict(before, goals_of(self._skills[request.skill], "", arguments, before, self._origins))
         mishap = self._mishaps.get(len(self.started), lambda before, after: (after, ExecuteSkill.Result.SUCCEEDED))
         self._scene, code = mishap(before, promised)
-        (goal.succeed if code == ExecuteSkill.Result.SUCCEEDED else goal.abort)()
-        return ExecuteSkill.Result(error_code=code, error_msg="" if not code else "it did not work")
+        succeeded = code == ExecuteSkill.Result.SUCCEEDED
+        (goal.succeed if succeeded else goal.abort)()
+        return ExecuteSkill.Result(error_code=code, error_msg="" if succeeded else "it did not work")
 
 
 @pytest.fixture(scope="module")

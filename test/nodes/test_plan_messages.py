@@ -25,7 +25,10 @@ from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
 number = st.floats(-10.0, 10.0)
 word = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 arguments = st.dictionaries(word, st.one_of(word, number, st.tuples(number, number, number)), max_size=4)
-steps = st.lists(st.builds(PlanStep, word, word, arguments, st.integers(0, 99), st.sampled_from(StepStatus), word))
+steps = st.lists(
+    st.builds(PlanStep, word, word, arguments, st.integers(0, 99), st.sampled_from(StepStatus), word),
+    unique_by=lambda step: step.id,
+)
 RULE = Constraint(parse("G !on(a, b) & F[0,5] clear(b)"), "never on b, and clear it")
 GOAL = Constraint(parse("F holding(mug)"), "pick it up", goal=True)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.qos import qos_profile_sensor_data
 
@@ -40,7 +40,7 @@ class RoomsSystem:
     client: SystemClient
     scenes: list[Scene] = field(default_factory=list)
     odometry: list[Odometry] = field(default_factory=list)
-    velocities: list[Twist] = field(default_factory=list)
+    velocities: list[TwistStamped] = field(default_factory=list)
 
     @property
     def scene(self) -> Scene:
@@ -49,7 +49,7 @@ class RoomsSystem:
     @property
     def commanded(self) -> float:
         """Largest number of the last velocity."""
-        twist = self.velocities[-1]
+        twist = self.velocities[-1].twist
         return max(abs(twist.linear.x), abs(twist.linear.y), abs(twist.angular.z))
 
     def wait(self, condition) -> None:
@@ -81,7 +81,7 @@ def system(tmp_path) -> Iterator[RoomsSystem]:
         client = SystemClient(domain_id=int(environment["ROS_DOMAIN_ID"]))
         running = RoomsSystem(processes, client)
         client.watch_scene(running.scenes.append)
-        for kind, topic, heard in ((Odometry, "odom", running.odometry), (Twist, "cmd_vel", running.velocities)):
+        for kind, topic, heard in ((Odometry, "odom", running.odometry), (TwistStamped, "cmd_vel", running.velocities)):
             client.node.create_subscription(kind, topic, heard.append, qos_profile_sensor_data)
         client.wait_for_system(TIMEOUT)
         running.wait(lambda: running.scenes and running.odometry and running.velocities)
@@ -121,6 +121,10 @@ def test_a_base_that_hears_nothing_stops_by_itself(system):
     under_way(system)
     system.processes.process("mpc_controller").kill()
     before = len(system.odometry)
-    system.wait(lambda: system.scene.speed < 0.01)
-    stopped = next(m for m in system.odometry[before:] if abs(m.twist.twist.linear.x) < 0.01)
+
+    def stops() -> list[Odometry]:
+        return [message for message in system.odometry[before:] if abs(message.twist.twist.linear.x) < 0.01]
+
+    system.wait(lambda: bool(stops()))
+    stopped = stops()[0]
     assert seconds(stopped.header.stamp) - seconds(system.odometry[before - 1].header.stamp) < 1.5

@@ -118,8 +118,8 @@ def test_what_leads_into_a_zone_is_followed_up_to_it_and_no_farther(commander):
     commander.wait(lambda: commander.time > asked + 1.0)  # by now the whole clearance is in force
     commander.command_until(lambda: commander.began > 0.0 and commander.time > commander.began + 4.0)
     assert commander.commanded > -1e-4, "every command keeps the clearance, to its rest"
-    assert commander.clearance > -0.01, "the arm lags behind wild commands, and late ones are caught up with"
-    assert commander.commanded < 0.005, "it was followed as far as it was safe"
+    assert commander.clearance > 0.0, "the arm itself keeps it as well"
+    assert commander.commanded < 0.025, "it was followed as far as it was safe"
     told = [report for report in commander.reports if report.level == DiagnosticStatus.WARN]
     assert any("the vase" in report.message for report in told)
     assert all(report.level != DiagnosticStatus.ERROR for report in commander.reports)

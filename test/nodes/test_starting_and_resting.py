@@ -5,21 +5,27 @@ from __future__ import annotations
 import os
 import random
 import re
+import select
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
 
 from llm_planner.cli.network import own_network
 from llm_planner.errors import SimulationError
 from llm_planner.nodes.client import SystemClient, SystemUnreachableError
+from llm_planner.nodes.company import claim_name
 from llm_planner.nodes.node_table import NODES
+from llm_planner.nodes.readiness import Readiness
+from llm_planner.nodes.start_failure import CANNOT_START
 from llm_planner.simulation.gl import open_gl_context
 
+LONG = 60.0  # [wall s] of what takes a moment, on a machine that may be busy
 MAIN = [sys.executable, "-m", "llm_planner.cli.main"]
 SCRIPT = """
 put the red block in the green bowl: |
@@ -58,32 +64,74 @@ def script(tmp_path: Path) -> str:
         ("plan_executor", "viewpoint:=above", "'above' is no viewpoint"),
         ("plan_executor", "privileges:=/none/policy.yaml", "/none/policy.yaml cannot be read"),
         ("plan_executor", f"privileges:={__file__}", "test_starting_and_resting.py"),
-        ("plan_executor", "journal:=/proc/none/journal", "the journal /proc/none/journal cannot be written"),
     ],
 )
 def test_a_node_with_a_wrong_parameter_ends_and_says_which(node, parameter, words, environment):
     command = [sys.executable, "-m", f"llm_planner.nodes.{node}_node", "--ros-args", "-p", parameter]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1
+    assert done.returncode == CANNOT_START
     assert words in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
 
 
+BROKEN = {
+    "no_mapping.yaml": ("a: [1\n", "Sequences can only be values"),
+    "no_parameters.yaml": ("simulator:\n  world: tabletop\n", "Cannot have a value before ros__parameters"),
+    "mixed.yaml": ("/**:\n  ros__parameters: {rate: [1, a]}\n", "Sequence should be of same type"),
+    "absent.yaml": (None, "Error opening YAML file"),
+}
+
+
+@pytest.fixture(params=BROKEN)
+def broken(request, tmp_path: Path) -> tuple[Path, str]:
+    """A parameters file that cannot be used, and what is said of it."""
+    path, (text, told) = tmp_path / request.param, BROKEN[request.param]
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    return path, told
+
+
+def test_a_node_whose_parameters_file_is_broken_ends_with_one_paragraph(broken, environment):
+    path, told = broken
+    command = [sys.executable, "-m", "llm_planner.nodes.camera_node", "--ros-args", "--params-file", str(path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == CANNOT_START
+    assert "camera cannot start: Couldn't parse params file" in done.stderr
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["up", "demo"])
+def test_a_parameters_file_that_is_broken_is_told_before_anything_starts(command, broken, environment):
+    path, told = broken
+    words = [*MAIN, command, "--params-file", str(path)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert str(path) in done.stderr
+    assert told in done.stderr or not path.exists()
+
+
 def test_off_is_a_word_though_ros_reads_it_as_a_truth_value(environment):
     command = [sys.executable, "-m", "llm_planner.nodes.language_planner_node", "--ros-args", "-p", "rehearsal:=off"]
-    command += ["-p", "journal:=/proc/none/journal"]
+    command += ["-p", "privileges:=/none/policy.yaml"]  # looked at together with it
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert "the journal /proc/none/journal cannot be written" in done.stdout + done.stderr
+    assert "/none/policy.yaml cannot be read" in done.stdout + done.stderr
+
+
+AFTER = {
+    Transition.TRANSITION_CONFIGURE: State.PRIMARY_STATE_INACTIVE,
+    Transition.TRANSITION_ACTIVATE: State.PRIMARY_STATE_ACTIVE,
+    Transition.TRANSITION_DEACTIVATE: State.PRIMARY_STATE_INACTIVE,
+    Transition.TRANSITION_CLEANUP: State.PRIMARY_STATE_UNCONFIGURED,
+}
 
 
 def change(system, node: str, transition: int) -> bool:
-    client = system.client.node.create_client(ChangeState, f"{node}/change_state")
-    system.wait(client.service_is_ready)
-    request = ChangeState.Request()
-    request.transition.id = transition
-    future = client.call_async(request)
-    system.wait(future.done)
-    return future.result().success
+    """Whether the transition led where it should; one that is repeated, as its answer was lost, is refused."""
+    system.call(ChangeState, f"{node}/change_state", ChangeState.Request(transition=Transition(id=transition)))
+    answer = system.call(GetState, f"{node}/get_state", GetState.Request())
+    return answer.current_state.id == AFTER[transition]
 
 
 def test_a_deactivated_planner_takes_no_commands_until_it_is_activated_again(fresh):
@@ -139,16 +187,145 @@ def test_up_runs_a_second_robot_in_a_namespace_until_interrupted(environment, sc
     finally:
         client.close()
         up.send_signal(ending)
-        output, _ = up.communicate(timeout=30)
+        output, _ = up.communicate(timeout=LONG)
     assert up.returncode == 0
     assert output.startswith("started: simulator, mpc_controller")
     assert (tmp_path / "llm_planner" / "journal.sqlite").is_file()
 
 
+def up(environment, script, home: Path, *options: str) -> subprocess.Popen[str]:
+    """`llm-planner up`, with its files in `home`."""
+    command = [*MAIN, "up", "--model", "scripted", "--model-script", script, *options]
+    variables = {**environment, "ROS_HOME": str(home)}
+    return subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def has_started(running: subprocess.Popen[str]) -> bool:
+    """Whether it says so; what is printed before, as by DDS, is passed over."""
+    return any(line.startswith("started: simulator") for line in running.stdout)
+
+
+def children(parent: int) -> list[int]:
+    """Process file descriptors of all children."""
+    found = [int(pid) for task in Path(f"/proc/{parent}/task").iterdir() for pid in _words(task / "children")]
+    return [os.pidfd_open(pid) for pid in found]
+
+
+def _words(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").split()
+
+
+def still_alive(processes: list[int], within: float) -> int:
+    """How many of the processes have not ended in time [s]; closes their file descriptors."""
+    deadline, alive = time.monotonic() + within, 0
+    for process in processes:
+        poll = select.poll()
+        poll.register(process, select.POLLIN)
+        alive += not poll.poll(max(0.0, 1000.0 * (deadline - time.monotonic())))
+        os.close(process)
+    return alive
+
+
+def test_when_up_is_killed_under_a_motion_the_arm_comes_to_rest(environment, script, tmp_path):
+    """The simulator, which nobody kills, stands for a real robot."""
+    command = [sys.executable, "-m", "llm_planner.nodes.simulator_node", "--ros-args", "-p"]
+    with (
+        subprocess.Popen([*command, "objects:=red block, green bowl"], env=environment) as simulator,
+        up(environment, script, tmp_path, "--no-simulator") as running,
+    ):
+        client, speeds = SystemClient("", int(environment["ROS_DOMAIN_ID"])), [(0.0, 0.0)]  # robot's time, rad/s
+        client.watch_joints(lambda time, qpos, qvel, width: speeds.append((time, max(map(abs, qvel)))))
+        readiness = Readiness(client.node, [entry.name for entry in NODES if entry.name != "camera"])
+        try:
+            client.wait_until(lambda: not readiness.missing, 120.0)
+            submission = client.submit("put the red block in the green bowl")
+            client.wait_until(lambda: speeds[-1][1] > 0.3 or submission.is_done, 60.0)
+            assert not submission.is_done, submission.result
+            nodes = children(running.pid)
+            running.kill()
+            assert still_alive(nodes, within=LONG) == 0
+            killed = speeds[-1][0]
+            client.wait_until(lambda: speeds[-1][0] > killed + 8.0, 60.0)
+        finally:
+            client.close()
+            simulator.kill()
+            running.kill()
+    assert max(speed for time, speed in speeds if time > killed + 5.0) < 0.01
+
+
+@pytest.mark.parametrize("works", [False, True])
+def test_when_up_is_killed_every_node_ends_and_another_up_starts(works, environment, script, tmp_path):
+    """As soon as they were started, and when they work."""
+    with up(environment, script, tmp_path) as running:
+        assert has_started(running)
+        if works:
+            client = SystemClient("", int(environment["ROS_DOMAIN_ID"]))
+            client.wait_for_system(60.0)
+            client.close()
+        nodes = children(running.pid)
+        running.kill()
+        assert len(nodes) == len(NODES)
+        assert still_alive(nodes, within=LONG) == 0
+    with up(environment, script, tmp_path) as another:
+        assert has_started(another)
+        another.kill()
+
+
+def test_of_two_ups_at_the_same_moment_one_runs_and_the_other_ends_at_once(environment, script, tmp_path):
+    both = [up(environment, script, tmp_path) for _ in range(2)]
+    watched = {os.pidfd_open(one.pid): one for one in both}
+    poll = select.poll()
+    for process in watched:
+        poll.register(process, select.POLLIN)
+    refused = watched[poll.poll(1000 * LONG)[0][0]]
+    (other,) = (one for one in both if one is not refused)
+    try:
+        output = refused.communicate(timeout=LONG)[0]
+        assert refused.returncode == 1
+        assert output.startswith(f"llm-planner: a system runs here already (process {other.pid}, in the ROS domain ")
+        assert has_started(other)
+    finally:
+        other.send_signal(signal.SIGINT)
+        other.communicate(timeout=LONG)
+        for process in watched:
+            os.close(process)
+    assert other.returncode == 0
+
+
+def test_a_node_is_refused_where_one_of_its_name_runs(environment):
+    command = [sys.executable, "-m", "llm_planner.nodes.camera_node"]
+    with claim_name("camera", "/", int(environment["ROS_DOMAIN_ID"])):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == CANNOT_START
+    assert f"a node camera runs here already (process {os.getpid()}, " in done.stderr
+
+
+def test_a_node_that_can_never_start_ends_up_with_its_own_reason(environment, script, tmp_path):
+    parameters = tmp_path / "wrong.yaml"
+    parameters.write_text("/**/mpc_controller:\n  ros__parameters: {envelope: /none.yaml}\n", encoding="utf-8")
+    with up(environment, script, tmp_path, "--params-file", str(parameters)) as running:
+        output = running.communicate(timeout=120)[0]
+    assert running.returncode == 1
+    assert "Traceback" not in output
+    last = output.strip().splitlines()[-1]
+    assert "the node mpc_controller could not start 3 times in a row" in last
+    assert "It said: /none.yaml cannot be read" in last
+
+
+def test_when_a_demo_is_killed_every_node_ends(environment, script, tmp_path):
+    command = [*MAIN, "demo", "wave", "--model", "scripted", "--model-script", script, "--out", str(tmp_path / "run")]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as running:
+        running.stdout.readline()  # the nodes are being started
+        nodes = children(running.pid)
+        running.kill()
+        assert nodes
+        assert still_alive(nodes, within=LONG) == 0
+
+
 def demo(environment, script, out, *words: str) -> subprocess.CompletedProcess[str]:
     command = [*MAIN, "demo", *words, "--model", "scripted", "--model-script", script, "--out", str(out)]
     return subprocess.run(
-        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
+        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=400, check=False
     )
 
 
@@ -179,4 +356,6 @@ def test_a_demo_whose_node_dies_names_it_and_its_log(environment, script, tmp_pa
     parameters.write_text("/**/mpc_controller:\n  ros__parameters: {rate: 1.0}\n", encoding="utf-8")
     done = demo(environment, script, tmp_path / "run", "wave", "--params-file", str(parameters), "--no-film")
     assert done.returncode == 1
-    assert "the node mpc_controller ended (exit status 1); its last words are in" in done.stderr
+    assert "the demo ends, because the node mpc_controller ended (exit status 78): a parameter is wrong" in done.stderr
+    assert "rate" in done.stderr
+    assert f"What the nodes printed is in {tmp_path / 'run' / 'nodes.log'}" in done.stderr

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import QuestionError
+from llm_planner.language.model import ProgramReply
+from llm_planner.language.scripted import ScriptedLanguageModel
 from llm_planner.plan.action_tree import merged
+from llm_planner.plan.failure_replanning import FailureReplanner
 from llm_planner.plan.in_process import Workcell, run_command
 from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import plan_program
@@ -177,12 +180,13 @@ class Blocked:
         raise SkillError(SkillErrorCode.NO_FREE_SPACE, "there is no room")
 
 
-def test_where_a_step_fails_for_good_another_branch_is_taken(world):
+def failing(world, alternative):
+    """Laying the block down fails for good; `alternative` leads the first plan, and one into the bowl, elsewhere."""
+
     def make(scene):
         first, bowl = planner('pick("red block")\nplace_at("middle")')(scene), planner(INTO_THE_BOWL)(scene)
-        skills = LIBRARY.for_scene(scene).signatures
-        tree = merged(promised_steps(one.plan.steps, skills, scene, BEHIND) for one in (first, bowl))
-        return replace(first, plan=replace(first.plan, goals=bowl.plan.goals), tree=tree)
+        first = replace(first, plan=replace(first.plan, goals=bowl.plan.goals))
+        return alternative(first, bowl, scene)
 
     library = SkillLibrary({**LIBRARY.skills, "place_at": Blocked(LIBRARY.find("place_at"))})
     report = run_command("do it", Workcell(world, library), make)
@@ -192,3 +196,24 @@ def test_where_a_step_fails_for_good_another_branch_is_taken(world):
         ("place_at", "failed"),
         ("place_in", "done"),
     ]
+
+
+def test_where_a_step_fails_for_good_another_branch_is_taken(world):
+    def branch(first, bowl, scene):
+        skills = LIBRARY.for_scene(scene).signatures
+        tree = merged(promised_steps(one.plan.steps, skills, scene, BEHIND) for one in (first, bowl))
+        return replace(first, tree=tree)
+
+    failing(world, branch)
+
+
+def test_where_a_step_fails_for_good_a_large_model_writes_the_rest(world):
+    model = ScriptedLanguageModel({"put it away": [ProgramReply('place_in("green bowl")')]}, is_large=True)
+    replanner = FailureReplanner(model, "put it away", (), BEHIND)
+    failing(world, lambda first, bowl, scene: replace(first, replanner=replanner))
+    assert model.requests[0].failure.reason == "there is no room"
+
+
+def test_what_a_program_tells_is_its_result(world):
+    report = run_command("do it", Workcell(world, LIBRARY), planner('tell("I see", objects("bowl"))'))
+    assert (report.outcome, report.message) == (Outcome.DONE, "I see green bowl.")

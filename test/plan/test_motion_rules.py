@@ -8,6 +8,7 @@ from llm_planner.plan.events import SceneObserved, StopRequested
 from llm_planner.plan.execution import advance
 from llm_planner.plan.execution_state import start_execution
 from llm_planner.plan.imminent import imminent, turns_of
+from llm_planner.plan.motion_binding import bindings
 from llm_planner.plan.motion_rules import RENEWED_AFTER, VALID_FOR, MotionRules
 from llm_planner.plan.planning import plan_program
 from llm_planner.temporal.constraint import Constraint
@@ -104,3 +105,14 @@ def test_shortly_before_a_grasp_its_limit_is_in_force(begun, seen):
 
 def test_without_rules_nothing_is_foreseen(begun):
     assert turns_of(begun('pick("red block")')) == ()
+
+
+def test_zones_that_are_too_many_for_one_patch_go_into_several(begun, seen):
+    state = begun('pick("red block")', "G !near(robot, blue bowl)")
+    (binding,) = bindings(state.watch, seen)
+    rules, binding = MotionRules(), replace(binding, zones=binding.zones * 40)
+    patches = tuple(rules._patches("rule 1", binding, 0.0))
+    assert [(patch.source, len(patch.zones)) for patch in patches] == [
+        ("rule 1: so be it", 32),
+        ("rule 1, 2: so be it", 8),
+    ]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from llm_planner.language.model import Usage
 from llm_planner.plan.plan import Goal, Outcome, Plan, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
 from llm_planner.plan.rehearsal import Advice, Finding, Rehearsal
 from llm_planner.plan.report import Report, scene_json
@@ -113,6 +114,7 @@ def test_a_report_without_a_plan_has_every_key():
         "scene_after": None,
         "duration": 0.0,
         "confidence": None,
+        "usage": None,
     }
 
 
@@ -140,6 +142,11 @@ def test_a_report_is_plain_json(scene):
         "state": 0.0,
     }
     assert (values["duration"], values["confidence"]) == (1.235, 0.9877)
+
+
+def test_what_a_model_has_cost_is_told():
+    values = Report("go", Outcome.DONE, "ok", usage=Usage(30, 4, 2, 1.23456)).to_json()
+    assert values["usage"] == {"requests": 2, "prompt_tokens": 30, "completion_tokens": 4, "seconds": 1.235}
 
 
 def test_a_scene_tells_where_the_robot_is():

@@ -277,3 +277,26 @@ UNCHECKED = {
 def test_what_the_checker_would_have_found_stops_the_interpreter_too(skills, scene, text):
     with pytest.raises(ProgramError, match=UNCHECKED[text]):
         unchecked(text, skills).advance(scene)
+
+
+def test_a_program_answers_a_question_and_moves_nothing(check, scene):
+    program = 'blocks = objects("block")\ntell("There are", len(blocks), "blocks:", blocks, is_clear(blocks[0]))'
+    interpreter = Interpreter(check(program))
+
+    assert isinstance(interpreter.advance(scene), Finished)
+    assert interpreter.told == ("There are 3 blocks: red block, green block, blue block yes.",)
+    assert interpreter.fork().told == interpreter.told
+
+
+def test_what_is_told_is_plain_and_bounded(check, scene):
+    interpreter = Interpreter(check('tell("red ", "a" * 900)\ntell(position("red block"), 0.12345, None)'))
+    interpreter.advance(scene)
+
+    assert interpreter.told[0].startswith("red aaa")
+    assert len(interpreter.told[0]) == 299
+    assert interpreter.told[1] == "(0.55, 0.25) 0.123 nothing."
+
+
+def test_no_program_says_too_much(check, scene):
+    with pytest.raises(ProgramError, match="says more than 20 things"):
+        Interpreter(check('for n in range(30):\n    tell("again")')).advance(scene)

@@ -51,9 +51,9 @@ def test_how_often_a_refused_answer_goes_back_can_be_set(skills, scene):
         write_program("go", scene, skills, scripted("import os", GOOD), asking=Asking(repair_rounds=0))
 
 
-def test_servers_have_two_repair_rounds(skills, scene):
+def test_large_models_have_two_repair_rounds(skills, scene):
     model = scripted("import os", "import sys", GOOD)
-    model.name = "openai"
+    model.is_large = True
     assert len(write_program("go", scene, skills, model).refused) == 2
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -40,6 +42,11 @@ def shortened(plan: JointTrajectory, begins: float) -> JointTrajectory:
     states = [sample(plan, time) for time in times]
     qpos, qvel, qacc = (np.array([getattr(one, name) for one in states]) for name in ("qpos", "qvel", "qacc"))
     return JointTrajectory(begins, 1e-3, qpos, qvel, qacc[:-1], 0.04)
+
+
+def shortened_at(begins: float) -> JointTrajectory:
+    """The rest of a plan that began at 1 s."""
+    return replace(shortened(moving(), begins - 1.0), start_time=begins)
 
 
 def test_a_trajectory_is_in_force_from_its_own_start_on():
@@ -103,12 +110,40 @@ def test_commands_that_continue_one_another_are_followed_wherever_they_begin():
         assert limiter.qpos == pytest.approx(expected.qpos, abs=2e-4)
 
 
-def test_how_far_a_command_begins_from_the_joints_is_told():
-    limiter = RateLimiter(PANDA_LIMITS, HOME)
-    assert limiter.distance(resting(0.0, offset=0.4), 0.0, HOME) == pytest.approx(0.4)
-    assert limiter.distance(resting(0.0, offset=0.4), 0.0, HOME + 0.5) == pytest.approx(0.1), (
-        "something holds them there"
-    )
+def test_a_late_command_that_leads_on_is_taken():
+    queue = CommandQueue(moving())
+    assert queue.refusal(shortened(moving(), 0.3), 0.35, HOME) == ""
+
+
+def test_a_late_command_that_would_make_the_joints_leap_is_refused_and_the_motion_under_way_goes_on():
+    queue, limiter = CommandQueue(moving()), RateLimiter(PANDA_LIMITS, HOME)
+    braking = brake(sample(moving(), 0.4), LIMITS, 0.4, 0.0125, 0.04)
+    for k in range(100):
+        limiter.advance(queue.at, 0.01 * k, 0.01)
+    assert queue.refusal(braking, 0.39, HOME) == "", "in time"
+    why = queue.refusal(braking, 0.5, sample(moving(), 0.5).qpos)
+    assert "it came 100 ms too late and is 0.0" in why
+    assert "goes on to its rest" in why
+    assert limiter.qpos == pytest.approx(moving().qpos[-1], abs=1e-9)
+
+
+def test_a_command_that_begins_elsewhere_is_refused_unless_the_joints_are_there():
+    queue = CommandQueue(resting(0.0))
+    assert "it came in time and is 0.100 rad off" in queue.refusal(resting(1.0, offset=0.1), 0.9, HOME)
+    assert queue.refusal(resting(1.0, offset=0.1), 0.9, HOME + 0.11) == "", "something holds them there"
+
+
+def test_a_command_is_compared_with_what_will_be_in_force_when_it_begins():
+    queue = CommandQueue(resting(0.0))
+    queue.add(moving(1.0), 0.9)
+    assert queue.refusal(shortened_at(1.4), 0.95, HOME) == ""
+    assert "rad off" in queue.refusal(resting(1.4), 0.95, HOME)
+
+
+def test_commands_of_another_time_are_refused_with_how_far_off_it_is():
+    queue = CommandQueue(resting(0.0))
+    assert "of an earlier run: it began 1.50 s ago" in queue.refusal(resting(-0.5), 1.0, HOME)
+    assert "it begins 4.00 s from now; at most 1.0 s are waited" in queue.refusal(resting(5.0), 1.0, HOME)
 
 
 @settings(max_examples=30)

@@ -62,7 +62,7 @@ def test_the_library_holds_exactly_the_documented_skills() -> None:
 def test_every_shipped_skill_describes_itself_and_its_parameters() -> None:
     for skill in load_skills():
         assert skill.manifest.description.endswith(".")
-        assert set(skill.manifest.parameter_descriptions) == {p.name for p in skill.manifest.parameters}
+        assert all(parameter.description for parameter in skill.manifest.parameters)
         assert 0 < skill.manifest.timeout <= (90 if skill.manifest.robot == "arm" else 900)
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from llm_planner.control.reference import MotionReference
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.base import Base, BaseSettings
 from llm_planner.skills.contract import SkillErrorCode
@@ -271,3 +272,15 @@ def test_fingers_that_do_not_open_are_told(world, do):
     result = Episode(LimpFingers(world)).run(LIBRARY.find("drop_off"), {})
     assert result.code is SkillErrorCode.NO_FREE_SPACE
     assert f"there was no space to put the {name} down" in result.message
+
+
+@pytest.mark.parametrize("limit", [0.0, 1e-12])
+def test_at_a_speed_of_nothing_the_base_stands_and_the_skill_waits(world, limit):
+    scene = world.scene()
+    elsewhere = next(name for name in scene.building.names if name != scene.robot_room)
+    run = LIBRARY.for_scene(scene).find("go_to").start({"destination": elsewhere}, world.observation())
+    for step in range(600):
+        seen = world.observation()
+        outcome = run.step(replace(seen, time=seen.time + 0.1 * step, speed_limit=limit))
+        assert isinstance(outcome, MotionReference), outcome
+        assert math.dist(outcome.poses[-1].position, seen.T_base_gripper.position) < 0.3

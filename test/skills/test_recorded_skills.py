@@ -171,9 +171,9 @@ def test_the_example_presses_a_button_that_it_was_not_written_down_on() -> None:
 
 
 def test_what_failed_is_not_written_down() -> None:
-    hasty = ScriptedSkill("go_home", go_home, 0.15, lambda seen: Arm(seen, ArmSettings()))
+    hasty = ScriptedSkill("go_home", go_home, 0.15, lambda seen, began: Arm(seen, ArmSettings()))
     episode = Episode(World(3, named([("red", "block")])))
-    episode.run(ScriptedSkill("astray", _astray, 5.0, lambda seen: Arm(seen, ArmSettings())), {})
+    episode.run(ScriptedSkill("astray", _astray, 5.0, lambda seen, began: Arm(seen, ArmSettings())), {})
     with pytest.raises(
         InputError, match=r"go_home failed, so it cannot be recorded: go_home was not done after 0\.15 s"
     ):

@@ -282,6 +282,23 @@ def test_a_push_that_has_no_room_is_told(
     assert result == SkillResult(SkillErrorCode.NO_FREE_SPACE, message)
 
 
+def test_nothing_is_pushed_off_the_table(library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any) -> None:
+    hand = ghost(scene_of(thing("red block", 0.5, 0.35)))
+    result = run(library, hand, "push", object="red block", direction="left", distance=0.22)
+    assert result.code is SkillErrorCode.UNREACHABLE
+    assert "the red block would fall off the table" in result.message
+    assert hand.phases == []
+
+
+def test_nothing_is_put_down_beyond_the_edge_of_the_table(
+    library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
+) -> None:
+    hand = ghost(scene_of(thing("red block", 0.4, 0.3, z=0.2), held="red block"))
+    result = run(library, hand, "place_at", place=(0.4, 0.6, 0.0))
+    assert result.code is SkillErrorCode.UNREACHABLE
+    assert "the table ends before the place at (0.40, 0.60)" in result.message
+
+
 def test_a_push_out_of_reach_is_told(library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any) -> None:
     hand = ghost(scene_of(thing("red block", 0.32, 0.0)))
     result = run(library, hand, "push", object="red block", direction="top", distance=0.1)
@@ -377,3 +394,17 @@ def test_a_hand_that_is_made_to_go_slower_has_as_much_longer(
     assert isinstance(skill.step(replace(hand.observation(), speed_limit=0.1)), MotionReference)
     hand.time = 76.0
     assert skill.step(hand.observation()).code is SkillErrorCode.TIMEOUT
+
+
+@pytest.mark.parametrize("limit", [0.0, 1e-12])
+def test_at_a_speed_of_nothing_the_hand_stands_and_the_skill_waits(
+    library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any, limit: float
+) -> None:
+    hand = ghost(scene_of(thing("red block", 0.5, 0.0)))
+    skill = library.find("pick").start({"object": "red block"}, hand.observation())
+    for _ in range(600):  # a minute, in which the hand does not move
+        outcome = skill.step(replace(hand.observation(), speed_limit=limit))
+        hand.time += 0.1
+        assert isinstance(outcome, MotionReference)
+        assert len(outcome.poses) <= 21
+        assert math.dist(outcome.poses[-1].position, hand.pose.position) < 0.06

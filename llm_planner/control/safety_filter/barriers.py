@@ -85,7 +85,7 @@ class Barrier:
     """How a clearance must not change in one tick; see `safety_filter`."""
 
     gamma: float  # of its value, how much one tick may use up
-    margin: float  # [m] kept beyond it
+    margin: float  # [m] beyond it at which the robot comes to glide along a zone
 
 
 def zone_room(ahead: Ahead, barrier: Barrier) -> Array:
@@ -94,7 +94,7 @@ def zone_room(ahead: Ahead, barrier: Barrier) -> Array:
         return np.zeros((0, 2, ahead.placed.points.shape[2]))
     values = ahead.clearances.values
     value = np.minimum(values[:, ahead.rest + 1], values[:, 0])  # where braking at once ends, and now
-    kept = np.maximum((1.0 - barrier.gamma) * value, np.minimum(value, barrier.margin))
+    kept = (1.0 - barrier.gamma) * value + barrier.gamma * barrier.margin
     allowed = np.where(value >= 0.0, kept, np.minimum(values[:, 0], 0.0))
     room: Array = values[:, [ahead.rest, ahead.half]] - allowed[:, None]
     return room

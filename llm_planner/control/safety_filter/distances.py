@@ -51,6 +51,12 @@ class ZoneSet:
         part._kept = self._kept[zone][:, :, point]
         return part
 
+    def widened(self, margin: float) -> ZoneSet:
+        """The same zones, each asking for `margin` [m] more."""
+        wider = copy(self)
+        wider._kept = self._kept + margin
+        return wider
+
     def clearances(self, points: Array) -> Clearances:
         """How far points (3, n, S) [m] keep from the zones beyond their radii and the zones' clearances."""
         local = self._to_local @ points.reshape(3, -1) - self._offsets  # (Z, 3, n S)

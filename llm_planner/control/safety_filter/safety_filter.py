@@ -3,15 +3,17 @@
 The barrier of a zone is h(q, v), the clearance along the way on which the joints, braking with what they have, come to
 rest: at the end of that way and half of the time before. One tick asks, of every zone and sphere that can matter,
 
-    h(q', v') >= (1 - GAMMA) h(q, v)
+    h(q', v') - m >= (1 - GAMMA) (h(q, v) - m)
 
-with (q', v') after one hold of the acceleration, linearised about the wanted one: a discrete-time control barrier
-function (Ames et al., arXiv:1903.11199) on a backup trajectory (Chen et al., arXiv:2104.11332). The rows are linear in
-the acceleration, and a small quadratic program finds the least change. Every answer is proved: hold and braking
-together, between samples too (`proof`, as predictive safety filters do, arXiv:1812.05506). What cannot be proved is not
-passed on: the robot brakes instead. So for commands as they are followed, every clearance kept at one tick is kept at
-the next as long as the zones stay as they are; where a zone appears too near to stop, or a clearance grows, the filter
-brakes at once, goes no deeper, and says that it is `infeasible`.
+with (q', v') after one hold of the acceleration and m a small margin: a discrete-time control barrier function (Ames et
+al., arXiv:1903.11199) on a backup trajectory (Chen et al., arXiv:2104.11332). The rows are linearised about the wanted
+acceleration, then about each answer that lacks something, and a small quadratic program finds the least change
+(sequential quadratic programming). So a robot that is pushed against a zone glides along it instead of bouncing off.
+Every answer is proved: hold and braking together, between samples too (`proof`, as predictive safety filters do,
+arXiv:1812.05506). What cannot be proved is not passed on: the robot brakes instead. So for commands as they are
+followed, every clearance kept at one tick is kept at the next as long as the zones stay as they are; where a zone
+appears too near to stop, or a clearance grows, the filter brakes at once, goes no deeper, and says that it is
+`infeasible`.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ NOTHING, FIRST = np.zeros((3, 0)), np.zeros(3, dtype=np.intp)
 UNTOUCHED = 1e-6  # of the acceleration limits: a smaller change is none
 SLOW = 0.9  # of a speed limit: below, it needs no rows
 COARSE, FINE = 2, 12  # pieces of a braking: enough to be proved far from zones, and near them
-EXTRA = (0.0, 0.001, 0.003)  # [m] that barriers ask beyond what they should, where linear rows were not enough
+EXTRA = (0.0, 0.0, 0.001, 0.003)  # [m] that barriers ask beyond what they should, in each linearisation of an answer
+NEAR_ENOUGH = 0.0001  # [m] that an answer may lack of its barriers
+MARGIN_STEP = 0.0005  # [m] in which the margin grows
 SKIN = 0.05  # [rad, m] that each joint may move before it is looked anew which zones are near
 
 
@@ -97,7 +101,8 @@ class SafetyFilter:
         self._proved_limits = LimitShare(velocity=1.0, acceleration=1.0, position_margin=0.0).tracking(robot)
         self._body = body
         self._program = FilterProgram(self.limits.nq)
-        self._all = surroundings(body, ())
+        self._promised = self._all = surroundings(body, ())  # `_all` with the margin
+        self._margin_steps = 0
         self._seen: _Seen | None = None
 
     def filter(
@@ -123,22 +128,38 @@ class SafetyFilter:
         jacobian, present = self._speed(ahead, speed)
         if present <= SLOW * speed and ahead.clearance() >= CLEAR:
             return within
-        room, margin = zone_room(ahead, self._barrier(ahead)), self.settings.speed_margin
-        is_kept = present <= margin * speed and room.min(initial=0.0) >= 0.0
+        barrier, margin = self._barrier(ahead), self.settings.speed_margin
+        is_kept = present <= margin * speed and zone_room(ahead, barrier).min(initial=0.0) >= 0.0
         if is_kept and self._ahead(start, within.qacc, around).proof().safe:
             return within
-        rows = [zone_rows(ahead, room, around.body.reach, limits, braking)]
+        speeds = []
         if present > SLOW * speed:
-            rows.append(speed_rows(jacobian, ahead.velocity, speed, margin, dt * limits.acceleration))
-        return self._changed(start, within, bounds, around, rows)
+            speeds.append(speed_rows(jacobian, ahead.velocity, speed, margin, dt * limits.acceleration))
+        return self._changed(ahead, within, bounds, around, barrier, speeds)
 
-    def prove(self, motion: JointTrajectory, now: float, constraints: MotionConstraints) -> Proof:
-        """Whether all of `motion` from `now` [s] on is safe, to its end at rest."""
+    def prove(
+        self, motion: JointTrajectory, now: float, constraints: MotionConstraints, promised: bool = False
+    ) -> Proof:  # fmt: skip
+        """Whether all of `motion` from `now` [s] on is safe, to its end at rest; `promised`: without the margin."""
         proof = joints_proof(motion, self._proved_limits.slower(constraints.joint_share))
         speed = min(constraints.speed, self.settings.top_speed)
         if not proof.safe or not (constraints.zones or np.isfinite(speed)):
             return proof
-        return motion_proof(motion, now, self._among(constraints), speed)
+        around = self._among(constraints)
+        return motion_proof(motion, now, self._promised if promised else around, speed)
+
+    def keep_off(self, margin: float) -> bool:
+        """Keep `margin` [m] more than every clearance from now on; whether that is more than so far."""
+        steps, before = int(np.ceil(margin / MARGIN_STEP - 1e-9)), self._margin_steps
+        if steps > before or steps < before - 1:
+            self._margin_steps, self._seen = steps, None
+            self._all = replace(self._promised, zones=self._promised.zones.widened(self.margin))
+        return steps > before
+
+    @property
+    def margin(self) -> float:
+        """Kept beyond every clearance [m]."""
+        return self._margin_steps * MARGIN_STEP
 
     def check(self, qpos: Array, qvel: Array) -> None:
         """Raises InputError for a state that the filter cannot start from."""
@@ -151,9 +172,16 @@ class SafetyFilter:
         jacobian = self._body.place(qpos[None]).slopes(FIRST, FIRST, np.eye(3))
         return float(np.linalg.norm(jacobian @ qvel))
 
+    def apart(self, qpos: Array, others: Array) -> Array:
+        """How far points of the body at `qpos` (nq,) are at most from those at `others` (n, nq): (n,) [m]."""
+        points = self._body.place(np.concatenate([qpos[None], others])).points
+        away = points[:, 1:] - points[:, :1]
+        return np.asarray(np.sqrt((away * away).sum(axis=0)).max(axis=1))
+
     def _among(self, constraints: MotionConstraints) -> Surroundings:
         if constraints.zones != self._all.zones.zones:
-            self._all, self._seen = surroundings(self._body, constraints.zones), None
+            self._promised = surroundings(self._body, constraints.zones)
+            self._all, self._seen = replace(self._promised, zones=self._promised.zones.widened(self.margin)), None
         return self._all
 
     def _near(self, start: Move, constraints: MotionConstraints) -> Surroundings:
@@ -192,24 +220,34 @@ class SafetyFilter:
         return jacobian, float(np.linalg.norm(jacobian @ ahead.velocity))
 
     def _changed(
-        self, start: Move, cut: Filtered, bounds: tuple[Array, Array], around: Surroundings, ranks: list[Rows]
-    ) -> Filtered:
-        """The answer nearest to `cut` that is proved, if need be a little farther away from the zones; else braking."""
-        scale, why = self.limits.acceleration, cut.binding
+        self, ahead: Ahead, cut: Filtered, bounds: tuple[Array, Array], around: Surroundings, barrier: Barrier,
+        speeds: list[Rows],
+    ) -> Filtered:  # fmt: skip
+        """The proved answer nearest to `cut`, linearised anew about each that lacks something; else braking."""
+        scale, start, change = self.limits.acceleration, ahead.start, np.zeros(self.limits.nq)
         lower, upper = (bounds[0] - cut.qacc) / scale, (bounds[1] - cut.qacc) / scale
-        for extra in EXTRA if len(around.zones) else EXTRA[:1]:
-            rows = [replace(ranks[0], needs=ranks[0].needs + extra), *ranks[1:]]
-            solved = self._program.solve(lower, upper, rows)
+        proved, why = None, cut.binding
+        for extra in EXTRA:
+            room = zone_room(ahead, barrier)
+            zones = zone_rows(ahead, room, around.body.reach, self.limits, self.stopping.acceleration)
+            needs = zones.needs + zones.slopes @ change
+            solved = self._program.solve(lower, upper, [replace(zones, needs=needs + extra), *speeds])
             if solved is None:
-                return self._brake(start, around, (*why, "no solution"))
+                why = (*why, "no solution")
+                break
             change, binding = solved
             why = tuple(dict.fromkeys((*cut.binding, *binding)))
-            qacc = cut.qacc + scale * change
-            proof = self._ahead(start, qacc, around).proof()
+            ahead = self._ahead(start, cut.qacc + scale * change, around)
+            proof = ahead.proof()
             if proof.safe:
-                slack = float((ranks[0].needs - ranks[0].slopes @ change).max(initial=0.0))
-                return Filtered(qacc, cut.changed or bool(np.abs(change).max() > UNTOUCHED), why, slack=slack)
-        return self._brake(start, around, tuple(dict.fromkeys((*why, proof.why))))
+                slack = float((needs - zones.slopes @ change).max(initial=0.0))
+                is_changed = cut.changed or bool(np.abs(change).max() > UNTOUCHED)
+                proved = Filtered(cut.qacc + scale * change, is_changed, why, slack=slack)
+                if zone_room(ahead, barrier).min(initial=0.0) >= -NEAR_ENOUGH - slack:
+                    break
+            else:
+                why = tuple(dict.fromkeys((*why, proof.why)))
+        return proved or self._brake(start, around, why)
 
     def _brake(self, start: Move, around: Surroundings, why: tuple[str, ...]) -> Filtered:
         brake = fallback.brake(StartState(start.qpos, start.qvel, start.qvel), self.stopping, 0.0, start.dt, 0.0)

@@ -11,6 +11,7 @@ from llm_planner.correction.memory.learning import Changes
 from llm_planner.correction.memory.lesson import Lesson
 from llm_planner.correction.memory.lesson_json import lesson_from_json, lesson_json
 from llm_planner.database import Format, open_database, refusals, transaction
+from llm_planner.errors import InputError
 
 _FORM = Format(
     "memory",
@@ -22,18 +23,21 @@ _FORM = Format(
 class LessonStore:
     """Keeps lessons in the file `path`, which is made with its folder when it is not there.
 
+    Lessons that cannot be read are left out; `unreadable` says which (id -> reason). They stay in the file.
+
     Raises InputError, naming the path, when it cannot be written, is no memory, or is a newer llm-planner's.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.unreadable: dict[int, str] = {}
         self._database = open_database(path, _FORM)
 
     def lessons(self) -> tuple[Lesson, ...]:
         """All lessons, by their ids."""
         with refusals(self.path, _FORM.what):
             rows = self._database.execute("SELECT id, lesson FROM lesson ORDER BY id").fetchall()
-        return tuple(replace(lesson_from_json(json.loads(text)), id=number) for number, text in rows)
+        return tuple(lesson for row in rows if (lesson := self._lesson(*row)) is not None)
 
     def change(self, decide: Callable[[tuple[Lesson, ...]], Changes]) -> Changes:
         """Ask `decide` what is to become of the lessons, and do that, all of it or nothing, before anybody else writes.
@@ -52,6 +56,14 @@ class LessonStore:
     def close(self) -> None:
         """Nothing can be read or changed afterwards."""
         self._database.close()
+
+    def _lesson(self, number: int, text: str) -> Lesson | None:
+        try:
+            return replace(lesson_from_json(json.loads(text)), id=number)
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError, InputError) as error:
+            told = f"{type(error).__name__}: {error}"
+            self.unreadable[number] = f"lesson {number} of {self.path} cannot be read and is left out ({told})"
+            return None
 
     def _keep(self, lesson: Lesson) -> Lesson:
         text = json.dumps(lesson_json(lesson), ensure_ascii=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +15,9 @@ from llm_planner.correction.speech.segments import transcript_of
 from llm_planner.correction.speech.vocabulary import Vocabulary
 from llm_planner.correction.speech.wave_file import wave_bytes
 from llm_planner.errors import InputError
-from llm_planner.language.plain_text import plain_text, shortened
+from llm_planner.language.plain_text import server_text
+from llm_planner.language.server.client import NO_KEY, open_client, redirect_of
+from llm_planner.redaction import redacted, secrets_of_url
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,16 @@ class TranscriptionServer:
 
     model: str
     base_url: str | None = None  # None is the OpenAI service itself
-    api_key: str = ""
+    api_key: str = field(default="", repr=False)
     timeout: float = 3.0
 
     def __str__(self) -> str:
-        return f"the transcription server {self.base_url or 'OpenAI'} (model {self.model})"
+        return f"the transcription server {redacted(self.base_url or 'OpenAI')} (model {self.model})"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no text may show: the key, and the credentials in the address."""
+        return (self.api_key, *secrets_of_url(self.base_url or ""))
 
 
 def transcription_server(environment: Mapping[str, str] | None = None) -> TranscriptionServer:
@@ -48,7 +55,7 @@ def transcription_server(environment: Mapping[str, str] | None = None) -> Transc
             "(such as http://localhost:8000/v1)"
         )
     if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc):
-        raise InputError(f"{url!r} is no address of a server; it reads like http://localhost:8000/v1")
+        raise InputError(f"{redacted(url)!r} is no address of a server; it reads like http://localhost:8000/v1")
     seconds = env.get("LLM_PLANNER_TRANSCRIPTION_TIMEOUT", "3")
     try:
         timeout = float(seconds)
@@ -56,7 +63,7 @@ def transcription_server(environment: Mapping[str, str] | None = None) -> Transc
         timeout = -1.0
     if not 0 < timeout < float("inf"):
         raise InputError(f"LLM_PLANNER_TRANSCRIPTION_TIMEOUT must be a number of seconds above 0, not {seconds!r}")
-    return TranscriptionServer(model, url, env.get("OPENAI_API_KEY") or "none", timeout)
+    return TranscriptionServer(model, url, env.get("OPENAI_API_KEY") or NO_KEY, timeout)
 
 
 class ServerRecogniser:
@@ -82,7 +89,7 @@ class ServerRecogniser:
 
         if self._client is None:
             s = self._server
-            self._client = openai.OpenAI(api_key=s.api_key, base_url=s.base_url, timeout=s.timeout, max_retries=0)
+            self._client = open_client(s.base_url, s.api_key, s.timeout)
         try:
             answer = self._client.audio.transcriptions.create(
                 model=self._server.model,
@@ -97,7 +104,10 @@ class ServerRecogniser:
         except openai.APIConnectionError as error:
             raise SpeechError(f"{self._server} cannot be reached; is it running?") from error
         except openai.APIStatusError as error:
-            what = shortened(plain_text(str(error.message)[:2000]), 200)
+            elsewhere = redirect_of(error.status_code, error.response.headers, self._server.secrets)
+            if elsewhere:
+                raise SpeechError(f"{self._server} {elsewhere} as LLM_PLANNER_TRANSCRIPTION_URL") from error
+            what = server_text(str(error.message), 200, self._server.secrets)
             raise SpeechError(f"{self._server} refused the request ({error.status_code}): {what}") from error
         except Exception as error:  # what a server sends can break the client in any way
             raise SpeechError(f"{self._server} gave an answer that cannot be used: {type(error).__name__}") from error

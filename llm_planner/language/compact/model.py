@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -63,6 +63,7 @@ class CompactModel:
 
     name = "compact"
     chooses = False
+    is_large = False
 
     def __init__(self, network: NumpyNetwork, reader: CommandReader, min_confidence: float = MIN_CONFIDENCE) -> None:
         self._network = network
@@ -73,7 +74,10 @@ class CompactModel:
         """The command's task and constraints, as `samples` readings."""
         if not request.propositions and write_by_phrases(request.command, request.scene):
             return ReadingReply((Read(task=request.command, log_probability=0.0, whole=True),) * request.samples)
-        return self._reader.read(request)
+        if not request.drawn:
+            return self._reader.read(request)
+        reply = self._reader.read(replace(request, samples=request.samples + 1))
+        return replace(reply, readings=reply.readings[1:])
 
     def choose(self, request: ChoiceRequest) -> ChoiceReply:
         """By vote of programs that are sampled for the command."""

@@ -68,8 +68,15 @@ class _Writer:
             "swap": self._swap,
             "when": self._when,
             "when_else": self._when,
+            "skill": self._skill,
+            "lines": lambda *lines: self._indented(*(str(line.step) for line in lines), deeper=0),
         }
         writers[str(node.step)](*node.children)
+
+    def _skill(self, name: Node, item: Node, place: Node | None = None) -> None:
+        """A call as it stands."""
+        where = [] if place is None else [self.region(place)]
+        self._line(f"{name.step}({', '.join((self.object(item), *where))})")
 
     def _put(self, item: Node, target: Node) -> None:
         thing = self._movable(item)
@@ -307,11 +314,11 @@ class _Writer:
     def _line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
 
-    def _indented(self, *texts: str) -> None:
-        self.depth += 1
+    def _indented(self, *texts: str, deeper: int = 1) -> None:
+        self.depth += deeper
         for text in texts:
             self._line(text)
-        self.depth -= 1
+        self.depth -= deeper
 
     def _block(self, body: Node) -> None:
         self.depth += 1

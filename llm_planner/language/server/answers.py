@@ -11,8 +11,10 @@ from typing import Any
 from llm_planner.language.model import ReadConstraint, Reading
 from llm_planner.language.server.completion import Choice
 
-_FENCE = re.compile(r"```(?:python|json)?\s*\n?(.*?)```", re.DOTALL)
+_FENCE = re.compile(r"```(?:\w+)?\s*\n?(.*?)```", re.DOTALL)
+_STRING_OR_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 _CALL = re.compile(r"\w\(")  # no program does anything without one
+_HALF = re.compile(r'\{\s*"')  # an object that is no program, whatever is wrong with it
 _THOUGHT = "</think>"
 CHOSEN = 0.9  # probability of the option that a server names where it tells none
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -26,10 +28,10 @@ def read_answer(text: str) -> tuple[str, str]:
     """
     body, fenced = _body(text)
     try:
-        reply = json.loads(body)
-    except RecursionError:
-        return "", ""
-    except ValueError:
+        reply = json_in(text)
+    except ValueError as error:
+        if isinstance(error, NestedError) or _HALF.match(body):
+            return "", ""
         if not fenced and body.endswith("?") and not _CALL.search(body):
             return "", body
         return (body + "\n" if body else ""), ""
@@ -46,9 +48,9 @@ def read_reading(choice: Choice) -> Reading:
     """
     body, fenced = _body(choice.text)
     try:
-        reply = json.loads(body)
-    except RecursionError as error:
-        raise ValueError("its JSON is nested without end") from error
+        reply = json_in(choice.text)
+    except NestedError:
+        raise
     except ValueError as error:
         if not fenced and body.endswith("?") and "{" not in body:
             return Reading(question=body, log_probability=choice.log_probability)
@@ -61,7 +63,35 @@ def read_reading(choice: Choice) -> Reading:
     if not isinstance(listed, list):
         raise ValueError('"constraints" is no list')
     constraints = tuple(_constraint(_object(item, "a constraint")) for item in listed)
-    return Reading(_text(fields, "task"), constraints, "", choice.log_probability)
+    goals = fields.get("goals") or []
+    if not isinstance(goals, list) or not all(isinstance(goal, str) for goal in goals):
+        raise ValueError('"goals" is no list of texts')
+    stated = tuple(goal.strip() for goal in goals if goal.strip())
+    sure = fields.get("sure") is True
+    return Reading(_text(fields, "task"), constraints, "", choice.log_probability, goals=stated, sure=sure)
+
+
+class NestedError(ValueError):
+    """JSON that is nested without end."""
+
+
+def json_in(text: str) -> Any:
+    """The JSON value in an answer, in a code fence or with prose around it; commas before a bracket are passed over.
+
+    Raises ValueError where there is none.
+    """
+    body, _ = _body(text)
+    found: ValueError | None = None
+    for candidate in (body, body[body.find("{") : body.rfind("}") + 1]):
+        for part in (candidate, _STRING_OR_COMMA.sub(lambda match: match[1] or "", candidate)):
+            try:
+                return json.loads(part, strict=False)
+            except RecursionError as error:
+                raise NestedError("its JSON is nested without end") from error
+            except ValueError as error:
+                found = found or error
+    assert found is not None
+    raise found
 
 
 def labels_for(count: int) -> tuple[str, ...]:

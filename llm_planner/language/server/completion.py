@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 MAX_BYTES = 16_000_000  # of one answer with everything in it; log-probabilities take hundreds a token
 MAX_CHARACTERS = 40_000  # of one text: four times the longest program
+MOST_TOLD = 5000  # of what a server sent, in an error: cut further only once secrets are out of it
 LEAST = -9999.0  # what servers write for the log-probability of the impossible
 
 T = TypeVar("T")
@@ -178,11 +179,11 @@ def _json(data: bytes) -> object:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        begins = _brief(data[:100].decode("utf-8", "replace"))
+        begins = _brief(data[:MOST_TOLD].decode("utf-8", "replace"))
         raise UnusableAnswerError(f"gave an answer that cannot be used: it is not JSON; it begins {begins}") from error
 
 
 def _brief(value: object) -> str:
     if isinstance(value, dict):
         return "an object"
-    return "a list" if isinstance(value, list) else repr(value)[:100]
+    return "a list" if isinstance(value, list) else repr(value)[:MOST_TOLD]

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.model import Usage
-from llm_planner.language.plain_text import plain_text, shortened
+from llm_planner.language.plain_text import server_text
+from llm_planner.language.server.client import open_client, redirect_of
 from llm_planner.language.server.completion import AnswerReader, BrokenAnswerError, Completion, UnusableAnswerError
 from llm_planner.language.server.settings import FIRST_PAUSE, ServerSettings
 
@@ -57,6 +58,17 @@ class _Question:
     requests: int = 0
 
 
+def common_parts(settings: ServerSettings, temperature: float | None = None) -> list[Part]:
+    """Optional parts of every request, the most useful first; `temperature` is for samples."""
+    chosen = settings.temperature if temperature is None or settings.temperature is None else temperature
+    return [
+        Part({"max_completion_tokens": settings.max_tokens}),
+        Part({"max_tokens": settings.max_tokens}, instead_of="max_completion_tokens"),
+        *([Part({"temperature": chosen})] if chosen is not None else []),
+        *([Part({"reasoning_effort": settings.reasoning_effort})] if settings.reasoning_effort else []),
+    ]
+
+
 class _FailedError(Exception):
     """One request failed; `status` is the server's (0: none), `wait` [s] what it asks for before the next (0: nothing).
 
@@ -85,7 +97,8 @@ class Connection:
         names, else the last. What is left out is remembered once the same request is taken without it.
         """
         self._open()  # which may take longer than an answer, the first time
-        question = _Question(messages, self.clock() + self.settings.patience)
+        began = self.clock()
+        question = _Question(messages, began + self.settings.patience)
         refused = set(self.refused)
         while True:
             sent = [p for p in parts if p.name not in refused and (not p.instead_of or p.instead_of in refused)]
@@ -97,7 +110,8 @@ class Connection:
                 refused.add(_at_fault(str(failure), sent).name)
             else:
                 self.refused |= refused
-                usage = Usage(completion.prompt_tokens, completion.completion_tokens, question.requests)
+                seconds = self.clock() - began
+                usage = Usage(completion.prompt_tokens, completion.completion_tokens, question.requests, seconds)
                 return Answer(completion, usage, frozenset(part.name for part in sent))
 
     def close(self) -> None:
@@ -150,7 +164,7 @@ class Connection:
         except _FailedError as failure:
             future.set_exception(failure)
         except Exception as error:  # what a server sends can break the client in any way
-            what = f"{type(error).__name__}: {_brief(str(error))}"
+            what = f"{type(error).__name__}: {self._brief(str(error))}"
             message = f"cannot be asked, or gave an answer that cannot be used: {what}"
             future.set_exception(_FailedError(message, False))
 
@@ -167,7 +181,7 @@ class Connection:
         except openai.APITimeoutError as error:
             raise _FailedError(f"did not answer within {patience:.3g} s", True) from error
         except openai.APIStatusError as error:
-            raise _refusal(error) from error
+            raise self._refusal(error) from error
         except openai.APIConnectionError as error:
             raise _FailedError("cannot be reached; is it running, and is OPENAI_BASE_URL right?", True) from error
 
@@ -182,7 +196,7 @@ class Connection:
                     break
             return reader.finish()
         except UnusableAnswerError as error:
-            raise _FailedError(_brief(str(error)), False) from error
+            raise _FailedError(self._brief(str(error)), False) from error
         except BrokenAnswerError as error:
             raise _FailedError(str(error), True) from error
         except Exception as error:  # the connection's, whatever library it is made of
@@ -192,28 +206,28 @@ class Connection:
 
     def _open(self) -> OpenAI:
         if self._client is None:
-            from openai import OpenAI
-
             s = self.settings
             s.check()
-            self._client = OpenAI(api_key=s.api_key, base_url=s.base_url, timeout=s.timeout, max_retries=0)
+            self._client = open_client(s.base_url, s.api_key, s.timeout)
         return self._client
 
+    def _refusal(self, error: Any) -> _FailedError:
+        status, headers = int(error.status_code), error.response.headers
+        elsewhere = redirect_of(status, headers, self.settings.secrets)
+        if elsewhere:
+            return _FailedError(f"{elsewhere} as OPENAI_BASE_URL", False, status)
+        try:
+            wait = max(0.0, float(headers.get("retry-after", "0")))
+        except ValueError:  # a date: our own pause will do
+            wait = 0.0
+        message = f"refused the request ({status}): {self._brief(error.message)}"
+        passing = status in _MAY_PASS or status >= 500
+        return _FailedError(message, passing, status, wait if wait < float("inf") else 0.0)
 
-def _refusal(error: Any) -> _FailedError:
-    status = int(error.status_code)
-    try:
-        wait = max(0.0, float(error.response.headers.get("retry-after", "0")))
-    except ValueError:  # a date: our own pause will do
-        wait = 0.0
-    message = f"refused the request ({status}): {_brief(error.message)}"
-    return _FailedError(message, status in _MAY_PASS or status >= 500, status, wait if wait < float("inf") else 0.0)
+    def _brief(self, text: str) -> str:
+        return server_text(text, 300, self.settings.secrets)
 
 
 def _at_fault(refusal: str, parts: Sequence[Part]) -> Part:
     named = (part for part in parts if any(re.search(rf"\b{re.escape(name)}\b", refusal) for name in part.fields))
     return next(named, parts[-1])
-
-
-def _brief(text: str) -> str:
-    return shortened(plain_text(text[:2000]), 300)

@@ -10,7 +10,7 @@ from math import isclose
 from llm_planner.errors import InputError
 from llm_planner.language.understanding.limits import AMOUNT, NOT, amount_of
 from llm_planner.language.understanding.mentions import RETRACTION, names_in
-from llm_planner.language.understanding.wording import plain
+from llm_planner.language.understanding.wording import is_english, plain
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
 from llm_planner.world.propositions import Proposition, parse_proposition
@@ -60,7 +60,7 @@ def _check_thing(constraint: Constraint, after: str, things: set[str], scene: Sc
     first = named[0] if spoken and named and spoken["what"].startswith(plain(named[0])) else ""
     if first and first not in things:
         raise InputError(f"“{constraint.words}” sets a distance from {first!r}, but {constraint.formula} does not")
-    if not names_in(text, scene) and not _OF_SOMETHING.search(text):
+    if not names_in(text, scene) and is_english(text) and not _OF_SOMETHING.search(text):
         raise InputError(f"“{constraint.words}” does not say from what, but {constraint.formula} does")
 
 

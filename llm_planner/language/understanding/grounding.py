@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from llm_planner.errors import InputError
 from llm_planner.language.model import Attempt, ReadConstraint, Reading
 from llm_planner.language.understanding.absent import check_here
@@ -23,23 +25,25 @@ from llm_planner.world.propositions import check_proposition, parse_proposition
 from llm_planner.world.scene import Scene
 
 
-def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = ()) -> Grounded:
-    """The reading with its formulas parsed and checked against the scene, or against bare `propositions`.
+def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = (), insisted: bool = False) -> Grounded:
+    """The reading with its formulas parsed and checked against the scene, or against bare `propositions`; `insisted`:
+    its model has heard what was wrong with the one before.
 
     Raises InputError that says which formula has no meaning here and why, QuestionError for what is not here.
     """
     if reading.question:
         return Grounded(question=reading.question)
     constraints = tuple(_constraint(written, scene, propositions) for written in reading.constraints)
+    goals = tuple(_goal(text, scene) for text in reading.goals)
     if not reading.task and not constraints:
         raise InputError("the reading has neither a task nor a constraint; give one of them, or a question")
     if not reading.whole:
-        check_conditions(reading.task, constraints)
+        check_conditions(reading.task, constraints, insisted)
     if not propositions:
         check_pace(reading.task, constraints)
         for constraint in constraints:
             check_task(reading.task, constraint, scene)
-    return Grounded(reading.task, constraints)
+    return Grounded(reading.task, constraints, goals=goals)
 
 
 def _constraint(written: ReadConstraint, scene: Scene, propositions: tuple[str, ...]) -> Constraint:
@@ -51,6 +55,16 @@ def _constraint(written: ReadConstraint, scene: Scene, propositions: tuple[str, 
     else:
         _check_in_scene(constraint, scene)
     return constraint
+
+
+def _goal(text: str, scene: Scene) -> Formula:
+    """A state of the last scene; raises InputError for one that is none, or speaks of what is not here."""
+    goal = parse(text)
+    literal = goal.operands[0] if goal.operator == "!" else goal
+    if literal.operands or not literal.name:
+        raise InputError(f"the goal {text} is no single proposition or its negation; give a list of these")
+    check_proposition(parse_proposition(literal.name), scene)
+    return goal
 
 
 def _check_in_scene(constraint: Constraint, scene: Scene) -> None:
@@ -77,4 +91,13 @@ def _check_bare(formula: Formula, propositions: tuple[str, ...]) -> None:
 
 def as_attempt(reading: Reading, problem: InputError) -> Attempt:
     """What a model is shown of a reading that could not be used."""
-    return Attempt(str(reading), (str(problem),))
+    return Attempt(str(reading), (str(problem),), _shown(reading))
+
+
+def _shown(reading: Reading) -> str:
+    constraints = [{"formula": one.formula, "words": one.words, "goal": one.goal} for one in reading.constraints]
+    answer = {
+        "reasoning": "", "task": reading.task, "goals": list(reading.goals), "constraints": constraints,
+        "sure": reading.sure, "question": reading.question,
+    }  # fmt: skip
+    return json.dumps(answer, ensure_ascii=False)

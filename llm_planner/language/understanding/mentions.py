@@ -20,6 +20,7 @@ CONDITION = re.compile(
     r"\b(?:never|dont|mustnt|until|till|unless|whenever|always|avoid|within|not before|only after|as soon as"
     r"|each time|every time|as long as|nothing|nobody)\b"
 )
+OF_A_STEP = frozenset(("until", "till", "within", "whenever", "as soon as", "each time", "every time", "as long as"))
 PEOPLE = re.compile(r"\b(?:persons?|people|humans?|any(?:body|one)|every(?:body|one))\b")
 SPEED = re.compile(r"\b(?:[kcm]?m ?/ ?[smh]|(?:met(?:er|re)s?|cm) (?:a|per) second|faster|slower|speed)\b")
 LENGTH = re.compile(r"\d ?(?:cm|mm|m|(?:centi|milli)?met(?:er|re)s?)\b")
@@ -59,11 +60,15 @@ def names_in(text: str, scene: Scene) -> list[str]:
     return [places[start] for start in sorted(places)]
 
 
-def check_conditions(task: str, constraints: tuple[Constraint, ...]) -> None:
-    """Raises InputError when the task has a word that sets a condition and no constraint stands for it."""
+def check_conditions(task: str, constraints: tuple[Constraint, ...], insisted: bool = False) -> None:
+    """Raises InputError when the task has a word that sets a condition and no constraint stands for it.
+
+    Where it is `insisted` that these are of the task, words that may say how long a step goes on
+    are left to the program.
+    """
     covered = " ".join(plain(constraint.words) for constraint in constraints)
     lost = [word for word in CONDITION.findall(plain(task)) if word not in covered]
-    if lost:
+    if lost := [word for word in lost if not (insisted and word in OF_A_STEP)]:
         raise InputError(f"the task “{task}” has a condition ({lost[0]!r}) that is in no constraint; make it one")
 
 

@@ -8,7 +8,7 @@ from math import log
 
 from llm_planner.errors import InputError, LanguageModelError, QuestionError
 from llm_planner.language.counted import CountedModel
-from llm_planner.language.model import LanguageModel, Reading, ReadingRequest, Usage
+from llm_planner.language.model import Exchange, LanguageModel, Reading, ReadingRequest, Usage
 from llm_planner.language.understanding import questions
 from llm_planner.language.understanding.absent import check_here
 from llm_planner.language.understanding.amounts import check_amounts_said
@@ -16,26 +16,33 @@ from llm_planner.language.understanding.clauses import clauses
 from llm_planner.language.understanding.grounding import as_attempt, ground
 from llm_planner.language.understanding.harm import check_harmless
 from llm_planner.language.understanding.meaning import Meanings
+from llm_planner.language.understanding.mentions import names_in
 from llm_planner.language.understanding.typed import typed
 from llm_planner.language.understanding.vote import Grounded, Group, Vote, count
-from llm_planner.language.understanding.wording import left_over
+from llm_planner.language.understanding.wording import is_english, left_over, names_left_over, plain, same_task
 from llm_planner.program.synthesis import clean_command
 from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.formula import Formula
 from llm_planner.world.scene import Scene
 
 SAMPLES = 5
+LARGE_SAMPLES = 3  # of a large model: two that agree are enough
 TEMPERATURE = 0.7
 SURE = log(0.95)  # log-probability of a first reading from which no other is asked for
 
 
 @dataclass(frozen=True)
 class Understood:
-    """The words of the task ("" for none), the constraints, how the readings voted, and what was asked for cost."""
+    """The words of the task ("" for none), the constraints, how the readings voted, and what was asked for cost.
+
+    `goals` hold in the last scene once the task is done; () where the model states none.
+    """
 
     task: str
     constraints: tuple[Constraint, ...]
     vote: Vote
     usage: Usage = field(default_factory=Usage)
+    goals: tuple[Formula, ...] = ()
 
 
 def understand(
@@ -46,20 +53,25 @@ def understand(
     temperature: float = TEMPERATURE,
     seed: int = 0,
     propositions: tuple[str, ...] = (),
+    exchanges: tuple[Exchange, ...] = (),
 ) -> Understood:
     """The meaning that more than half of the model's readings have, over `scene` or over bare `propositions`.
 
-    A command without such a meaning is read clause by clause, where its clauses can be read apart. Raises QuestionError
-    where there is no such meaning, it is itself a question, leaves words of the command out, or cannot be fulfilled;
-    InputError for a command that is too long or asks for a person to be harmed; LanguageModelError as it comes.
+    A large model that is sure of a reading without conditions is asked for no other. A small one reads a command
+    without such a meaning clause by clause, where its clauses can be read apart. `exchanges` came before the command.
+    Raises QuestionError where there is no such meaning, it is itself a question, leaves words of the command out, or
+    cannot be fulfilled; InputError for a command that is too long or asks for a person to be harmed; LanguageModelError
+    as it comes.
     """
     command = clean_command(command)
     check_harmless(command, scene)
     if not propositions:
         check_amounts_said(command)
     meanings = Meanings(scene, bool(propositions))
-    request = ReadingRequest(command, scene, propositions, temperature=temperature, seed=seed)
+    request = ReadingRequest(command, scene, propositions, temperature=temperature, seed=seed, exchanges=exchanges)
     counted = CountedModel(model)
+    if model.is_large:
+        samples = min(samples, LARGE_SAMPLES)
     understood = _read(request, counted, meanings, samples)
     constraints = understood.constraints
     if clash := meanings.conflict([constraint.formula for constraint in constraints]):
@@ -77,7 +89,7 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
     try:
         return _read_whole(request, model, meanings, samples)
     except QuestionError:
-        if len(parts) < 2:
+        if len(parts) < 2 or model.is_large:
             raise
     return _together([_read_whole(replace(request, command=part), model, meanings, samples) for part in parts])
 
@@ -85,13 +97,23 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
 def _read_whole(request: ReadingRequest, model: LanguageModel, meanings: Meanings, samples: int) -> Understood:
     vote = _Poll(request, model, meanings).held(samples)
     if not vote.decided or vote.groups[0].reading.question:
-        if not request.propositions:
+        if not request.propositions and not model.is_large:
             check_here(request.command, request.scene)
         raise questions.unclear(vote)
     reading = vote.groups[0].reading
-    if words := left_over(request.command, (reading.task, *(constraint.words for constraint in reading.constraints))):
+    if words := _left_out(request, reading):
         raise questions.left_out(words)
-    return Understood(reading.task, reading.constraints, vote)
+    return Understood(reading.task, reading.constraints, vote, goals=reading.goals)
+
+
+def _left_out(request: ReadingRequest, reading: Grounded) -> tuple[str, ...]:
+    """What the command says and the reading does not: any word that matters, in another language than English numbers
+    and the names of things."""
+    parts = (reading.task, *(constraint.words for constraint in reading.constraints))
+    if is_english(request.command):
+        return left_over(request.command, parts)
+    formulas = map(str, (reading.formula, *reading.goals))
+    return names_left_over(request.command, request.scene.names, (*parts, *formulas))
 
 
 def _together(parts: Sequence[Understood]) -> Understood:
@@ -100,6 +122,10 @@ def _together(parts: Sequence[Understood]) -> Understood:
     constraints = tuple(constraint for part in parts for constraint in part.constraints)
     vote = min((part.vote for part in parts), key=lambda vote: vote.groups[0].count / vote.asked)
     return Understood(task, constraints, vote)
+
+
+def _is_likely(reading: Reading) -> bool:
+    return reading.log_probability is not None and reading.log_probability >= SURE
 
 
 class _Poll:
@@ -113,7 +139,7 @@ class _Poll:
     def held(self, samples: int) -> Vote:
         """One reading, then as many as make a majority with it, then the rest: until the vote is over."""
         vote = Vote(samples)
-        for wanted in (1, samples // 2, samples - samples // 2 - 1):
+        for wanted in (1, samples // 2, samples - samples // 2 - 1) if samples > 1 else (1,):
             if wanted and not vote.over:
                 for reading in self._drawn(wanted):
                     vote = self._counted(vote, reading)
@@ -125,21 +151,35 @@ class _Poll:
             grounded = self._grounded(reading)
         except InputError as error:
             try:
-                grounded, first = self._grounded(self._repaired(reading, error)), False
+                reading, first = self._repaired(reading, error), first and self._model.is_large
+                grounded = self._grounded(reading, insisted=self._model.is_large)
             except InputError as again:
                 return replace(vote, failed=(*vote.failed, str(again)))
-        sure = first and reading.log_probability is not None and reading.log_probability >= SURE
+        sure = first and (self._is_plain(reading) or _is_likely(reading))
         return replace(count(vote, grounded, self._meanings.same), sure=vote.sure or sure)
 
-    def _grounded(self, reading: Reading) -> Grounded:
-        return ground(reading, self._request.scene, self._request.propositions)
+    def _is_plain(self, reading: Reading) -> bool:
+        """Whether a large model sees no other way to read it and it has no rule to get wrong, or is a question."""
+        return self._model.is_large and (bool(reading.question) or (reading.sure and not reading.constraints))
+
+    def _grounded(self, reading: Reading, insisted: bool = False) -> Grounded:
+        """The reading in this scene; what a large model leaves out goes back to it like any other fault."""
+        request = self._request
+        grounded = ground(reading, request.scene, request.propositions, insisted)
+        if not self._model.is_large:
+            return replace(grounded, content=same_task(grounded.task))
+        if words := () if reading.question else _left_out(request, grounded):
+            raise InputError(
+                f"nothing in it stands for {', '.join(map(repr, words))}: say in the task, or in the words of a "
+                "constraint, what the command says of that, in the command's own words"
+            )
+        return replace(grounded, content=frozenset(names_in(plain(grounded.task), request.scene)))
 
     def _drawn(self, wanted: int) -> tuple[Reading, ...]:
-        """So many new readings: the first of every reply is the model's best, which counts once."""
-        again = int(self._rounds > 0)
-        request = replace(self._request, samples=wanted + again, seed=self._request.seed + self._rounds)
+        """So many new readings; the model's best is the first of all."""
+        request = replace(self._request, samples=wanted, seed=self._request.seed + self._rounds, drawn=self._rounds > 0)
         self._rounds += 1
-        return self._asked(request)[again:]
+        return self._asked(request)
 
     def _repaired(self, reading: Reading, error: InputError) -> Reading:
         """The model's second try, once it has heard what was wrong; asked once for readings that are alike."""
@@ -150,6 +190,6 @@ class _Poll:
 
     def _asked(self, request: ReadingRequest) -> tuple[Reading, ...]:
         reply = self._model.read_command(request)
-        if not reply.readings:
+        if not reply.readings and not request.drawn:
             raise LanguageModelError(f"the language model {self._model.name} gave no reading of {request.command!r}")
         return reply.readings

@@ -6,10 +6,9 @@ over the letters that can occur in the scene, and a vote without a majority is a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
-from llm_planner.language.understanding.wording import same_task
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula, conj
 
@@ -18,11 +17,17 @@ Same = Callable[[Formula, Formula], bool]
 
 @dataclass(frozen=True)
 class Grounded:
-    """A reading whose formulas speak of this scene: `task` ("" for none) and `constraints`, or else a `question`."""
+    """A reading whose formulas speak of this scene: `task` ("" for none) and `constraints`, or else a `question`.
+
+    `goals` hold in the last scene once the task is done. `content` is what tasks are compared by, besides the goals
+    that both readings state.
+    """
 
     task: str = ""
     constraints: tuple[Constraint, ...] = ()
     question: str = ""
+    goals: tuple[Formula, ...] = ()
+    content: Hashable = None
 
     @property
     def formula(self) -> Formula:
@@ -91,6 +96,8 @@ def count(vote: Vote, reading: Grounded, same: Same) -> Vote:
 def _same_meaning(a: Grounded, b: Grounded, same: Same) -> bool:
     if a.question or b.question:
         return bool(a.question and b.question)
-    if same_task(a.task) != same_task(b.task):
+    if bool(a.task) != bool(b.task) or a.content != b.content:
+        return False
+    if a.goals and b.goals and not same(conj(*a.goals), conj(*b.goals)):
         return False
     return a.formula is b.formula or same(a.formula, b.formula)

@@ -24,6 +24,13 @@ FUNCTION_WORDS = POLITE | frozenset(
         "need needs there here thats while meanwhile whatever happens way time",
     )
 )
+_ENGLISH = frozenset(
+    re.findall(
+        r"\w+",
+        "the and never this that these those it its with from into onto your please every each which where while until "
+        "before after then them there away dont least most than within keep stay staying",
+    )
+)  # words that other languages do not spell so, or seldom say
 TYPING_ERROR = 0.8  # similarity from which a word of four letters or more is taken for another, typed wrongly
 
 
@@ -38,8 +45,22 @@ def plain(text: str) -> str:
 
 
 def same_task(text: str) -> tuple[str, ...]:
-    """Equal for tasks that differ in case, punctuation, articles and politeness only."""
+    """Equal for tasks that differ in case, punctuation, articles and politeness only: what benchmarks compare by."""
     return tuple(word for word in words_of(text) if word not in POLITE)
+
+
+def is_english(text: str) -> bool:
+    """Whether it has an English function word in it: what is told of other languages by such words means nothing."""
+    return not _ENGLISH.isdisjoint(words_of(text))
+
+
+def names_left_over(command: str, names: Iterable[str], parts: Iterable[str]) -> tuple[str, ...]:
+    """Numbers, and `names` of things in full, that the command says and none of the `parts` does: in any language."""
+    covered = plain(" ".join(parts))
+    said = plain(command)
+    named = [name for name in names if re.search(rf"\b{re.escape(plain(name))}\b", said)]
+    numbers = re.findall(r"\d+(?:\.\d+)?", said)
+    return tuple(dict.fromkeys(one for one in (*named, *numbers) if plain(one) not in covered))
 
 
 def left_over(command: str, parts: Iterable[str]) -> tuple[str, ...]:

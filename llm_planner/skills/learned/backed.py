@@ -31,14 +31,16 @@ class LearnedOrScripted:
         """See `Skill`."""
         if observation.zones or self.learned.is_done(arguments, observation):
             return self.scripted.start(arguments, observation)
-        return BackedRun(self.learned.start(arguments, observation), self.scripted, arguments)
+        return BackedRun(self.learned.start(arguments, observation), self.scripted, arguments, observation)
 
 
 class BackedRun:
-    """A learned run, and after it, if it got stuck or takes long, a scripted one."""
+    """A learned run, and after it, if it got stuck or takes long, a scripted one that finishes what was begun."""
 
-    def __init__(self, learned: LearnedRun, scripted: ScriptedSkill, arguments: Mapping[str, Argument]) -> None:
-        self._learned, self._scripted, self._arguments = learned, scripted, arguments
+    def __init__(
+        self, learned: LearnedRun, scripted: ScriptedSkill, arguments: Mapping[str, Argument], began: Observation
+    ) -> None:
+        self._learned, self._scripted, self._arguments, self._began = learned, scripted, arguments, began
         self._run: SkillRun = learned
 
     @property
@@ -49,7 +51,7 @@ class BackedRun:
         """See `SkillRun`."""
         outcome = self._run.step(observation)
         if self._run is self._learned and self._is_no_use(outcome):
-            self._run = self._scripted.start(self._arguments, observation)
+            self._run = self._scripted.go_on(self._arguments, observation, self._began)
             return self._run.step(observation)
         return outcome
 

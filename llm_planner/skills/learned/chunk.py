@@ -72,7 +72,7 @@ def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
     wanted = (grip_of(pose) for pose in poses_of(_unwound(actions, frame, hand), frame))
     poses = (hand.pose(), *(grip.raised(min(max(grip.z, least), most)).pose() for grip in wanted))
     widths, done = np.clip(_firm(actions[:, 4], actions, observation), 0.0, OPENING_MAX), actions[:, 5] > 0.5
-    pace = _paced(poses, observation.speed_limit)
+    pace = _paced(poses, observation.path_speed)
     return HandChunk(
         aim, observation.time, pace, poses, tuple(widths.tolist()), tuple(done.tolist()), observation.speed_limit
     )
@@ -97,4 +97,4 @@ def _firm(widths: Array, actions: Array, observation: Observation) -> Array:
 def _paced(poses: Sequence[Pose], speed_limit: float) -> float:
     """[s] between the poses: `STEP`, or as much longer as a speed limit [m/s] asks for."""
     longest = max(math.dist(a.position, b.position) for a, b in pairwise(poses))
-    return max(STEP, longest / max(SLOWER * speed_limit, 1e-3))
+    return max(STEP, longest / (SLOWER * speed_limit))

@@ -15,6 +15,7 @@ from llm_planner.skills.learned.actions import HORIZON, N_ACTION_STEPS, NAMES, s
 from llm_planner.skills.learned.decision import Decision
 from llm_planner.skills.learned.features import feature_names
 from llm_planner.skills.learned.skill import Achieved, LearnedMotion, LearnedSkill
+from llm_planner.skills.learned.standing import POLICY_FILE as POLICY_FILE
 from llm_planner.skills.manifest import Manifest, PolicyContract
 from llm_planner.skills.policies.critic import load_critic
 from llm_planner.skills.policies.flow import STEPS, FlowSampler
@@ -25,7 +26,7 @@ from llm_planner.skills.policies.weights_file import load_policy, read_notes
 from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.world.atoms import Moment, holds
 
-POLICY_FILE, CRITIC_FILE = "policy.safetensors", "critic.safetensors"
+CRITIC_FILE = "critic.safetensors"
 
 
 def contract_of(manifest: Manifest) -> PolicyContract:

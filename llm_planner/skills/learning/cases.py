@@ -62,6 +62,7 @@ def draw_case(world: str, seed: int) -> Case:
     return CASES[world](np.random.default_rng((seed, 1)))
 
 
+AMOUNTS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3)  # [m] that people say
 TOWERS = 0.35  # of the cases, where there are blocks for one
 HIGH = 0.6  # of the cases in which something is to be put on or beside a block: it stands on others
 KINDS = ("block", "bowl", "mug", "vase", "plate")
@@ -159,11 +160,16 @@ def _somewhere(rng: Rng, things: Things) -> Mapping[str, Argument]:
 
 def _beside(rng: Rng, things: Things) -> Mapping[str, Argument]:
     side = "any" if rng.random() < 0.5 else str(rng.choice(list(DIRECTIONS)))
-    return {"object": things[1].name, "direction": side, "distance": float(rng.uniform(0.03, 0.08))}
+    return {"object": things[1].name, "direction": side, "distance": _distance(rng)}
 
 
 def _away(rng: Rng, things: Things) -> Mapping[str, Argument]:
-    return {"direction": str(rng.choice(list(DIRECTIONS))), "distance": float(rng.uniform(0.03, 0.2))}
+    return {"direction": str(rng.choice(list(DIRECTIONS))), "distance": _distance(rng)}
+
+
+def _distance(rng: Rng) -> float:
+    """As often as not one that people say [m], else any up to the farthest of them."""
+    return float(rng.choice(AMOUNTS)) if rng.random() < 0.5 else float(rng.uniform(AMOUNTS[0], AMOUNTS[-1]))
 
 
 def _second(rng: Rng, things: Things) -> Mapping[str, Argument]:
@@ -191,8 +197,8 @@ CASES: Mapping[str, Draw] = {
     "place_in": _holding(_second, CONTAINERS, held="block"),
     "place_on": _holding(_second, ("block", "block", "bowl", "plate"), held="block"),
     "push": _calling(_pushed, ""),
-    "sweep": _calling(_swept, "block"),
-    "stack": _calling(_stacked, "block", "block"),
+    "sweep": _calling(_swept, ""),
+    "stack": _calling(_stacked, "", ""),
     "tip": _about("mug", "vase", others=3),
     "open_drawer": _drawer(0.0, 0.03),
     "close_drawer": _drawer(0.04, 0.1),

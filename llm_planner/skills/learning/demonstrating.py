@@ -39,6 +39,7 @@ ASTRAY = (0.004, 0.15)  # [m] that a hand is led off its way
 ASTRAY_TURN = 0.8  # [rad] to either side
 _LIMITS = JointLimits(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max, PANDA_LIMITS.qvel_max, PANDA_LIMITS.qacc_max)
 ROOM = 0.01  # [m] around a hand that is put somewhere
+AT_HOME = 0.4  # of the cases in which nothing is to be done before: there most commands find the hand
 AZIMUTH = 0.9  # [rad] to either side, where hands begin
 TURN = 1.2  # [rad] to either side, how they are turned then
 BESIDE = 0.15  # [m] from a thing, and over it, is near to it
@@ -67,7 +68,8 @@ def demonstrate(show: Show, case: Case, library: SkillLibrary, seed: int) -> lis
 
 
 def begin(case: Case, episode: Episode, library: SkillLibrary, rng: np.random.Generator) -> SkillResult:
-    """Brings the world of `episode` to where the skill of the case is to begin: the first failure on the way there."""
+    """Brings the world of `episode` to where the skill of the case is to begin, the hand at home or anywhere: the first
+    failure on the way there."""
     world = episode.world
     assert isinstance(world, World)
     case.prepare(world)
@@ -75,7 +77,7 @@ def begin(case: Case, episode: Episode, library: SkillLibrary, rng: np.random.Ge
         result = episode.run(library.find(name), arguments)
         if result.code is not SkillErrorCode.SUCCEEDED:
             return result
-    if not case.before:
+    if not case.before and rng.random() >= AT_HOME:
         begin_anywhere(world, named_in(world.scene(), case.arguments), rng)
     return SkillResult(SkillErrorCode.SUCCEEDED)
 
@@ -91,8 +93,8 @@ def _shown(show: Show, arguments: Mapping[str, Argument], episode: Episode, rng:
         run = ScriptedRun(show.name, arm, show.script(arm, arguments), show.timeout)
         shown = ShownRun(run, show.observe, show.goal, decision, arguments)
         result = _follow(episode, shown, until)
-        pieces += shown.pieces
         if result is None:
+            pieces += shown.pieces
             _disturb(episode, run, began, show.settings, arguments, rng)
             continue
         if result.code is not SkillErrorCode.SUCCEEDED:
@@ -101,7 +103,7 @@ def _shown(show: Show, arguments: Mapping[str, Argument], episode: Episode, rng:
         with suppress(SkillError):  # what has been done may come undone
             for _ in range(FINISHED):
                 episode.advance(finished, episode.observe())
-        return pieces
+        return pieces + shown.pieces
     return []
 
 

@@ -62,7 +62,7 @@ def evaluate(
         run = skill.start(case.arguments, began)
     except SkillError as refusal:  # nothing has moved: there is no room, or nothing to take hold of
         return Trial(seed, False, SkillResult(refusal.code, str(refusal)), 0.0, valid=False)
-    shove = _Shove(world, case.arguments, rng, began) if perturbed else None
+    shove = Shove(world, case.arguments, rng, began) if perturbed else None
     result = _ran(episode, run, shove, watch)
     ended = episode.observe()
     watch(ended)
@@ -71,11 +71,11 @@ def evaluate(
     if trial.succeeded or shove is None or shove.left is None:
         return trial
     decision = decision_of(skill.manifest, ArmSettings(), case.arguments, began)
-    return replace(trial, valid=_goes_on(decision, began, shove.left))
+    return replace(trial, valid=goes_on(decision, began, shove.left))
 
 
-def _goes_on(decision: Decision, began: Observation, left: Observation) -> bool:
-    """Whether the demonstrator does, which saw how it began, from what a shove left."""
+def goes_on(decision: Decision, began: Observation, left: Observation) -> bool:
+    """Whether the demonstrator goes on, which saw how it began, from what a shove left."""
     try:
         decision.aim(began)
         decision.aim(left)
@@ -84,7 +84,7 @@ def _goes_on(decision: Decision, began: Observation, left: Observation) -> bool:
     return True
 
 
-def _ran(episode: Episode, run: SkillRun, shove: _Shove | None, watch: Callable[[Observation], None]) -> SkillResult:
+def _ran(episode: Episode, run: SkillRun, shove: Shove | None, watch: Callable[[Observation], None]) -> SkillResult:
     result = None
     while result is None:
         observation = episode.observe()
@@ -98,7 +98,7 @@ def _ran(episode: Episode, run: SkillRun, shove: _Shove | None, watch: Callable[
     return result
 
 
-class _Shove:
+class Shove:
     """Once in an episode the hand is shoved, or a thing that the skill is about is moved.
 
     `left` is what was seen a moment after that: what goes wrong later is the skill's own doing.

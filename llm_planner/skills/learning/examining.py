@@ -10,6 +10,8 @@ import numpy as np
 
 from llm_planner.errors import SimulationError
 from llm_planner.skills.learned.loading import load_sampler
+from llm_planner.skills.learning.command_tally import tally_commands
+from llm_planner.skills.learning.command_trials import CommandTrial
 from llm_planner.skills.learning.lesson import Lesson
 from llm_planner.skills.learning.pool import Pool
 from llm_planner.skills.learning.report import Evaluated, Latency, SkillReport, tally, write_report
@@ -35,6 +37,18 @@ def examine(lesson: Lesson, episodes: int, seed: int, pool: Pool, report: Callab
     result = replace(known, evaluated=Evaluated(plain, perturbed, latency))
     write_report(lesson.folder, result)
     write_page(lesson.folder, result, _picture(lesson, result))
+    return result
+
+
+def examine_on_commands(lesson: Lesson, trials: Sequence[CommandTrial]) -> SkillReport:
+    """Write into the report of a skill what its trials on commands say, and with it what is to move it.
+
+    Raises InputError where there is no policy.
+    """
+    result = replace(report_of(lesson), commands=tally_commands(trials))
+    write_report(lesson.folder, result)
+    drawn = (lesson.folder / PICTURE_FILE).exists() or result.evaluated is None
+    write_page(lesson.folder, result, "" if drawn else "none was drawn")
     return result
 
 

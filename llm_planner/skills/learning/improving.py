@@ -13,13 +13,15 @@ import numpy as np
 from llm_planner.errors import InputError
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.learned.loading import CRITIC_FILE, POLICY_FILE, learned_skill, load_sampler
+from llm_planner.skills.learned.standing import REPORT_FILE
 from llm_planner.skills.learning.cases import draw_case
 from llm_planner.skills.learning.dataset import read_recordings
 from llm_planner.skills.learning.evaluating import evaluate
 from llm_planner.skills.learning.lesson import Lesson, demonstrators
 from llm_planner.skills.learning.pool import Pool
 from llm_planner.skills.learning.recording import Recording
-from llm_planner.skills.learning.report import REPORT_FILE, Evaluated
+from llm_planner.skills.learning.report import Evaluated, write_report
+from llm_planner.skills.learning.teaching import report_of
 from llm_planner.skills.library import CheckedSkill
 from llm_planner.skills.policies.conditioning import Array, Conditioning
 from llm_planner.skills.policies.critic import Rollout, save_critic
@@ -87,6 +89,8 @@ def criticise(lesson: Lesson, rollouts: Sequence[Rollout], seed: int, settings: 
     torch.set_num_threads(1)  # two slow a small network down
     critic = train_critic(load_policy(lesson.policy), rollouts, seed, settings)
     save_critic(lesson.folder / CRITIC_FILE, critic)
+    # What was found on commands was of the policy without it.
+    write_report(lesson.folder, replace(report_of(lesson), commands=None))
 
 
 def read_corrections(lesson: Lesson, folder: Path) -> list[Recording]:

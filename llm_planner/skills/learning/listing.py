@@ -8,7 +8,9 @@ from pathlib import Path
 from llm_planner.errors import InputError
 from llm_planner.share import skill_command
 from llm_planner.skills.learned.loading import POLICY_FILE
-from llm_planner.skills.learning.report import Evaluated, digest, read_report
+from llm_planner.skills.learned.standing import digest, policy_moves
+from llm_planner.skills.learning.command_tally import CommandTally
+from llm_planner.skills.learning.report import Evaluated, read_report
 from llm_planner.skills.manifest import Manifest, read_manifest
 
 LEARNED = "policy"
@@ -22,6 +24,7 @@ class Listed:
     robot: str
     moves: str
     evaluated: Evaluated | None = None
+    commands: CommandTally | None = None
     missing: str = ""
     command: str = ""
 
@@ -42,7 +45,11 @@ def _listed(folder: Path, manifest: Manifest) -> Listed:
         report = read_report(folder)
     except InputError:
         report = None
-    if report is None or report.evaluated is None or report.policy != digest(folder / POLICY_FILE):
-        command = skill_command("evaluate", folder)
-        return Listed(name, robot, LEARNED, missing="not evaluated yet", command=command)
-    return Listed(name, robot, LEARNED, report.evaluated)
+    # One that sees is a skill of its own, and has no script to be compared with.
+    moves = LEARNED if manifest.policy.by_sight or policy_moves(folder) else manifest.mover
+    current = report if report is not None and report.policy == digest(folder / POLICY_FILE) else None
+    evaluated, commands = (current.evaluated, current.commands) if current is not None else (None, None)
+    if evaluated is None or (commands is None and not manifest.policy.by_sight):
+        missing = "not evaluated yet" if evaluated is None else "not tried on commands yet"
+        return Listed(name, robot, moves, evaluated, commands, missing, skill_command("evaluate", folder))
+    return Listed(name, robot, moves, evaluated, commands)

@@ -5,7 +5,6 @@ It is kept as report.json beside the policy; the same for people is made of it b
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -15,12 +14,13 @@ from typing import Any
 from llm_planner.errors import InputError
 from llm_planner.share import skill_command
 from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.learned.standing import REPORT_FILE
+from llm_planner.skills.learning.command_tally import CommandTally, read_command_tally
 from llm_planner.skills.learning.evaluating import Trial
 from llm_planner.skills.learning.trials import Outcome
 from llm_planner.skills.manifest import PolicyContract
 from llm_planner.skills.policies.weights_file import write_whole
 
-REPORT_FILE = "report.json"
 UNSEEN = "EFFECT_NOT_SEEN"  # the skill said that it had succeeded, and the scene does not show it
 
 
@@ -102,6 +102,7 @@ class SkillReport:
     size: int
     trained: Trained | None = None  # where it was not trained by these commands
     evaluated: Evaluated | None = None  # until that is done
+    commands: CommandTally | None = None  # likewise
 
     @property
     def answer(self) -> str:
@@ -131,11 +132,6 @@ def told(reason: str) -> str:
     return reason.lower().replace("_", " ")
 
 
-def digest(path: Path) -> str:
-    """Tells one file from another."""
-    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
-
-
 def write_report(folder: Path, report: SkillReport) -> None:
     """Beside the policy, whole or not at all."""
     write_whole(folder / REPORT_FILE, (json.dumps(asdict(report), indent=1) + "\n").encode())
@@ -155,11 +151,12 @@ def read_report(folder: Path) -> SkillReport:
 
 
 def _report(table: Mapping[str, Any]) -> SkillReport:
-    trained, evaluated = table["trained"], table["evaluated"]
+    trained, evaluated, commands = table["trained"], table["evaluated"], table.get("commands")
     return SkillReport(
         **{name: table[name] for name in ("skill", "robot", "policy", "size")},
         trained=None if trained is None else _trained(trained),
         evaluated=None if evaluated is None else _evaluated(evaluated),
+        commands=None if commands is None else read_command_tally(commands),
     )
 
 

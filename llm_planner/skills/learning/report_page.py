@@ -6,12 +6,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from llm_planner.drawing.chart import Curve, chart_svg
+from llm_planner.skills.learned.standing import POLICY, SCRIPT
+from llm_planner.skills.learning.command_tally import command_rows, why
 from llm_planner.skills.learning.report import Failure, SkillReport, Tally, Trained, told
 from llm_planner.skills.learning.strip import PICTURE_FILE
 from llm_planner.skills.policies.weights_file import write_whole
 
 PAGE_FILE, CURVE_FILE = "report.md", "report.svg"
 _LOSS = {False: "mean square error", True: "log likelihood, and errors of numbers"}  # by sight
+MISSED = 12  # commands not carried out that are told
 NAMED = 8  # seeds of one kind of failure that are named
 
 
@@ -30,7 +33,33 @@ def curve_svg(skill: str, trained: Trained) -> str:
 
 def page(report: SkillReport, no_picture: str = "") -> str:
     """The page as text."""
-    return "\n".join([f"# {report.skill}", "", *_evaluated(report, no_picture), *_trained(report), ""])
+    return "\n".join(
+        [f"# {report.skill}", "", *_commands(report), *_evaluated(report, no_picture), *_trained(report), ""]
+    )
+
+
+def _commands(report: SkillReport) -> Iterator[str]:
+    tally = report.commands
+    if tally is None:
+        return
+    (first, last), told = tally.seeds, why(tally)
+    yield "## On commands\n"
+    yield "Drawn commands on the table of `llm-planner run --seed`, carried out as that does but for the language"
+    yield f"model: by policy and by script in the same scenes (seeds {first} to {last}). {told[0].upper()}{told[1:]}.\n"
+    yield f"| | commands | {POLICY} [95 %] | {SCRIPT} [95 %] | difference [95 %] |"
+    yield "|---|---|---|---|---|"
+    yield from (f"| {row} |" for row in command_rows(tally))
+    yield ""
+    if tally.refused:
+        yield f"In {tally.refused} more scenes no command was found that the script does not refuse at once.\n"
+    for one in tally.missed[:MISSED]:
+        shoved = f", {one.shoved} shoved" if one.shoved else ""
+        yield f"- {one.mover}, seed {one.seed}{shoved}, “{one.words}”: {one.message}"
+    if len(tally.missed) > MISSED:
+        yield f"- and {len(tally.missed) - MISSED} more"
+    yield ""
+    yield "## In training cases\n"
+    yield "The policy alone, with no script behind it, from anywhere over the table:\n"
 
 
 def _evaluated(report: SkillReport, no_picture: str) -> Iterator[str]:

@@ -14,13 +14,12 @@ from llm_planner import __version__
 from llm_planner.errors import InputError
 from llm_planner.share import skill_command
 from llm_planner.skills.learned.loading import CRITIC_FILE, notes_of
+from llm_planner.skills.learned.standing import REPORT_FILE, digest
 from llm_planner.skills.learning.lesson import Lesson
 from llm_planner.skills.learning.recording import Recording
 from llm_planner.skills.learning.report import (
-    REPORT_FILE,
     SkillReport,
     Trained,
-    digest,
     read_report,
     write_report,
 )

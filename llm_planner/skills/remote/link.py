@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any
 
-from llm_planner.language.plain_text import plain_text, shortened
+from llm_planner.language.plain_text import server_text
+from llm_planner.language.server.client import redirect_of, warn_of_cleartext
+from llm_planner.redaction import secrets_of_url
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.remote.message import Actions, AnswerError, read_answer
@@ -68,20 +70,20 @@ class PolicyLink:
     def _work(self, pending: Pending, question: Mapping[str, Any]) -> None:
         import httpx2
 
-        where = f"the policy server {self._contract.url}"
+        where = f"the policy server {self._contract.shown_url}"
         try:
             pending.future.set_result(read_answer(self._answer(pending, json.dumps(question).encode())))
         except SkillError as failure:
             pending.future.set_exception(failure)
         except AnswerError as error:
-            pending.future.set_exception(_fault(f"{where} cannot be followed: {error}"))
+            pending.future.set_exception(_fault(f"{where} cannot be followed: {self._brief(str(error))}"))
         except httpx2.TimeoutException:
             pending.future.set_exception(too_late(self._contract))
         except httpx2.ConnectError:
             message = f"{where} cannot be reached; is it running, and is the url in skill.yaml right?"
             pending.future.set_exception(_fault(message))
         except Exception as error:  # what a server sends can break the client in any way
-            message = f"{where} broke off: {type(error).__name__}: {_brief(str(error))}"
+            message = f"{where} broke off: {type(error).__name__}: {self._brief(str(error))}"
             pending.future.set_exception(_fault(message))
 
     def _answer(self, pending: Pending, body: bytes) -> bytes:
@@ -95,14 +97,19 @@ class PolicyLink:
                     raise too_late(self._contract)
                 if len(answer) > ANSWER_MAX:
                     raise AnswerError(f"its answer is longer than {ANSWER_MAX} bytes")
+            elsewhere = redirect_of(response.status_code, response.headers, secrets_of_url(url))
+            if elsewhere:
+                raise AnswerError(f"it {elsewhere} as its url in skill.yaml")
             if response.status_code != 200:
-                told = _brief(answer.decode("utf-8", "replace"))
+                told = self._brief(answer.decode("utf-8", "replace"))
                 raise AnswerError(f"it answered with status {response.status_code}: {told}")
         return bytes(answer)
 
     def _open(self) -> httpx2.Client:
         import httpx2
 
+        if secrets_of_url(self._contract.url):
+            warn_of_cleartext(self._contract.url)
         with self._lock:
             if self._closed:
                 raise AnswerError("nobody listens any more")
@@ -110,16 +117,15 @@ class PolicyLink:
                 self._client = httpx2.Client(timeout=self._contract.timeout, trust_env=False)
             return self._client
 
+    def _brief(self, text: str) -> str:
+        return server_text(text, 300, secrets_of_url(self._contract.url))
+
 
 def too_late(contract: ServerContract) -> SkillError:
     """It did not answer in time."""
-    message = f"the policy server {contract.url} did not answer within {contract.timeout:g} s"
+    message = f"the policy server {contract.shown_url} did not answer within {contract.timeout:g} s"
     return SkillError(SkillErrorCode.TIMEOUT, message)
 
 
 def _fault(message: str) -> SkillError:
     return SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
-
-
-def _brief(text: str) -> str:
-    return shortened(plain_text(text[:2000]), 300)

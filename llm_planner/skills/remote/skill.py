@@ -109,7 +109,7 @@ class _Conversation:
     def _follow(self, actions: Actions) -> Script:
         """Up to the next answer, or to the end; on the way the next question is asked."""
         arm, began, asked = self._arm, self._arm.observation.time, math.inf
-        limit = SLOWER * arm.observation.speed_limit
+        limit = SLOWER * arm.observation.path_speed
         poses, widths = timed([self._hand, *actions.grips], [arm.width, *actions.widths], actions.dt, limit)
         arm.grip = actions.grips[-1]
         enough = FOLLOWED * PATH_DT * len(poses)

@@ -32,7 +32,9 @@ def seeing(lesson: Lesson) -> Iterator[CheckedSkill]:
     manifest, network = lesson.manifest, load_sight(lesson.policy)
     with SceneCamera() as camera:
         script = picking_by_sight(manifest.name, network, camera)
-        skill = ScriptedSkill(manifest.name, script, manifest.timeout, lambda seen: Arm(seen, ArmSettings()))
+        skill = ScriptedSkill(
+            manifest.name, script, manifest.timeout, lambda seen, began: Arm(seen, ArmSettings(), began)
+        )
         yield CheckedSkill(manifest, _Possible(manifest, skill))
 
 

@@ -13,11 +13,13 @@ from llm_planner.control.limits import JointLimits
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.control.safety_filter.bodies import Ball
+from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.guard import Guard, joined
+from llm_planner.control.safety_filter.robots import panda_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.control.zones import Shape, Zone
 from llm_planner.errors import InputError
-from llm_planner.simulation.panda import RobotLimits
+from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, RobotLimits
 from llm_planner.world.scene import Pose
 
 TICK, PLANS = 0.004, 0.012  # [s] between steps, and between plans
@@ -237,12 +239,113 @@ def test_a_robot_that_is_first_seen_in_motion_is_braked_from_its_speed(robot):
     assert np.abs(command.qacc).max() <= LIMITS.qacc_max[0]
 
 
-def test_a_robot_pushed_away_is_taken_to_be_where_it_is_measured(robot):
+def displaced(robot: Robot, by: float, speed: float, states: int = 3) -> None:
+    """The robot is measured `by` [m] ahead of what it was sent, at `speed` [m/s], that many times in a row."""
+    for k in range(states):
+        way = np.array([by + k * TICK * speed, 0.0, 0.0])
+        robot.guard.measured(JointState(robot.now + k * TICK, robot.state.qpos + way, np.array([speed, 0.0, 0.0])))
+    robot.now += (states - 1) * TICK
+
+
+def test_a_robot_pushed_away_is_held_where_it_is_measured(robot):
     robot.follow(0.5, FREE, towards(0.1))
-    robot.guard.measured(JointState(robot.now, robot.state.qpos + 0.3, np.zeros(3)))
+    place = robot.state.qpos + 0.3
+    for _ in range(3):
+        robot.guard.measured(JointState(robot.now, place, np.zeros(3)))
+    assert not robot.guard.rests(robot.now), "its driver does not know yet"
     command = robot.guard.step(robot.now, FREE)
-    assert command is not None
-    assert command.qpos[0] == pytest.approx(robot.state.qpos + 0.3, abs=1e-3)
+    assert command.qpos == pytest.approx(np.tile(place, (len(command.qpos), 1)), abs=1e-3)
+    assert "the robot is not where it was sent" in robot.guard.filtered.binding
+    assert not robot.guard.filtered.infeasible
+
+
+def test_one_state_far_off_changes_nothing(robot):
+    robot.follow(0.5, FREE, towards(0.4))
+    sent, place = len(robot.sent), robot.state.qpos[0]
+    displaced(robot, 0.3, 1.0, states=1)
+    states = robot.follow(0.2, FREE, towards(0.4))
+    assert len(robot.sent) > sent
+    assert np.abs(np.diff([place, *(state.qpos[0] for state in states)])).max() < 0.01
+    assert robot.guard.why == ""
+
+
+@pytest.mark.parametrize("speed", [1.2, 1.74])
+def test_a_robot_found_too_fast_near_a_zone_is_braked_as_hard_as_it_can_be_and_that_is_told(robot, speed):
+    robot.follow(2.0, WALL, towards(0.35))
+    displaced(robot, 0.12, speed)
+    command = robot.guard.step(robot.now, WALL)
+    assert command is not None, "what was never sent is not under way"
+    assert command.qacc[0][0] == pytest.approx(-STOPPING.acceleration[0], rel=0.05)
+    assert robot.guard.filtered.infeasible
+    assert robot.guard.filtered.slack > 0.0
+    assert robot.guard.filtered.binding == ("the robot is not where it was sent",)
+
+
+def test_braking_of_a_lost_robot_that_keeps_the_zone_is_told_as_feasible(robot):
+    robot.follow(1.0, WALL, towards(0.1))
+    displaced(robot, 0.12, 0.5)
+    assert robot.guard.step(robot.now, WALL).qacc[0][0] < -2.0
+    assert not robot.guard.filtered.infeasible
+
+
+class DeafDriver(Robot):
+    """It takes no command while `deaf`; what it follows then goes on."""
+
+    deaf = False
+
+    def take(self, command: JointTrajectory | None) -> None:
+        if command is not None:
+            self.sent.append(command)
+            self.command = self.command if self.deaf else command
+
+
+def test_a_driver_that_took_nothing_for_a_while_is_found_on_the_last_motion_it_took():
+    robot = DeafDriver()
+    robot.follow(0.6, WALL, towards(9.0))
+    robot.deaf = True
+    robot.follow(0.15, WALL, towards(9.0))
+    robot.deaf = False
+    states = robot.follow(2.0, WALL, towards(9.0))
+    assert max(state.qpos[0] for state in states) <= NEAREST + 1e-6
+    assert max(abs(np.diff([state.qvel[0] for state in states]))) <= 0.8 * LIMITS.qacc_max[0] * TICK + 0.01, "no leap"
+    assert states[-1].qpos[0] > NEAREST - 0.01
+
+
+def test_a_command_that_could_not_be_sent_is_as_if_it_had_not_been_made(robot):
+    robot.follow(0.5, WALL, towards(0.4))
+    plan = towards(0.4)(robot)
+    assert robot.guard.hear(plan, robot.now, WALL) is plan
+    robot.guard.withdraw()
+    states = robot.follow(1.0, WALL, towards(0.4))
+    assert states[-1].qpos[0] == pytest.approx(0.4, abs=0.05)
+
+
+def test_what_is_asked_to_brake_brakes(robot):
+    robot.follow(0.6, FREE, towards(9.0))
+    robot.guard.brake()
+    states = robot.follow(0.35, FREE)
+    assert states[0].qvel[0] > 0.8
+    assert states[-1].qvel == pytest.approx(np.zeros(3), abs=1e-3)
+
+
+def test_a_robot_that_strays_off_its_way_keeps_that_much_more_from_zones(robot):
+    robot.follow(0.3, WALL, towards(9.0))
+    aside = np.array([0.0, 0.01, 0.0])
+    for _ in range(3):
+        robot.guard.measured(JointState(robot.now, robot.state.qpos + aside, robot.state.qvel))
+    assert robot.guard.margin == pytest.approx(0.01, abs=1e-3)
+    states = robot.follow(1.0, WALL, towards(9.0))
+    assert max(state.qpos[0] for state in states) < NEAREST - 0.005
+    states = robot.follow(6.0, WALL, towards(9.0))
+    assert states[-1].qpos[0] > NEAREST - 0.005, "it is forgotten slowly"
+
+
+def test_a_robot_that_is_late_on_its_way_keeps_no_more_from_zones(robot):
+    robot.follow(0.4, WALL, towards(9.0))
+    for k in range(30):
+        late = fallback.sample(robot.command, robot.now + k * TICK - 0.02)
+        robot.guard.measured(JointState(robot.now + k * TICK, late.qpos, late.qvel))
+    assert robot.guard.margin < 0.005
 
 
 def test_states_that_are_none_are_an_error(robot):
@@ -274,3 +377,30 @@ def test_a_short_plan_that_first_gets_faster_is_joined_and_not_braked(robot):
     states = robot.follow(0.8, FREE, lambda robot: plan)
     assert plan.qvel[-1] == pytest.approx(np.zeros(3), abs=1e-9)
     assert max(state.qvel[0] for state in states) > begins.qvel[0] + 0.05
+
+
+def test_an_arm_pushed_against_a_zone_glides_along_it_without_chatter():
+    body = panda_body()
+    hand = body.place(np.array([HOME_QPOS])).points[:, 0, 0]
+    reach = float(np.hypot(hand[0], hand[1]))
+    place = (reach * np.cos(1.0), reach * np.sin(1.0), float(hand[2]))
+    vase = Zone("the vase", Shape.SPHERE, (0.05,), Pose(place), clearance=0.03)
+    zones, constraints = ZoneSet([vase], body.radii), MotionConstraints(zones=(vase,))
+    guard, home, turn = Guard(SafetyFilter(body, PANDA_LIMITS)), np.array(HOME_QPOS), np.zeros(7)
+    guard.measured(JointState(0.0, home, np.zeros(7)))
+    turn[0] = 0.6  # [rad/s], on and on, through the vase
+    accelerations, spare = [], []
+    for now in np.arange(0.02, 3.0, TICK):
+        qacc = np.concatenate([np.zeros((5, 7)), np.tile(-turn / 0.25, (5, 1))])
+        guard.hear(
+            fallback.integrate(StartState(home + turn * now, turn, turn), qacc, now, 0.05, 0.08), now, constraints
+        )
+        command = guard.step(now, constraints)
+        if now > 1.5 and command is not None:
+            accelerations.append(command.qacc[0])
+            spare.append(float(zones.clearances(body.place(command.qpos).points).nearest.min()))
+    changes = np.abs(np.diff(accelerations, axis=0)).max()
+    assert len(accelerations) > 300
+    assert changes < 1.0, "[rad/s^2] from step to step"
+    assert min(spare) > 0.001, "it glides off the edge of what can be proved"
+    assert max(spare) < 0.01, "it glides near the vase"

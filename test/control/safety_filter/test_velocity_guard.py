@@ -23,10 +23,11 @@ PERSON = MotionConstraints(zones=(Zone("Anna", Shape.CYLINDER, (0.25, 1.0), Pose
 class Base:
     """Its velocity comes after the command as that of a first-order lag."""
 
-    def __init__(self) -> None:
+    def __init__(self, timeout: float = 0.0) -> None:
         share = LimitShare(velocity=1.0, acceleration=1.0, braking=0.8, position_margin=0.0)
         settings = FilterSettings(share=share, top_speed=1.5)
-        self.guard = VelocityGuard(SafetyFilter(base_body(), BASE_LIMITS, settings), MOTOR_LAG)
+        self.guard = VelocityGuard(SafetyFilter(base_body(), BASE_LIMITS, settings), MOTOR_LAG, timeout=timeout)
+        self.command = np.zeros(3)
         self.now, self.qpos, self.qvel = 0.0, np.zeros(3), np.zeros(3)
 
     def drive(self, seconds: float, constraints: MotionConstraints, wanted=None) -> list[np.ndarray]:
@@ -35,12 +36,16 @@ class Base:
         for _ in range(round(seconds / TICK)):
             if wanted is not None:
                 self.guard.hear(np.array(wanted, dtype=float), self.now)
-            command = self.guard.step(JointState(self.now, self.qpos, self.qvel), self.now, constraints)
-            after = command + (self.qvel - command) * np.exp(-TICK / MOTOR_LAG)
-            self.qpos, self.qvel = self.qpos + TICK * (self.qvel + after) / 2, after
-            self.now += TICK
+            self.command = self.guard.step(JointState(self.now, self.qpos, self.qvel), self.now, constraints)
+            self.roll()
             way.append(self.qpos)
         return way
+
+    def roll(self) -> None:
+        """One tick with the velocity that was commanded last."""
+        after = self.command + (self.qvel - self.command) * np.exp(-TICK / MOTOR_LAG)
+        self.qpos, self.qvel = self.qpos + TICK * (self.qvel + after) / 2, after
+        self.now += TICK
 
 
 @pytest.fixture
@@ -61,6 +66,18 @@ def test_a_base_driven_at_a_person_stops_at_the_clearance(base):
     assert away.min() >= 0.5 - 1e-3
     assert away[-1] < 0.56
     assert "Anna" in base.guard.filtered.binding
+
+
+@pytest.mark.parametrize("moment", np.arange(0.5, 3.0, 0.25))
+def test_a_base_that_hears_nothing_more_brakes_after_its_timeout_and_keeps_the_clearance(moment):
+    base = Base(timeout=0.2)
+    base.drive(moment, PERSON, (1.2, 0.0, 0.0))
+    for _ in range(round(0.2 / TICK)):
+        base.roll()
+    for _ in range(100):  # its driver brakes
+        base.command = np.maximum(base.command - TICK * 0.8 * BASE_LIMITS.qacc_max, 0.0)
+        base.roll()
+    assert 3.0 - base.qpos[0] - 0.25 - BASE_RADIUS >= 0.5 - 1e-3
 
 
 def test_no_direction_is_faster_than_the_limit(base):

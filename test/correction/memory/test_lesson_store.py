@@ -157,3 +157,20 @@ def test_a_memory_of_a_newer_version_or_another_program_is_left_alone(pragma, wo
     database.close()
     with pytest.raises(InputError, match=words):
         LessonStore(path)
+
+
+@pytest.mark.parametrize("foreign", ["torn {", "[]", "{}", '{"operations": 5}', '{"operations": [{"kind": "fly"}]}'])
+def test_a_lesson_that_cannot_be_read_is_left_out_told_of_and_kept(two, path, foreign):
+    database = sqlite3.connect(path)
+    with database:
+        database.execute("UPDATE lesson SET lesson = ? WHERE id = 1", (foreign,))
+    assert [lesson.id for lesson in two.lessons()] == [2]
+    assert two.unreadable[1].startswith(f"lesson 1 of {path} cannot be read and is left out (")
+    two.change(lambda lessons: Changes((SLOWER,)))
+    assert database.execute("SELECT lesson FROM lesson WHERE id = 1").fetchone() == (foreign,)
+    database.close()
+
+
+def test_nobody_else_may_read_the_lessons(two, path):
+    files = [path, path.with_name("memory.sqlite-wal"), path.with_name("memory.sqlite-shm")]
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o600] * 3

@@ -15,6 +15,7 @@ class Nobody:
 
     name = "nobody"
     chooses = False
+    is_large = False
 
 
 @pytest.mark.parametrize(

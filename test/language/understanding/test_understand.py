@@ -1,6 +1,6 @@
 """From a command to task and constraints: the majority of the meanings, or a question."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -35,22 +35,22 @@ ABSENT = reads("G !near(robot, teapot)")
 
 @dataclass
 class Reader:
-    """Gives these readings one after another, the first as its best in every reply; `mended` in repair rounds."""
+    """Gives these readings one after another; `mended` in repair rounds."""
 
     drawn: list[Reading]
     mended: Reading = BROKEN
     requests: list[ReadingRequest] = field(default_factory=list)
     name: str = "reader"
     chooses: bool = False
+    is_large: bool = False
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         self.requests.append(request)
         if request.attempts:
             return ReadingReply((self.mended,), Usage(1, 1, 1))
-        before = sum(r.samples - (k > 0) for k, r in enumerate(r for r in self.requests[:-1] if not r.attempts))
-        first = [self.drawn[0]] if before else []
-        new = self.drawn[before : before + request.samples - len(first)]
-        return ReadingReply((*first, *new), Usage(10, 5, 1))
+        before = sum(r.samples for r in self.requests[:-1] if not r.attempts)
+        assert request.drawn is bool(before)  # the best reading is asked for once
+        return ReadingReply(tuple(self.drawn[before : before + request.samples]), Usage(10, 5, 1))
 
 
 def formula_of(reader: Reader, command: str = AWAY, scene: Scene = TABLE) -> str:
@@ -80,7 +80,7 @@ def test_no_more_is_asked_than_the_vote_needs():
     reader = Reader([FAR, NOT_NEARER, FAR, NEAR, NEAR])
     understood = understand(AWAY, TABLE, reader, seed=7)
     assert (understood.vote.asked, understood.vote.wanted) == (3, 5)
-    assert [(r.samples, r.seed) for r in reader.requests] == [(1, 7), (3, 8)]
+    assert [(r.samples, r.seed) for r in reader.requests] == [(1, 7), (2, 8)]
     assert understood.usage == Usage(20, 10, 2)
 
 
@@ -219,6 +219,7 @@ class ByClause:
 
     name = "short"
     chooses = False
+    is_large = False
 
     def __init__(self, readings: dict[str, Reading]) -> None:
         self.readings = readings
@@ -258,3 +259,78 @@ def test_clauses_that_contradict_each_other_are_asked_about():
 def test_a_clause_that_is_not_understood_is_asked_about():
     with pytest.raises(QuestionError, match=r"^What\?$"):
         understand("go to the lab, but never sing", ROOMS, ByClause({"go to the lab": LAB}))
+
+
+def large(*drawn: Reading, mended: Reading = BROKEN) -> Reader:
+    return Reader(list(drawn), mended, is_large=True)
+
+
+def plain_reading(task: str, *goals: str, sure: bool = True) -> Reading:
+    return Reading(task, goals=goals, sure=sure)
+
+
+def test_a_large_model_that_is_sure_and_has_no_rule_to_keep_is_asked_once():
+    reader = large(plain_reading("lift the vase", "holding(vase)"))
+    understood = understand("lift the vase", TABLE, reader)
+    assert (len(reader.requests), understood.goals) == (1, (parse("holding(vase)"),))
+
+
+def test_rules_of_a_large_model_are_read_until_two_readings_agree():
+    reader = large(FAR, NOT_NEARER)
+    assert understand(AWAY, TABLE, reader).vote.wanted == 3
+    assert [(r.samples, r.drawn) for r in reader.requests] == [(1, False), (1, True)]
+
+
+def test_wordings_of_a_task_do_not_divide_the_readings_of_a_large_model_but_its_goals_do():
+    lifted, raised, put = (
+        replace(FAR, task=task, goals=(goal,), sure=True)
+        for task, goal in (
+            ("lift the vase", "holding(vase)"),
+            ("lift up the vase", "holding(vase)"),
+            ("lift the vase", "at(vase, middle)"),
+        )
+    )
+    assert understand(AWAY, TABLE, large(lifted, raised)).vote.groups[0].count == 2
+    with pytest.raises(QuestionError, match="I can read this in more than one way"):
+        understand(AWAY, TABLE, large(lifted, put, replace(put, goals=("!moved(vase)",))))
+
+
+@pytest.mark.parametrize(
+    ("command", "rule"),
+    [
+        ("hebe die Vase hoch, aber bleib dabei vom Tisch 20 cm weg", "bleib dabei vom Tisch 20 cm weg"),
+        ("levanta el jarrón, pero mantente a 20 cm de él", "mantente a 20 cm de él"),
+        ("拿起花瓶,但离它20 cm远", "离它20 cm远"),
+    ],
+)
+def test_a_large_model_reads_other_languages(command, rule):
+    reading = replace(reads("G distance(robot, vase) > 0.2", words=rule), task="lift the vase", sure=True)
+    assert understand(command, TABLE, large(reading, reading)).constraints[0].words == rule
+
+
+def test_numbers_and_names_are_kept_in_every_language():
+    reader = large(plain_reading("schieb es nach rechts"), mended=plain_reading("schieb es 5 cm nach rechts"))
+    assert understand("schieb es 5 cm nach rechts", TABLE, reader).task == "schieb es 5 cm nach rechts"
+    assert "nothing in it stands for '5'" in reader.requests[1].attempts[0].problems[0]
+
+
+def test_a_goal_that_is_none_goes_back():
+    reader = large(plain_reading("lift the vase", "F holding(vase)"), mended=plain_reading("lift the vase"))
+    assert understand("lift the vase", TABLE, reader).goals == ()
+    assert "no single proposition" in reader.requests[1].attempts[0].problems[0]
+    assert '"goals": ["F holding(vase)"]' in reader.requests[1].attempts[0].shown
+
+
+def test_what_a_large_model_asks_is_asked_at_once():
+    reader = large(Reading(question="Which vase?"))
+    with pytest.raises(QuestionError, match=r"^Which vase\?$"):
+        understand("lift the vase. then wait", TABLE, reader)
+    assert len(reader.requests) == 1
+
+
+def test_how_long_a_step_goes_on_is_left_to_the_program_where_a_large_model_insists():
+    pushes = plain_reading("push the vase until it is in the middle")
+    assert understand(pushes.task, TABLE, large(pushes, mended=pushes)).task == pushes.task
+    never = plain_reading("push the vase and never lift it")
+    with pytest.raises(QuestionError, match=r"a condition \('never'\) that is in no constraint"):
+        understand(never.task, TABLE, large(never, never, never, mended=never))

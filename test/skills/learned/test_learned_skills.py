@@ -16,7 +16,7 @@ from llm_planner.skills.contract import MotionReference, SkillErrorCode, SkillRe
 from llm_planner.skills.errors import SkillError
 from llm_planner.skills.gripper_shape import Grip, grip_of
 from llm_planner.skills.learned.actions import STEP
-from llm_planner.skills.learned.backed import LearnedOrScripted
+from llm_planner.skills.learned.backed import BackedRun, LearnedOrScripted
 from llm_planner.skills.learned.chunk import TWIST, chunk_from
 from llm_planner.skills.learned.decision import Decision
 from llm_planner.skills.learned.features import View, feature_names, goal_numbers, observed
@@ -362,6 +362,25 @@ def test_a_policy_that_takes_long_leaves_the_rest_to_the_script(table, learned_p
     table.time += 11.0
     run.step(table.observation())
     assert run.phase == "approach"
+
+
+class Stuck:
+    """A policy that gets no farther."""
+
+    phase, spent = "stuck", 0.0
+
+    def step(self, observation):
+        return SkillResult(SkillErrorCode.EFFECT_MISSING, "it is stuck")
+
+
+def test_the_script_that_goes_on_measures_from_where_the_skill_began(library, ghost, scene_of, thing):
+    """The block has come the 10 cm that were asked for; pushed by another ten it would be too far."""
+    table = ghost(scene_of(thing("red block", 0.45, 0.0)), grasps=False)
+    began = table.observation()
+    table.scene = scene_of(thing("red block", 0.45, 0.1))
+    arguments = {"object": "red block", "direction": "left", "distance": 0.1}
+    run = BackedRun(Stuck(), library.find("push").implementation, arguments, began)
+    assert table.run(run).code is SkillErrorCode.SUCCEEDED
 
 
 def test_what_is_done_already_is_left_to_the_script(table, learned_pick, library, scene_of, thing):

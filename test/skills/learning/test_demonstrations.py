@@ -160,8 +160,8 @@ def test_a_case_in_which_the_skill_refuses_to_begin_does_not_count():
 
 
 def test_a_trial_that_a_shove_made_impossible_is_left_out():
-    case = draw_case("pick", 900_000_037)
-    trial = evaluate(demonstrators(SKILLS).find("pick"), case, demonstrators(SKILLS), 900_000_037, True)
+    case = draw_case("pick", 900_000_117)
+    trial = evaluate(demonstrators(SKILLS).find("pick"), case, demonstrators(SKILLS), 900_000_117, True)
     assert (trial.shoved, trial.succeeded, trial.valid) == ("hand", False, False)
 
 

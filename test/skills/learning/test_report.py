@@ -10,6 +10,8 @@ import pytest
 from llm_planner.errors import InputError
 from llm_planner.share import share_folder, skill_command
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
+from llm_planner.skills.learned.standing import digest
+from llm_planner.skills.learning.command_tally import CommandTally, Paired
 from llm_planner.skills.learning.evaluating import Trial
 from llm_planner.skills.learning.listing import listed
 from llm_planner.skills.learning.report import (
@@ -17,7 +19,6 @@ from llm_planner.skills.learning.report import (
     Latency,
     SkillReport,
     Trained,
-    digest,
     read_report,
     tally,
     write_report,
@@ -147,12 +148,16 @@ def test_a_library_is_listed_with_what_is_missing(make_lesson):
     (lesson.folder / "report.json").write_text("{")  # one broken file costs nobody the table
     rows = {row.name: row for row in listed(lesson.skills)}
     assert (rows["pick"].moves, rows["pick"].command) == (
-        "policy",
+        "script",  # until commands have shown that its policy may
         f"llm-planner evaluate pick --skills {lesson.skills}",
     )
     write_report(lesson.folder, replace(REPORT, policy=digest(lesson.policy)))
     (row,) = [row for row in listed(lesson.skills) if row.name == "pick"]
-    assert (row.moves, row.command, row.evaluated) == ("policy", "", REPORT.evaluated)
+    assert (row.moves, row.missing, row.evaluated) == ("script", "not tried on commands yet", REPORT.evaluated)
+    tally = CommandTally("policy", Paired(60, 0, 0, 0), Paired(60, 0, 0, 0), 0, (0, 59), ())
+    write_report(lesson.folder, replace(REPORT, policy=digest(lesson.policy), commands=tally))
+    (row,) = [row for row in listed(lesson.skills) if row.name == "pick"]
+    assert (row.moves, row.command, row.commands) == ("policy", "", tally)
 
 
 def test_a_report_is_plain_json(tmp_path):

@@ -4,8 +4,9 @@ import pytest
 
 from llm_planner.share import share_folder
 from llm_planner.skills.learned.loading import POLICY_FILE
+from llm_planner.skills.learned.standing import digest, policy_moves
 from llm_planner.skills.learning.lesson import learnable, open_lesson
-from llm_planner.skills.learning.report import digest, read_report
+from llm_planner.skills.learning.report import read_report
 from llm_planner.skills.learning.trials import FIRST_SEED, try_one
 
 SKILLS = share_folder("skills")
@@ -27,7 +28,18 @@ def test_a_policy_that_ships_was_measured_and_is_good_enough(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
+def test_a_policy_moves_its_skill_only_where_commands_have_shown_that_it_may(name: str) -> None:
+    commands = read_report(SKILLS / name).commands
+    assert policy_moves(SKILLS / name) == (commands is not None and commands.mover == "policy")
+    if policy_moves(SKILLS / name):
+        assert commands.alone.is_no_worse
+        assert commands.shoved.is_no_worse
+
+
+@pytest.mark.parametrize("name", SHIPPED)
 def test_a_policy_that_ships_does_what_it_is_for(name: str) -> None:
+    if not policy_moves(SKILLS / name):
+        pytest.skip("its script moves it")
     lesson = open_lesson(SKILLS, SKILLS, name)
     trials = [try_one(lesson, FIRST_SEED + k, perturbed=False) for k in range(2)]
     assert all(trial.succeeded for trial in trials if trial.valid)

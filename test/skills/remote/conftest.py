@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -18,6 +18,7 @@ class Reply:
 
     body: bytes | Iterable[bytes]
     status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class PolicyServers:
@@ -40,6 +41,8 @@ class PolicyServers:
                 pieces = [reply.body] if isinstance(reply.body, bytes) else reply.body
                 try:
                     self.send_response(reply.status)
+                    for name, value in reply.headers.items():
+                        self.send_header(name, value)
                     self.end_headers()
                     for piece in pieces:
                         self.wfile.write(piece)

@@ -110,7 +110,7 @@ def test_a_server_that_is_not_there_is_told(link: Any) -> None:
     ("body", "status", "message"),
     [
         (b"out of memory", 500, "cannot be followed: it answered with status 500: out of memory"),
-        (b"", 302, "cannot be followed: it answered with status 302"),
+        (b"", 302, "cannot be followed: it redirects (302) to another address, which is not followed"),
         (b"<html>", 200, "cannot be followed: its answer is no JSON"),
         (b'{"actions": [[NaN, 0, 0, 0, 0, 0]], "dt": 0.1}', 200, "not six finite numbers"),
         (b" " * (ANSWER_MAX + 1), 200, f"cannot be followed: its answer is longer than {ANSWER_MAX} bytes"),
@@ -139,3 +139,18 @@ def test_who_has_hung_up_asks_nothing(servers: Any, link: Any) -> None:
     to.close()
     assert "nobody listens any more" in str(failure(to.ask({})))
     assert servers.asked == []
+
+
+def test_credentials_of_a_server_are_sent_to_it_and_shown_to_nobody(servers: Any, link: Any, reply: Any) -> None:
+    url = servers.serve(lambda question: reply(b"no: corr3ct-horse", status=401))
+    told = str(failure(link(url.replace("http://", "http://robot:corr3ct-horse@")).ask({})))
+    assert "http://[redacted]@127.0.0.1" in told
+    assert "corr3ct" not in told
+
+
+def test_a_redirect_is_not_followed(servers: Any, link: Any, reply: Any) -> None:
+    elsewhere = servers.serve(lambda question: STAY)
+    url = servers.serve(lambda question: reply(b"", status=307, headers={"Location": elsewhere}))
+    told = str(failure(link(url).ask({})))
+    assert f"redirects (307) to {elsewhere}, which is not followed" in told
+    assert len(servers.asked) == 1

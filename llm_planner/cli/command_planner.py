@@ -1,0 +1,66 @@
+"""Makes the plans of `llm-planner plan` and `run` with the model that the options name, and says what that cost."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from llm_planner.language.counted import CountedModel
+from llm_planner.language.model import Exchange, LanguageModel, Usage
+from llm_planner.language.prompt import MAX_EXCHANGES
+from llm_planner.plan.planning import Planned, plan_command
+from llm_planner.plan.planning_settings import PlanningSettings
+from llm_planner.plan.report import Report
+from llm_planner.program.synthesis import clean_command
+from llm_planner.skills.library import SkillLibrary
+from llm_planner.world.places import Viewpoint
+from llm_planner.world.scene import Scene
+
+
+class CommandPlanner:
+    """Plans commands; `open_model` is called when the first one comes."""
+
+    def __init__(
+        self,
+        open_model: Callable[[], LanguageModel],
+        library: SkillLibrary,
+        viewpoint: Viewpoint,
+        settings: PlanningSettings,
+    ) -> None:
+        self._model = functools.cache(lambda: CountedModel(open_model(), waiting))
+        self._library, self._viewpoint, self._settings = library, viewpoint, settings
+        self._exchanges: tuple[Exchange, ...] = ()
+
+    def __call__(self, command: str, scene: Scene) -> Planned:
+        """The plan; raises as `plan_command`."""
+        words = clean_command(command)  # before a model is opened
+        model = self._model()
+        settings = replace(self._settings, exchanges=self._exchanges)
+        return plan_command(words, scene, self._library.for_scene(scene).signatures, model, self._viewpoint, settings)
+
+    def told(self, report: Report) -> Report:
+        """The report with what the model has cost since the last one."""
+        if not self._model.cache_info().currsize:
+            return report
+        model = self._model()
+        told, model.usage = replace(report, usage=model.usage), Usage()
+        return told
+
+    def remember(self, report: Report) -> None:
+        """What became of a command is told with those after it, in the same world."""
+        program = report.plan.program if report.plan else ""
+        exchange = Exchange(report.command, program, f"{report.outcome.value}: {report.message}")
+        self._exchanges = (*self._exchanges, exchange)[-MAX_EXCHANGES:]
+
+
+def waiting() -> AbstractContextManager[object]:
+    """Something that moves on the screen while a model thinks; nothing where standard error is no terminal."""
+    if not sys.stderr.isatty():
+        return contextlib.nullcontext()
+    from rich.console import Console
+
+    return Console(stderr=True).status("the model is thinking")

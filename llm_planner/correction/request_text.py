@@ -1,0 +1,188 @@
+"""The text form of requests, which the embedded model writes: `other_thing("blue one", instead="red one")`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import Any
+
+from llm_planner.correction.amounts import read_amount
+from llm_planner.correction.clauses import bare, normal
+from llm_planner.correction.requests import DIRECTIONS, RELATIONS, Intent, Request, Sense, Size, When
+from llm_planner.correction.slots import command_said, timed
+from llm_planner.errors import InputError, LanguageModelError
+from llm_planner.language.embedded.forms import WORDS, Forms, slot_of
+from llm_planner.language.embedded.terms import Term, Value, Words
+from llm_planner.plan.edits import Frame, Lifetime, Scope
+
+_ALWAYS = ("scope=SCOPE?", "about=WORDS?", "lifetime=LIFETIME?")  # slots of every request that changes something
+_AMOUNT = ("SENSE", "SIZE?", "by=AMOUNT?")
+_SLOTS: Mapping[Intent, tuple[str, ...]] = {
+    Intent.SHIFT: ("DIRECTION", "SIZE?", "by=AMOUNT?", "frame=FRAME?", "thing=WORDS?", "target=WORDS?"),
+    Intent.TOO_FAR: ("DIRECTION?",),
+    Intent.SPEED: (*_AMOUNT, "thing=WORDS?"),
+    Intent.HEIGHT: (*_AMOUNT, "thing=WORDS?"),
+    Intent.CLEARANCE: (*_AMOUNT, "thing=WORDS?"),
+    Intent.DISTANCE: ("WHICH?", *_AMOUNT, "thing=WORDS?"),
+    Intent.DURATION: (*_AMOUNT, "thing=WORDS?", "target=WORDS?"),
+    Intent.OTHER_THING: ("WORDS?", "instead=WORDS?", "target=WORDS?", "how=RELATION?"),
+    Intent.OTHER_TARGET: ("RELATION?", "DIRECTION?", "WORDS?", "thing=WORDS?", "instead=WORDS?", "frame=FRAME?"),
+    Intent.FIRST: ("WORDS?", "ORDER?", "target=WORDS?"),
+    Intent.LAST: ("WORDS?",),
+    Intent.SKIP: ("WORDS?", "how=EXCEPT?"),
+    Intent.PUT_BACK: ("WORDS?",),
+    Intent.ADD: ("WORDS", "WHEN?", "target=WORDS?"),
+    Intent.AGAIN: ("WORDS?",),
+    Intent.RULE: ("WORDS",),
+    Intent.LIFT: ("WORDS",),
+    Intent.REMEMBER: ("SCOPE",),
+    Intent.FORGET: ("EXTENT?", "about=WORDS?"),
+    Intent.OPTION: ("OPTION",),
+}
+_ALONE = (Intent.HOLD, Intent.RESUME, Intent.CANCEL, Intent.REMEMBER, Intent.FORGET, Intent.UNDO, Intent.YES,
+          Intent.NO, Intent.OPTION, Intent.NOTHING)  # fmt: skip
+_FIRST_WORDS = {  # the slot of a request that words without a key are in
+    Intent.OTHER_TARGET: "target", Intent.ADD: "text", Intent.RULE: "text", Intent.LIFT: "text",
+}  # fmt: skip
+_KEYS = {"instead": "instead_of", "how": "relation"}
+_SHARES = {"twice": (2.0, "times"), "half": (0.5, "times"), "half_of": (50.0, "%"), "quarter_of": (25.0, "%"),
+           "three_quarters_of": (75.0, "%")}  # fmt: skip
+_TEXTS = {"WHICH": ("push", "place", "follow", "wait"), "OPTION": ("1", "2", "3", "last")}
+_NUMBERED = {"1": "one", "2": "two", "3": "three"}  # names of terms are words
+
+
+def _names(values: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    return dict.fromkeys(values, ())
+
+
+def _table() -> dict[str, dict[str, tuple[str, ...]]]:
+    slots = {intent: (*_SLOTS.get(intent, ()), *(() if intent in _ALONE else _ALWAYS)) for intent in Intent}
+    return {
+        "REQUEST": {intent.value: slots[intent] for intent in Intent if intent is not Intent.NOTHING},
+        "ALONE": {"nothing": (), "unclear": ()},
+        "DIRECTION": _names(DIRECTIONS),
+        "RELATION": _names(RELATIONS),
+        "ORDER": _names(("before", "after")),
+        "EXCEPT": _names(("except",)),
+        "SENSE": _names([sense.value for sense in Sense]),
+        "SIZE": _names(("bit", "much")),
+        "AMOUNT": {"": (WORDS,), **_names(tuple(_SHARES))},
+        "FRAME": _names(("robot", "object")),
+        "WHICH": _names(_TEXTS["WHICH"]),
+        "WHEN": _names(("next",)),
+        "SCOPE": _names([scope.value for scope in Scope]),
+        "EXTENT": _names(("everything",)),
+        "LIFETIME": _names([lifetime.value for lifetime in Lifetime]),
+        "OPTION": {"": (WORDS,), **_names([_NUMBERED.get(text, text) for text in _TEXTS["OPTION"]])},
+    }
+
+
+REQUESTS = Forms(_table(), ("REQUEST",), ("ALONE",))
+
+
+def requests_of(terms: Sequence[Term], words: str) -> tuple[Request, ...]:
+    """Turn a result into requests; `words` is all that was said. Raise LanguageModelError where it is none."""
+    if terms[0].name == Intent.NOTHING.value:
+        return (Request(Intent.NOTHING),)
+    requests = tuple(map(_request, terms))
+    return (_whole(requests[0], words),) if len(requests) == 1 else requests
+
+
+def _request(term: Term) -> Request:
+    intent = Intent(term.name)
+    slots: dict[str, Any] = {}
+    for key, (value,) in REQUESTS.filled("REQUEST", term).items():
+        slots |= _slot(intent, key, value)
+    scope = slots.get("scope", Scope.ONCE)
+    if intent not in _ALONE:
+        slots.setdefault("lifetime", Lifetime.STEP if scope is Scope.ONCE else Lifetime.PLAN)
+    if intent is Intent.OTHER_THING:
+        if slots.get("target"):
+            slots.setdefault("relation", "for")
+        slots["negated"] = bool(slots.get("instead_of")) and not slots.get("thing")
+    return Request(intent, **slots)
+
+
+def _slot(intent: Intent, key: str, value: Value) -> dict[str, Any]:
+    said = value.text if isinstance(value, Words) else value.name
+    if key in ("by", "AMOUNT"):
+        return _amount(value)
+    if key == WORDS:
+        text = command_said(said, "") if intent is Intent.ADD else said
+        return {_FIRST_WORDS.get(intent, "thing"): text}
+    if key == "OPTION":
+        return {"text": next((text for text, name in _NUMBERED.items() if name == said), said)}
+    if key == "WHICH":
+        return {"text": said}
+    if key == "EXTENT":
+        return {"about": said}
+    if key == "ORDER":
+        return {"relation": said}
+    kinds: Mapping[str, type[Enum]] = {"SENSE": Sense, "SIZE": Size, "frame": Frame, "WHEN": When, "scope": Scope,
+                                       "SCOPE": Scope, "lifetime": Lifetime}  # fmt: skip
+    kind = kinds.get(key)
+    return {_KEYS.get(key, key.lower()): kind(said) if kind else said}
+
+
+def _amount(value: Value) -> dict[str, Any]:
+    if isinstance(value, Term):
+        number, unit = _SHARES[value.name]
+        return {"number": number, "unit": unit}
+    try:
+        amount = read_amount(normal(value.text))
+    except InputError as error:
+        raise LanguageModelError(str(error)) from error
+    return {"number": amount.number, "unit": amount.unit}
+
+
+def _whole(request: Request, words: str) -> Request:
+    """Of what is to be left out the text tells whether it was forbidden: "do not touch the mug"; of how long, what."""
+    said = normal(words)
+    if request.intent is Intent.DURATION:
+        return replace(request, text=timed(said))
+    return replace(request, text=bare(said)[-1]) if request.intent is Intent.SKIP else request
+
+
+def request_terms(requests: Sequence[Request]) -> tuple[Term, ...]:
+    """Write requests as a result; inverse of `requests_of` but for texts that it takes from all that was said."""
+    return tuple(Term(Intent.NOTHING.value) if one.intent is Intent.NOTHING else _term(one) for one in requests)
+
+
+def _term(request: Request) -> Term:
+    values: dict[str, Value] = {}
+    for text in REQUESTS.table["REQUEST"][request.intent.value]:
+        slot = slot_of(text)
+        if value := _value(request, slot.key, slot.symbol, slot.optional):
+            values[text] = value
+    plain = tuple(value for text, value in values.items() if not slot_of(text).key)
+    return Term(request.intent.value, plain, tuple((slot_of(text).key, value) for text, value in values.items()
+                                                   if slot_of(text).key))  # fmt: skip
+
+
+def _value(request: Request, key: str, symbol: str, optional: bool) -> Value | None:
+    """What stands in a slot, None where it is left out."""
+    intent = request.intent
+    if symbol == "AMOUNT":
+        return None if request.number is None else Words(f"{request.number:g} {request.unit}")
+    if symbol == "LIFETIME":
+        usual = Lifetime.STEP if request.scope is Scope.ONCE else Lifetime.PLAN
+        return None if request.lifetime is usual else Term(request.lifetime.value)
+    if symbol == "EXTENT":
+        return Term("everything") if request.about == "everything" else None
+    if symbol == "OPTION":
+        known = request.text in _TEXTS["OPTION"]
+        return Term(_NUMBERED.get(request.text, request.text)) if known else Words(request.text)
+    if symbol == WORDS:
+        said = getattr(request, _KEYS.get(key, key) or _FIRST_WORDS.get(intent, "thing"))
+        hidden = key == "about" and said == "everything" and intent is Intent.FORGET
+        return Words(said) if said and not hidden else None
+    if symbol == "WHICH":
+        return Term(request.text) if request.text in _TEXTS["WHICH"] else None
+    name = {"RELATION": "relation", "EXCEPT": "relation", "ORDER": "relation"}.get(symbol, symbol.lower())
+    found = getattr(request, name)
+    text = found.value if isinstance(found, Enum) else found
+    if intent is Intent.OTHER_THING and symbol == "RELATION":
+        text = "" if text == ("for" if request.target else "") else text
+    unsaid = {"FRAME": "person", "SIZE": "plain", "WHEN": "end", "SCOPE": "once"}.get(symbol, "")
+    return Term(text) if text and not (optional and text == unsaid) else None

@@ -1,0 +1,1 @@
+"""The embedded model: one small pretrained model in process that reads commands, rules and corrections."""

@@ -1,0 +1,174 @@
+"""What results of commands and rules may say: statements of a program, patterns of rules and goals, and references.
+
+The patterns are those of Dwyer, Avrunin and Corbett (ICSE 1999); `specification` writes their formulas. Things, rooms,
+people and amounts are always the person's words: code finds them in the scene, so a name never heard of is read like
+any other, and what is not there becomes a question.
+"""
+
+from __future__ import annotations
+
+from llm_planner.language.embedded.forms import Forms
+
+DIRECTIONS = ("left", "right", "top", "bottom")
+REGIONS = ("top_left_corner", "top_right_corner", "bottom_left_corner", "bottom_right_corner", "left_side",
+           "right_side", "top_side", "bottom_side", "middle")  # fmt: skip
+_STATEMENTS: dict[str, tuple[str, ...]] = {
+    "put": ("OBJECT", "TARGET"),
+    "pick": ("OBJECT",),
+    "place": ("TARGET",),  # what is held
+    "push": ("OBJECT", "DIRECTION", "AMOUNT?"),
+    "open_gripper": (),
+    "close_gripper": (),
+    "go_home": (),
+    "each": ("SET", "STATEMENT+"),  # in which `item` is one of the set, and `outer` one of the set around it
+    "tower": ("SET",),
+    "deal_in": ("SET", "SET"),
+    "deal_on": ("SET", "SET"),
+    "row": ("SET", "AXIS"),
+    "circle": ("SET",),
+    "swap": ("OBJECT", "OBJECT"),
+    "when": ("CONDITION", "STATEMENT+"),
+    "when_else": ("CONDITION", "BLOCK", "BLOCK"),
+}
+SKILLS = {  # called as they stand
+    "open_drawer": ("OBJECT",),
+    "close_drawer": ("OBJECT",),
+    "press": ("OBJECT",),
+    "wipe": ("OBJECT",),
+    "tip": ("OBJECT",),
+    "reach": ("OBJECT",),
+    "sweep": ("OBJECT", "REGION"),
+}
+REWARDS = {  # reached by search over a model of the motion
+    "turn": ("NAME", "ANGLE", "WAY?"),
+    "lift": ("NAME", "LENGTH"),
+    "lean": ("NAME", "ANGLE"),
+    "touch": ("NAME", "NAME"),
+    "apart": ("NAME", "NAME", "LENGTH"),
+    "align": ("NAME", "NAME", "NAME"),
+    "handle_towards": ("NAME", "NAME"),
+    "handle_away": ("NAME", "NAME"),
+    "dock": ("NAME?",),
+    "follow": ("NAME", "for=TIME?", "apart=LENGTH?"),
+    "face": ("NAME",),
+    "turn_away": ("NAME",),
+    "spin": ("ANGLE", "WAY?"),
+    "circle_around": ("NAME", "ANGLE?", "WAY?"),
+    "back_up_to": ("NAME",),
+    "stand_between": ("NAME", "NAME"),
+    "stand_off": ("NAME", "LENGTH"),
+}
+SPECIFICATIONS = {
+    "visit": ("STATE+",),  # in any order
+    "sequence": ("STATE+",),  # each after the one before
+    "ordered": ("STATE+",),  # and none before the one before it
+    "strictly": ("STATE+",),  # and each but the last only once until then
+    "patrol": ("STATE+",),  # again and again
+    "never": ("STATE+",),
+    "always": ("STATE+",),
+    "at_least": ("COUNT", "STATE"),
+    "at_most": ("COUNT", "STATE"),
+    "exactly": ("COUNT", "STATE"),
+    "only_after": ("STATE", "STATE+"),  # none of the later before the first
+    "stay_until": ("STATE", "STATE"),
+    "responds": ("STATE", "STATE"),  # every first is followed by a second
+    "at_once": ("STATE", "STATE"),  # ... at the next change
+    "just_then": ("STATE", "STATE"),  # ... at the next change, and at no other time
+    "never_after": ("STATE", "STATE+"),
+    "whenever": ("STATE", "STATE"),  # the second holds at every moment of the first
+    "within": ("TIME", "STATE"),
+    "lasting": ("TIME", "STATE"),
+    "from_now": ("TIME", "STATE"),  # holds for so long, from the start
+    "finish": ("STATE",),  # is so at the end
+}
+_ASK: dict[str, tuple[str, ...]] = {
+    "unclear": (),  # no command, or half of one
+    "cannot": (),  # nothing that such a robot can do, or a condition that nobody can look up
+}
+_TABLE: dict[str, dict[str, tuple[str, ...]]] = {
+    "STATEMENT": {**_STATEMENTS, **SKILLS, **REWARDS},
+    "SPECIFICATION": SPECIFICATIONS,
+    "ASK": _ASK,
+    "BLOCK": {"do": ("STATEMENT+",)},
+    "TARGET": {
+        "in": ("OBJECT",),
+        "on": ("OBJECT",),
+        "near": ("OBJECT", "AMOUNT?"),
+        "beside": ("OBJECT", "DIRECTION", "AMOUNT?"),
+        "at": ("REGION",),
+        "between": ("OBJECT", "OBJECT"),
+        "offset": ("DIRECTION", "AMOUNT?"),
+    },
+    "OBJECT": {
+        "": ("WORDS",),
+        "item": (),
+        "outer": (),
+        "any": ("SET",),
+        "closest": ("SET", "OBJECT"),
+        "farthest": ("SET", "OBJECT"),
+        "closest_to": ("SET", "REGION"),
+        "largest": ("SET",),
+        "smallest": ("SET",),
+        "nth": ("SET", "DIRECTION", "NUMBER"),
+        "side": ("SET", "DIRECTION", "OBJECT"),
+        "atop": ("OBJECT",),
+        "same_color": ("WORDS",),  # the one of that kind of the colour of `item` or `outer`
+    },
+    "SET": {
+        "": ("WORDS",),
+        "all": (),
+        "except": ("SET", "OBJECT+"),
+        "not_color": ("SET", "WORDS"),
+        "not_kind": ("WORDS",),
+        "list": ("OBJECT+",),
+        "take": ("NUMBER", "SET"),
+        "side_all": ("SET", "DIRECTION", "OBJECT"),
+        "contents": ("OBJECT",),
+        "at_place": ("SET", "REGION"),
+    },
+    "CONDITION": {
+        "empty": ("OBJECT",),
+        "is_in": ("OBJECT", "OBJECT"),
+        "is_on": ("OBJECT", "OBJECT"),
+        "is_at": ("OBJECT", "REGION"),
+        "exists": ("SET",),
+        "not": ("CONDITION",),
+    },
+    "STATE": {
+        "and": ("STATE", "STATE"),
+        "or": ("STATE", "STATE"),
+        "not": ("STATE",),
+        "in": ("ROOM",),
+        "looked": ("ROOM",),
+        "waited": ("ROOM",),
+        "near": ("THING",),
+        "over": ("THING",),
+        "holding": ("THING",),
+        "holding_any": (),
+        "moved": ("THING",),
+        "is_in": ("THING", "NAME"),
+        "is_on": ("THING", "NAME"),
+        "beside": ("THING", "NAME"),
+        "is_at": ("THING", "REGION"),
+        "farther": ("THING", "LENGTH"),
+        "slower": ("SPEED",),
+        "lower": ("THING", "LENGTH"),
+    },
+    "THING": {"": ("WORDS",), "each": ("GROUP",), "any": ("GROUP",), "anyone": ()},
+    "GROUP": {"": ("WORDS",), "others": ("WORDS?",), "things": ()},  # others: than those named in the command
+    "ROOM": {"": ("WORDS",), "every_room": (), "other_rooms": (), "rooms_of": ("WORDS",)},  # "any aisle"
+    "NAME": {"": ("WORDS",)},
+    "LENGTH": {"": ("WORDS",)},
+    "SPEED": {"": ("WORDS",)},
+    "TIME": {"": ("WORDS",)},
+    "ANGLE": {"": ("WORDS",)},
+    "AMOUNT": {"": ("WORDS",), "little": (), "much": ()},
+    "COUNT": {"": ("WORDS",), "n0": (), "n1": (), "n2": (), "n3": ()},
+    "NUMBER": {f"n{number}": () for number in range(1, 7)},
+    "DIRECTION": dict.fromkeys(DIRECTIONS, ()),
+    "WAY": {"left": (), "right": ()},
+    "AXIS": {"horizontal": (), "vertical": ()},
+    "REGION": dict.fromkeys(REGIONS, ()),
+}
+COMMANDS = Forms(_TABLE, ("STATEMENT", "SPECIFICATION"), ("ASK",))
+RULES = Forms(_TABLE, ("SPECIFICATION",), ("ASK",))

@@ -1,0 +1,206 @@
+"""Tables of what results may say, how terms are checked against them, and their grammar for llama.cpp.
+
+A table gives for each symbol its terms, and for each term its slots. A slot is a symbol with marks: `KEY=` before it is
+written, `?` behind it may be left out, `+` stands for one or more. `WORDS` are words of the person. A term without a
+name, "", stands for its only slot. Slots are written in the order of the table.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from llm_planner.errors import LanguageModelError
+from llm_planner.language.embedded.terms import Term, Value, Words
+
+WORDS = "WORDS"
+MOST_TERMS = 8  # of a result
+Table = Mapping[str, Mapping[str, tuple[str, ...]]]
+Rules = dict[str, list[list[str]]]  # of a grammar: alternatives of literals, which begin with ", and of other rules
+_SLOT = re.compile(r"(?:(?P<key>[a-z]+)=)?(?P<symbol>[A-Z_]+)(?P<mark>[?+]?)")
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What stands in one place of a term."""
+
+    symbol: str
+    key: str = ""
+    optional: bool = False
+    several: bool = False
+
+
+def slot_of(text: str) -> Slot:
+    """Read a slot as tables write it: `DIRECTION`, `STATE+`, `by=AMOUNT?`."""
+    match = _SLOT.fullmatch(text)
+    assert match is not None, text
+    return Slot(match["symbol"], match["key"] or "", match["mark"] == "?", match["mark"] == "+")
+
+
+@dataclass(frozen=True)
+class Forms:
+    """The results of one task: one or more of `items`, or one of `alone` by itself; by `table`."""
+
+    table: Table
+    items: tuple[str, ...]
+    alone: tuple[str, ...] = ()
+    _slots: dict[str, dict[str, tuple[Slot, ...]]] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for symbol, terms in self.table.items():
+            self._slots[symbol] = {name: tuple(map(slot_of, slots)) for name, slots in terms.items()}
+
+    @cached_property
+    def first(self) -> dict[str, frozenset[str]]:
+        """The names with which each symbol may begin, `WORDS` among them."""
+        found: dict[str, frozenset[str]] = {WORDS: frozenset((WORDS,))}
+
+        def begin(symbol: str) -> frozenset[str]:
+            if symbol not in found:
+                names = self._slots[symbol]
+                inner = [begin(slots[0].symbol) for name, slots in names.items() if not name]
+                found[symbol] = frozenset(name for name in names if name).union(*inner)
+            return found[symbol]
+
+        for symbol in self._slots:
+            begin(symbol)
+        return found
+
+    def slots(self, symbol: str, name: str) -> tuple[Slot, ...]:
+        """The slots of the term of that name; raise LanguageModelError where the symbol has none such."""
+        if name not in self._slots[symbol]:
+            raise LanguageModelError(f"{name!r} is no {symbol}; there is {', '.join(sorted(self._slots[symbol]))}")
+        return self._slots[symbol][name]
+
+    def check(self, terms: Sequence[Term]) -> None:
+        """Raise LanguageModelError where the terms are no result of this task."""
+        if len(terms) == 1 and any(terms[0].name in self.first[symbol] for symbol in self.alone):
+            return
+        for term in terms:
+            self._check(self._symbol_of(term, self.items), term)
+
+    def filled(self, symbol: str, term: Term) -> dict[str, list[Value]]:
+        """What stands in the slots of a term, by key or symbol; raise LanguageModelError where it does not fit."""
+        slots = list(self.slots(symbol, term.name))
+        found: dict[str, list[Value]] = {}
+        for value in term.arguments:
+            while slots and not (not slots[0].key and self._fits(slots[0].symbol, value)):
+                self._skip(slots, term)
+            if not slots:
+                raise LanguageModelError(f"{value} has no place in {term}")
+            found.setdefault(slots[0].symbol, []).append(value)
+            slot = slots.pop(0)
+            if slot.several:
+                slots.insert(0, replace(slot, optional=True))
+        for key, value in term.keyed:
+            while slots and not (slots[0].key == key and self._fits(slots[0].symbol, value)):
+                self._skip(slots, term)
+            if not slots:
+                raise LanguageModelError(f"{key}={value} has no place in {term}")
+            found[slots.pop(0).key] = [value]
+        while slots:
+            self._skip(slots, term)
+        return found
+
+    def _skip(self, slots: list[Slot], term: Term) -> None:
+        slot = slots.pop(0)
+        if not slot.optional:
+            raise LanguageModelError(f"{term} has no {slot.key or slot.symbol}")
+
+    def _fits(self, symbol: str, value: Value) -> bool:
+        return (WORDS if isinstance(value, Words) else value.name) in self.first[symbol]
+
+    def _symbol_of(self, term: Term, symbols: Sequence[str]) -> str:
+        for symbol in symbols:
+            if term.name in self._slots[symbol]:
+                return symbol
+        raise LanguageModelError(f"{term.name!r} is none of {', '.join(symbols)}")
+
+    def _check(self, symbol: str, value: Value) -> None:
+        if symbol == WORDS:
+            if not isinstance(value, Words) or not value.text:
+                raise LanguageModelError(f"{value} should be words")
+            return
+        names = self._slots[symbol]
+        if isinstance(value, Words) or value.name not in names:
+            inner = [
+                slots[0].symbol for name, slots in names.items() if not name and self._fits(slots[0].symbol, value)
+            ]
+            if not inner:
+                raise LanguageModelError(f"{value} is no {symbol}")
+            self._check(inner[0], value)
+            return
+        by_slot = {slot.key or slot.symbol: slot.symbol for slot in names[value.name]}
+        for slot, values in self.filled(symbol, value).items():
+            for one in values:
+                self._check(by_slot[slot], one)
+
+    def rules(self, words: str) -> Rules:
+        """The grammar of all results for these words; quoted words can only be copied from them."""
+        rules: Rules = {
+            "root": [["result-1"], *([symbol.lower()] for symbol in self.alone)],
+            **{
+                f"result-{number}": [["item"], ["item", '"; ', f"result-{number + 1}"]]
+                for number in range(1, MOST_TERMS)
+            },
+            f"result-{MOST_TERMS}": [["item"]],
+            "item": [[symbol.lower()] for symbol in self.items],
+        }
+        for symbol, names in self._slots.items():
+            rules[symbol.lower()] = []
+            for name, slots in names.items():
+                rules[symbol.lower()] += _alternatives(symbol, name, slots, rules)
+        return rules | _copies(words)
+
+
+def _alternatives(symbol: str, name: str, slots: Sequence[Slot], rules: Rules) -> list[list[str]]:
+    if not name:
+        return [[slots[0].symbol.lower()]]
+    if not slots:
+        return [['"' + name]]
+    stem = f"{symbol}-{name}".lower().replace("_", "-")
+    for place, slot in enumerate(slots):  # "-a": nothing is written yet; "-b": something is
+        one = [f'"{slot.key}=', slot.symbol.lower()] if slot.key else [slot.symbol.lower()]
+        if slot.several:
+            rules[f"{stem}-{place}-s"] = [one, [*one, '", ', f"{stem}-{place}-s"]]
+            one = [f"{stem}-{place}-s"]
+        last = place == len(slots) - 1
+        after = [] if last else [f"{stem}-{place + 1}-b"]
+        rules[f"{stem}-{place}-b"] = [['", ', *one, *after]]
+        rules[f"{stem}-{place}-a"] = [[*one, *after]]
+        if slot.optional:
+            rules[f"{stem}-{place}-b"].append(after)
+            rules[f"{stem}-{place}-a"] += [] if last else [[f"{stem}-{place + 1}-a"]]
+    bare = [['"' + name]] if all(slot.optional for slot in slots) else []
+    return [*bare, ['"' + name + "(", f"{stem}-0-a", '")']]
+
+
+def _copies(words: str) -> Rules:
+    """All stretches of the words, from the beginning of one to the end of the same or a later one."""
+    places = [match.span() for match in WORD.finditer(words)]
+    rules: Rules = {"words": [['""', "copy", '""']], "copy": [[f"copy-{number}"] for number in range(len(places))]}
+    for number, (begin, end) in enumerate(places):
+        rules[f"copy-{number}"] = [['"' + words[begin:end]]]
+        if number + 1 < len(places):
+            rules[f"copy-{number}"].append(['"' + words[begin : places[number + 1][0]], f"copy-{number + 1}"])
+    return rules if places else rules | {"copy": [['"?']]}
+
+
+WORD = re.compile(r"[^\s,.;:!?()\[\]{}\"]+(?:[.,:][^\s,.;:!?()\[\]{}\"]+)*")
+
+
+def gbnf(rules: Rules) -> str:
+    """Write a grammar as llama.cpp reads it."""
+    lines = []
+    for name, alternatives in rules.items():
+        written = (" ".join(_literal(part) if part[:1] == '"' else part.replace("_", "-") for part in one)
+                   or '""' for one in alternatives)  # fmt: skip
+        lines.append(f"{name.replace('_', '-')} ::= {' | '.join(written)}")
+    return "\n".join(lines) + "\n"
+
+
+def _literal(part: str) -> str:
+    return json.dumps(part[1:], ensure_ascii=False)

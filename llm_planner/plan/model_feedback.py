@@ -1,0 +1,82 @@
+"""Shows a large model what is wrong with its plan before the person is asked: missed goals, doubts of the rehearsal.
+
+Each goes back once. Then the rehearsal's doubts are the person's to settle, and goals that are still missed a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from llm_planner.errors import QuestionError
+from llm_planner.plan.rehearsal import Advice, Rehearsal
+from llm_planner.program.problems import Problem, ProgramError
+from llm_planner.temporal.clauses import momentary
+from llm_planner.temporal.formula import Formula
+from llm_planner.temporal.phrases import default_phrase
+from llm_planner.world.places import BEHIND, Viewpoint
+from llm_planner.world.propositions import Moment, holds, parse_proposition
+from llm_planner.world.scene import Scene
+
+if TYPE_CHECKING:
+    from llm_planner.plan.planning import Planned
+
+
+def missed_goals(planned: Planned, goals: Sequence[Formula], scene: Scene, viewpoint: Viewpoint) -> tuple[Formula, ...]:
+    """Those `goals` that the plan's last scene is foreseen not to show, from `scene` on.
+
+    () where the forecast ends early, and where a step's motion is found as it runs. Goals name regions as seen from
+    behind the robot; a speaker elsewhere may mean others.
+    """
+    last, skills = planned.last, planned.interpreter.program.skills
+    searched = any(p.type == "rewards" for step in planned.plan.steps for p in skills[step.skill].parameters)
+    if last is None or not planned.plan.complete or searched:
+        return ()
+    moment = Moment(last, {item.name: item.position for item in scene.objects})
+    return tuple(goal for goal in goals if _is_said(goal, viewpoint) and not _shown(goal, moment))
+
+
+def _is_said(goal: Formula, viewpoint: Viewpoint) -> bool:
+    return viewpoint == BEHIND or not any(name.startswith("at(") for name in goal.propositions)
+
+
+def _shown(goal: Formula, moment: Moment) -> bool:
+    (name,) = goal.propositions
+    return holds(parse_proposition(name), moment) is (goal.operator != "!")
+
+
+class Feedback:
+    """Looks at each plan that a model writes for one command; `goals` are those that it stated."""
+
+    def __init__(self, goals: Sequence[Formula], scene: Scene, viewpoint: Viewpoint, asks: bool) -> None:
+        self._goals, self._scene, self._viewpoint, self._asks = goals, scene, viewpoint, asks
+        self._given: set[str] = set()
+
+    def once(self, kind: str, problems: Sequence[Problem]) -> None:
+        """Raise ProgramError with the problems, the first time that there are any of this kind."""
+        if problems and kind not in self._given:
+            self._given.add(kind)
+            raise ProgramError(problems)
+
+    def check(self, planned: Planned) -> None:
+        """Raises ProgramError for what goes back to the model, QuestionError for goals that it misses again."""
+        missed = missed_goals(planned, self._goals, self._scene, self._viewpoint)
+        self.once(
+            "goals", [Problem(0, 0, f"in the last scene {goal} would not hold, but it is a goal") for goal in missed]
+        )
+        if missed:
+            words = "; ".join(momentary(goal, default_phrase) for goal in missed)
+            steps = planned.plan.listing or "none"
+            raise QuestionError(
+                f"I found no program after which {words}. The steps that I have are: {steps}. What should I do?"
+            )
+        if self._asks:
+            self.once("doubts", _doubts(planned.rehearsal))
+
+
+def _doubts(rehearsal: Rehearsal) -> list[Problem]:
+    """What the person would be asked about; nothing where the plan is allowed."""
+    told = "the person will be asked about this; if another program avoids it, write that, else the same again"
+    asked = rehearsal.problems if rehearsal.verdict is Advice.ASK else ()
+    return [replace(problem, message=f"{problem.message} ({told})") for problem in asked]

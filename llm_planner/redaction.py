@@ -1,0 +1,74 @@
+"""Take secrets out of text before people, logs or the journal see it.
+
+Two things are secrets: what has the form of one (credentials in a URL, an `Authorization` header, a bearer token, a
+query parameter that carries a key), and the values of keys that are known: those handed in, and those of environment
+variables whose names say so (`OPENAI_API_KEY`, `HF_TOKEN`, ...).
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+REDACTED = "[redacted]"
+LEAST = 6  # characters; a shorter value is a word ("none", "key"), and taking it out would only garble the text
+_NAMES = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
+_SCHEME = r"(?:Bearer|Basic|Digest|Token|Negotiate)"
+_FORMS = (
+    (re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/?#\"'<>]*@", re.IGNORECASE), rf"\1{REDACTED}@"),
+    (
+        re.compile(rf"(\b(?:Proxy-)?Authorization[\"']?\s*[:=]\s*[\"']?)(?:{_SCHEME}\s+)?[^\s\"',;<>]+", re.IGNORECASE),
+        rf"\1{REDACTED}",
+    ),
+    (re.compile(r"(\bBearer\s+)(?=[A-Za-z._~+/=-]*[0-9])[\w.~+/=-]{8,}", re.IGNORECASE), rf"\1{REDACTED}"),
+    (
+        re.compile(
+            r"([?&;](?:[a-z0-9]+[_-])*(?:key|apikey|token|secret|password|passwd|sig|signature)=)[^\s&;#\"'<>]+",
+            re.IGNORECASE,
+        ),
+        rf"\1{REDACTED}",
+    ),
+)
+
+
+def redacted(text: str, secrets: Iterable[str] = ()) -> str:
+    """`text` with every secret replaced: `secrets`, the keys in the environment, and whatever has the form of one."""
+    values = {value for value in (*secrets, *_keys_in(os.environ)) if len(value) >= LEAST}
+    if values:  # the longest first: one may be part of another
+        text = re.sub("|".join(map(re.escape, sorted(values, key=len, reverse=True))), REDACTED, text)
+    for form, replacement in _FORMS:
+        text = form.sub(replacement, text)
+    return text
+
+
+def redacted_data(data: Any) -> Any:
+    """Mappings, lists and tuples (as a list) of text with every text redacted; all else as it is."""
+    if isinstance(data, str):
+        return redacted(data)
+    if isinstance(data, Mapping):
+        return {redacted_data(key): redacted_data(value) for key, value in data.items()}
+    return [redacted_data(value) for value in data] if isinstance(data, (list, tuple)) else data
+
+
+@functools.lru_cache(maxsize=64)
+def secrets_of_url(url: str) -> tuple[str, ...]:
+    """The password in `url`, and the credentials as HTTP's basic authentication sends them; () where it has none."""
+    try:
+        parts = urlsplit(url)
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    except ValueError:  # no URL: nothing can be sent there either
+        return ()
+    if not (user or password):
+        return ()
+    basic = base64.b64encode(f"{user}:{password}".encode()).decode()
+    spellings = {password or user, quote(password or user, safe=""), parts.password or parts.username or ""}
+    return (*sorted(spellings - {""}), basic)
+
+
+def _keys_in(environment: Mapping[str, str]) -> list[str]:
+    return [value for name, value in environment.items() if _NAMES.search(name)]

@@ -1,0 +1,8 @@
+"""Training is not installed: its package is found beside the tests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
