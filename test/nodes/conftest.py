@@ -103,6 +103,17 @@ class System:
     def wait(self, condition: Callable[[], bool], timeout: float = TIMEOUT) -> None:
         self.client.wait_until(condition, timeout)
 
+    def wait_until_at_rest(self, seconds: float = 0.3) -> None:
+        """Wait until the arm has kept still for so long: at a turning point, too, its speed is zero for an instant."""
+        moved = [self.time]
+
+        def at_rest() -> bool:
+            if self.speed >= 0.01 or self.time < moved[0]:
+                moved[0] = self.time
+            return self.time - moved[0] >= seconds
+
+        self.wait(at_rest)
+
     def say(self, text: str) -> CommandResult:
         return self.client.execute(text, lambda progress: None)
 

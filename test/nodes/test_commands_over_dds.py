@@ -94,4 +94,4 @@ def test_canceling_a_command_stops_the_arm(fresh):
     running = fresh.start("put the red block in the green bowl")
     running.cancel()
     assert fresh.finish(running).code == Code.CANCELED
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()

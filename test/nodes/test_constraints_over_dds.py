@@ -91,7 +91,7 @@ def test_what_could_not_be_foreseen_is_stopped_when_it_happens(sender, fresh):
     assert meddler.done
     assert result.error_code == Code.CONSTRAINT_BROKEN
     assert "this is broken: “G !moved(blue block)”" in result.error_msg
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()
     fresh.wait(lambda: sender.verdicts == [ConstraintState.VIOLATED])
 
 

@@ -155,7 +155,7 @@ def test_no_the_blue_one_before_the_grasp_takes_the_other_and_leaves_the_first_w
 def test_held_for_long_it_stays_at_rest_and_goes_on_when_told(fresh):
     running = fresh.start(COMMAND)
     assert applied(fresh.client.correct("hold on"))
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()
     assert fresh.plan.state == PlanStatus.PAUSED
     fresh.client.spin_for(4.5)  # longer than the executor waits for a planner that has fallen silent
     assert fresh.speed < 0.01
@@ -191,7 +191,7 @@ def test_a_stop_does_not_wait_for_words_that_are_still_being_read(fresh, memory)
         "do it in some way or other": "dropped, because you said stop",
     }
     assert fresh.finish(running).code == ExecuteCommand.Result.STOPPED
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()
 
 
 def test_words_that_were_read_for_a_plan_that_has_changed_since_are_read_again(fresh, edit_plan, memory):
@@ -297,7 +297,7 @@ def test_after_the_executor_dies_it_tells_what_was_done_and_what_was_corrected(f
     killed = fresh.plan.executor
     os.kill(fresh.processes.pid("plan_executor"), signal.SIGKILL)
     assert fresh.finish(running).code == ExecuteCommand.Result.EXECUTOR_LOST
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()
     fresh.wait(lambda: fresh.plan.executor != killed)
     left = f"left unfinished earlier: “{COMMAND}”, before any step was done, corrected by “slower”"
     assert fresh.plan.message == f"{left}; say “go on” to have the rest done"

@@ -21,7 +21,7 @@ def test_when_the_skill_server_dies_the_arm_stops_by_itself(fresh):
     running = fresh.start("put the red block in the green bowl")
     killed = fresh.time
     kill(fresh, "skill_server")
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()
     assert fresh.time - killed < 2.0
     result = fresh.finish(running)
     assert result.code == Code.SKILLS_LOST
@@ -34,7 +34,7 @@ def test_when_the_controller_dies_the_arm_follows_its_last_plan_to_rest(fresh):
     running = fresh.start("put the red block in the green bowl")
     killed = fresh.time
     kill(fresh, "mpc_controller")
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()
     assert fresh.time - killed < 2.5
     fresh.client.stop("test")
     fresh.finish(running)

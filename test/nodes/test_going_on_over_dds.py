@@ -59,7 +59,7 @@ def test_when_the_executor_dies_while_it_carries_the_rest_is_done_as_it_was_corr
     assert fresh.plan.message.endswith(
         "corrected by “slower”, “no, the blue one”; say “go on” to have the rest done"
     ), fresh.plan.message
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()
     assert fresh.scene.held == "blue block"
 
     speeds: list[float] = []
@@ -88,7 +88,7 @@ def test_what_a_person_stopped_goes_on_when_they_say_so_as_a_correction(fresh, e
     fresh.wait(lambda: carrying(fresh, "red block") or running.is_done)
     fresh.client.stop("test")
     assert fresh.finish(running).code == Code.STOPPED
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()
     answer = fresh.client.correct("go on")
     assert answer.outcome is Outcome.APPLIED, answer.message
     assert answer.message == "the language planner is asked to go on with what was left"

@@ -24,7 +24,7 @@ def test_when_the_language_planner_dies_its_plan_ends_and_the_arm_rests(fresh):
     fresh.wait(lambda: fresh.plan.state == PlanStatus.RUNNING)
     signal_to(fresh, "language_planner", signal.SIGKILL)
     fresh.wait(lambda: fresh.plan.state != PlanStatus.RUNNING)
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()
     resting = fresh.qpos
     fresh.client.spin_for(1.0)
     assert fresh.qpos == pytest.approx(resting, abs=0.02)
@@ -36,7 +36,7 @@ def test_when_the_language_planner_is_held_up_for_long_its_plan_ends_and_it_tell
     fresh.wait(lambda: fresh.plan.state == PlanStatus.RUNNING)
     signal_to(fresh, "language_planner", signal.SIGSTOP)
     fresh.wait(lambda: fresh.plan.state != PlanStatus.RUNNING)
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()
     signal_to(fresh, "language_planner", signal.SIGCONT)
     result = fresh.finish(running)
     assert result.code == Code.STOPPED
@@ -50,7 +50,7 @@ def test_an_executor_that_was_held_up_does_not_go_on_with_a_plan_that_was_given_
     signal_to(fresh, "plan_executor", signal.SIGSTOP)
     result = fresh.finish(running)
     assert result.code == Code.EXECUTOR_LOST
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()
     resting = fresh.qpos
     signal_to(fresh, "plan_executor", signal.SIGCONT)
     fresh.wait(lambda: fresh.plan.state != PlanStatus.RUNNING)

@@ -129,7 +129,7 @@ def test_a_command_on_the_topic_is_carried_out_and_a_stop_word_stops_it(fresh, l
     fresh.wait(lambda: fresh.speed > 0.1)
     publisher.publish(String(data="Whoa, stop!"))
     fresh.wait(lambda: sum(status.state == CommandStatus.ENDED for status in statuses) >= 2)
-    fresh.wait(lambda: fresh.speed < 0.01)
+    fresh.wait_until_at_rest()
     ended = {status.command: status.error_code for status in statuses if status.state == CommandStatus.ENDED}
     code = ExecuteCommand.Result
     assert ended == {"put the red block in the green bowl": code.STOPPED, "Whoa, stop!": code.SUCCEEDED}
