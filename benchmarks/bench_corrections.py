@@ -122,19 +122,23 @@ def _compact() -> Read:
 
 
 def embedded(adapter: Path) -> Read:
-    """The embedded model alone, with the adapter of a training run."""
+    """Reflexes, and the embedded model with the adapter of a training run."""
     from llm_planner.correction.embedded_reader import EmbeddedCorrectionReader
-    from llm_planner.correction.network_reader import read_by_network
+    from llm_planner.correction.request_reading import read_exactly, read_with_model
     from llm_planner.correction.request_text import REQUESTS
+    from llm_planner.correction.sources import offline_sources
     from llm_planner.language.embedded.prompt import Task
     from llm_planner.language.embedded.reader import EmbeddedReader, LlamaWriter, base_model
+    from llm_planner.language.stop_words import is_stop
+    from llm_planner.plan.edits import Cancel
 
-    model = EmbeddedReader(LlamaWriter(base_model(), adapter), {Task.CORRECTION: REQUESTS})
+    model = EmbeddedCorrectionReader(EmbeddedReader(LlamaWriter(base_model(), adapter), {Task.CORRECTION: REQUESTS}))
 
     def read(words: str, situation: Situation) -> Edit:
-        now = situation.running
-        step = " ".join((now.skill, *(one for one in now.arguments.values() if isinstance(one, str)))) if now else ""
-        return read_by_network(words, situation, EmbeddedCorrectionReader(model, situation.scene, step))
+        if is_stop(words):
+            return Edit((Cancel(),), words, situation.version)
+        sources = offline_sources(situation)
+        return read_exactly(words, situation, sources) or read_with_model(words, situation, sources, model)
 
     return read
 

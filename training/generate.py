@@ -53,11 +53,12 @@ class Sample:
     result: str
     hand: str = ""
     wording: str = ""
+    propositions: tuple[str, ...] = ()
 
     @property
     def situation(self) -> Situation:
         """The scene as the prompt tells it."""
-        return Situation(tuple(self.things), tuple(self.rooms), self.held, self.step)
+        return Situation(tuple(self.things), tuple(self.rooms), self.held, self.step, tuple(self.propositions))
 
 
 class ImpossibleError(Exception):
@@ -97,7 +98,8 @@ class Generator:
     def _draw(self, task: str) -> Sample:
         file = FILES[task]
         blocks = self._several(file)
-        kinds = {block.world for block, _ in blocks} - {"both"}
+        worlds = {block.world for block, _ in blocks}
+        kinds = worlds if "letters" in worlds else worlds - {"both"}
         if len(kinds) > 1:
             raise ImpossibleError("worlds")
         world = draw_world(self.rng, kinds.pop() if kinds else "both")
@@ -126,7 +128,7 @@ class Generator:
         block, wording = blocks[0]
         step = world.step if task == "correction" else ""
         return Sample(task, things, world.rooms if shown else (), world.held, step,
-                      text, result, wording.hand, wording.text)  # fmt: skip
+                      text, result, wording.hand, wording.text, world.propositions)  # fmt: skip
 
     def _several(self, file: str) -> list[tuple[Block, Wording]]:
         """One to four templates that are said in one breath."""

@@ -25,7 +25,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "sentences"
 TASKS = ("corrections", "commands", "rules")
 KEPT = 20  # one wording in so many is kept from training
-WORLDS = ("table", "rooms", "both")
+WORLDS = ("table", "rooms", "both", "letters")
 SLOT = re.compile(r"\{([a-z]+\d?)(?:\.([a-z]+))?\}")
 _HEAD = re.compile(r"(?P<slot>[a-z]+):(?P<value>.*)")
 _FACET = re.compile(r"\s([a-z]+)=(\S+)")

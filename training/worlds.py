@@ -40,22 +40,25 @@ class Thing:
 
 @dataclass(frozen=True)
 class World:
-    """A table, or a building with rooms and people."""
+    """A table, a building with rooms and people, or only propositions that are known by their names."""
 
     things: tuple[Thing, ...]
     rooms: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     held: str = ""
     step: str = ""
+    propositions: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
-        """`table` or `rooms`."""
-        return "rooms" if self.rooms else "table"
+        """`table`, `rooms` or `letters`."""
+        return "letters" if self.propositions else "rooms" if self.rooms else "table"
 
 
 def draw_world(rng: random.Random, kind: str = "both") -> World:
-    """A random world of this kind."""
+    """A random world of this kind; "both" is a table or a building."""
+    if kind == "letters":
+        return World((), propositions=tuple(_propositions(rng)))
     kind = kind if kind != "both" else rng.choice(("table", "rooms"))
     things = _things(rng)
     people = [one[0] for one in rng.sample(names()["person"], rng.randint(0, 3))]
@@ -76,6 +79,20 @@ def _things(rng: random.Random) -> list[Thing]:
             things.append(Thing(kind, rng.choice(palette)[0] if colored else "", role))
     rng.shuffle(things)
     return list(dict.fromkeys(things))
+
+
+def _propositions(rng: random.Random) -> list[str]:
+    """Names as engineers give them: "p", "x2", "door_open", "pump"."""
+    count, draw = rng.randint(2, 5), rng.random()
+    if draw < 0.4:
+        first = rng.choice(("abcdefgh", "pqrs", "pqrs", "xyzuvw", "abc"))
+        return rng.sample(first, min(count, len(first)))
+    if draw < 0.55:
+        letter = rng.choice("abcpqrsxyz")
+        return [f"{letter}{n}" for n in range(rng.choice((0, 1)), count + 1)]
+    subjects, states = (names()[f"proposition {part}"] for part in ("subject", "state"))
+    found = {rng.choice(subjects)[0] + (f"_{rng.choice(states)[0]}" if rng.random() < 0.5 else "") for _ in range(count)}
+    return [one.upper() if draw > 0.97 else one for one in sorted(found)]
 
 
 def _room(rng: random.Random) -> str:
@@ -186,6 +203,11 @@ class Namer:
         colors = [thing.color for thing in self.world.things if thing.color]
         color = self.rng.choice(colors) if colors and self.rng.random() < 0.8 else self.rng.choice(names()["color"])[0]
         return "", word_for(self.rng, "color", color)
+
+    def slot_prop(self) -> tuple[str, str]:
+        props = self.world.propositions or tuple(_propositions(self.rng))
+        name = self.rng.choice(props)
+        return ("the" if len(name) > 2 and "_" not in name and self.rng.random() < 0.5 else ""), name
 
     def slot_room(self) -> tuple[str, str]:
         here = self.world.rooms and self.rng.random() < 0.92

@@ -15,6 +15,7 @@ from llm_planner.correction.building_motion import shift, too_far
 from llm_planner.correction.building_order import again, last, put_back, skip_this
 from llm_planner.correction.building_quantities import distance, duration, height_or_clearance, speed
 from llm_planner.correction.building_rules import add_rule, lift_rule
+from llm_planner.correction.pending import pending_of
 from llm_planner.correction.references import UnclearError, described
 from llm_planner.correction.requests import Intent, Request
 from llm_planner.correction.situation import Situation
@@ -44,13 +45,17 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
     scope = max(map(_scope, requests), key=list(Scope).index, default=Scope.ONCE)
     kept = [request.about or request.thing for request in requests if request.scope is not Scope.ONCE]
     about = next(iter(kept), "")
+    operations: list[Operation] = []
+    which = 0
     try:
         _check_one_kind(requests)
-        operations = [item for request in requests for item in _built(request, situation, sources)]
+        for which, request in enumerate(requests):
+            operations += _built(request, situation, sources)
         found = tuple(_without_idle_moves(operations, situation))
         about = about_of(about, situation) if scope is not Scope.ONCE else ""
     except UnclearError as unclear:
-        return Edit((Clarify(str(unclear), unclear.options),), words, situation.version)
+        pending = pending_of(tuple(requests), which, unclear.words, unclear.names)
+        return Edit((Clarify(str(unclear), unclear.options, pending),), words, situation.version)
     scope = Scope.ONCE if _only_remembers(found) else scope
     return Edit(found, words, situation.version, scope, about)
 

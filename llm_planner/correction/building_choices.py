@@ -78,7 +78,7 @@ def _is_target(request: Request, situation: Situation) -> bool:
         _raise_either(things[0], situation)
     if things and goals and situation.scene.held:
         options = [the(item.name) for item in (*things, *goals)]
-        raise UnclearError(f"Which one do you mean by “{request.thing}”: {' or '.join(options)}?", options)
+        raise UnclearError(f"Which one do you mean by “{request.thing}”: {' or '.join(options)}?", options, request.thing)
     found = candidates(request.thing, situation.scene, situation.viewpoint)
     holds_another = situation.scene.held and targets and not things and not goals
     if holds_another and len(found) == 1 and found[0].kind in (*CONTAINERS, *SURFACES):

@@ -32,13 +32,16 @@ def add_rule(request: Request, situation: Situation, sources: Sources) -> tuple[
 def lift_rule(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """The rule of the plan that speaks of the same things; raises UnclearError unless there is one."""
     rules = [one for one in situation.plan.constraints if not one.goal]
+    if exact := [rule for rule in rules if rule.words == request.text]:
+        return (LiftRule(str(exact[0].formula)),)
     names = _names(request.text, situation)
     fitting = [rule for rule in rules if names & arguments_of(rule)] if names else rules
     if len(fitting) == 1:
         return (LiftRule(str(fitting[0].formula)),)
     if fitting:
         options = [f"forget the rule {rule.words}" for rule in fitting]
-        raise UnclearError("Which of these rules do you mean?", options)
+        words = [rule.words for rule in fitting]
+        raise UnclearError("Which of these rules do you mean?", options, request.text, words)
     listed = "; ".join(rule.words for rule in rules) or "none"
     raise UnclearError(f"There is no rule about that. The rules are: {listed}. Which do you mean?")
 

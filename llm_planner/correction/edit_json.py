@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from enum import Enum
 from typing import Any
 
@@ -59,8 +59,13 @@ def edit_json(edit: Edit) -> dict[str, Any]:
 
 def operation_json(operation: Operation) -> dict[str, Any]:
     """One operation as plain values: its name under `op`, then its fields."""
-    values = {item.name: _plain(getattr(operation, item.name)) for item in fields(operation)}
+    values = {item.name: _plain(getattr(operation, item.name)) for item in json_fields(type(operation))}
     return {"op": _NAMES[type(operation)], **values}
+
+
+def json_fields(kind: type[Operation]) -> tuple[Field[Any], ...]:
+    """The fields of an operation that are written down."""
+    return tuple(item for item in fields(kind) if item.metadata.get("json", True))
 
 
 def _plain(value: Any) -> Any:
@@ -94,7 +99,7 @@ def operation_from_json(values: Any) -> Operation:
         raise InputError(f"{shown!r:.80} is no operation; there are: {', '.join(OPERATIONS)}")
     name = values["op"]
     kind = OPERATIONS[name]
-    wanted = {item.name: item for item in fields(kind)}
+    wanted = {item.name: item for item in json_fields(kind)}
     unknown = [key for key in values if key != "op" and key not in wanted]
     if unknown:
         raise InputError(f"{name} has no field {unknown[0]!r}; it has: {', '.join(wanted) or 'none'}")

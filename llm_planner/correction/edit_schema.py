@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from enum import Enum
 from functools import lru_cache
 from typing import Any, get_args, get_origin, get_type_hints
 
-from llm_planner.correction.edit_json import MOST_OPERATIONS, OPERATIONS
+from llm_planner.correction.edit_json import MOST_OPERATIONS, OPERATIONS, json_fields
 from llm_planner.plan.edits import Operation, Scope
 from llm_planner.skills.contract import Argument
 from llm_planner.world.scene import Vector3
@@ -31,7 +31,7 @@ def edit_schema() -> dict[str, Any]:
 def _operation(name: str) -> dict[str, Any]:
     kind: type[Operation] = OPERATIONS[name]
     hints = get_type_hints(kind)
-    items = fields(kind)
+    items = json_fields(kind)
     required = [item.name for item in items if item.default is MISSING and item.default_factory is MISSING]
     return _object(
         {"op": {"const": name}, **{item.name: _value(hints[item.name]) for item in items}}, ["op", *required]

@@ -98,11 +98,12 @@ def meant(words: str, situation: Situation, option: str = "{}") -> tuple[Errand,
     found = [errand for errand in left if subject(errand, situation) in names]
     found = found or [errand for errand in left if _goals(errand, situation) & set(names)]
     if not found:
-        raise UnclearError(f"Nothing that is left to do is about “{words}”. {_left(situation)}")
+        raise UnclearError(f"Nothing that is left to do is about “{words}”. {_left(situation)}", words=words)
     about = list(dict.fromkeys(filter(None, (subject(errand, situation) for errand in found))))
     if len(about) > 1 and not described(words, situation.scene).plural:
-        options = [option.format(the(name)) for name in about]
-        raise UnclearError(f"Which one do you mean by “{words}”: {listed([the(name) for name in about])}?", options)
+        names = [the(name) for name in about]
+        options = [option.format(name) for name in names]
+        raise UnclearError(f"Which one do you mean by “{words}”: {listed(names)}?", options, words, names)
     return tuple(found)
 
 
@@ -126,7 +127,7 @@ def named(words: str, situation: Situation) -> tuple[str, ...]:
     found = candidates(words, situation.scene, situation.viewpoint)
     if not found:
         here = listed([the(name) for name in situation.scene.names], "and") or "nothing"
-        raise UnclearError(f"I see nothing here that is “{words}”. There is {here}. Which do you mean?")
+        raise UnclearError(f"I see nothing here that is “{words}”. There is {here}. Which do you mean?", words=words)
     return tuple(item.name for item in found)
 
 

@@ -26,11 +26,19 @@ _REGION_NAMES = {word.replace("-", " "): name.replace("_", " ") for name, words 
 
 
 class UnclearError(QuestionError):
-    """What was said fits several things or none; `options` are what may be answered, as utterances of their own."""
+    """What was said fits several things or none.
 
-    def __init__(self, question: str, options: Sequence[str] = ()) -> None:
+    `options` are what may be answered. `words` are those that were unclear, and `names` what each option puts in their
+    place; without `words` they name the thing that was not said.
+    """
+
+    def __init__(
+        self, question: str, options: Sequence[str] = (), words: str = "", names: Sequence[str] | None = None
+    ) -> None:
         super().__init__(question)
         self.options = tuple(options[:MOST_OPTIONS])
+        self.words = words
+        self.names = tuple((options if names is None else names)[:MOST_OPTIONS])
 
 
 @dataclass(frozen=True)
@@ -145,9 +153,9 @@ def only(found: Sequence[SceneObject], words: str, scene: Scene) -> SceneObject:
         return found[0]
     if found:
         names = [the(item.name) for item in found]
-        raise UnclearError(f"Which one do you mean by “{words}”: {listed(names)}?", names)
+        raise UnclearError(f"Which one do you mean by “{words}”: {listed(names)}?", names, words)
     here = listed([the(name) for name in scene.names], "and") or "nothing"
-    raise UnclearError(f"I see nothing here that is “{words}”. There is {here}. Which do you mean?")
+    raise UnclearError(f"I see nothing here that is “{words}”. There is {here}. Which do you mean?", words=words)
 
 
 def listed(names: Sequence[str], word: str = "or") -> str:

@@ -18,12 +18,13 @@ from llm_planner.plan.edits import Frame, Lifetime, Scope
 
 _ALWAYS = ("scope=SCOPE?", "about=WORDS?", "lifetime=LIFETIME?")  # slots of every request that changes something
 _AMOUNT = ("SENSE", "SIZE?", "by=AMOUNT?")
+_WHERE = ("near=WORDS?", "carrying=WORDS?")  # a change of motion that binds only there, or then
 _SLOTS: Mapping[Intent, tuple[str, ...]] = {
     Intent.SHIFT: ("DIRECTION", "SIZE?", "by=AMOUNT?", "frame=FRAME?", "thing=WORDS?", "target=WORDS?"),
     Intent.TOO_FAR: ("DIRECTION?",),
-    Intent.SPEED: (*_AMOUNT, "thing=WORDS?"),
-    Intent.HEIGHT: (*_AMOUNT, "thing=WORDS?"),
-    Intent.CLEARANCE: (*_AMOUNT, "thing=WORDS?"),
+    Intent.SPEED: (*_AMOUNT, "thing=WORDS?", *_WHERE),
+    Intent.HEIGHT: (*_AMOUNT, "thing=WORDS?", *_WHERE),
+    Intent.CLEARANCE: (*_AMOUNT, "thing=WORDS?", *_WHERE),
     Intent.DISTANCE: ("WHICH?", *_AMOUNT, "thing=WORDS?"),
     Intent.DURATION: (*_AMOUNT, "thing=WORDS?", "target=WORDS?"),
     Intent.OTHER_THING: ("WORDS?", "instead=WORDS?", "target=WORDS?", "how=RELATION?"),

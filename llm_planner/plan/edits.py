@@ -240,10 +240,14 @@ class Confirm:
 
 @dataclass(frozen=True)
 class Clarify:
-    """A question back: nothing changes until it is answered with one of at most three `options`."""
+    """A question back: nothing changes until it is answered with one of at most three `options`.
+
+    `pending` is what an answer completes, for the reader that asked; it is no part of the edit's JSON.
+    """
 
     question: str
     options: tuple[str, ...] = ()
+    pending: object = field(default=None, compare=False, repr=False, metadata={"json": False})
     level = Level.DIALOGUE
 
 

@@ -79,7 +79,13 @@ SPECIFICATIONS = {
     "within": ("TIME", "STATE"),
     "lasting": ("TIME", "STATE"),
     "from_now": ("TIME", "STATE"),  # holds for so long, from the start
-    "finish": ("STATE",),  # is so at the end
+    "finish": ("STATE",),  # is so at the end: from some moment on for good
+    "initially": ("STATE",),  # is so at the first moment
+    "next": ("STATE",),  # is so at the second moment
+    # scopes (Dwyer et al.): the rule holds only there
+    "before": ("STATE", "SPECIFICATION"),  # until the first moment of the state
+    "after": ("STATE", "SPECIFICATION"),  # from the first moment of the state on
+    "between": ("STATE", "STATE", "SPECIFICATION"),  # from each moment of the first to the next of the second
 }
 _ASK: dict[str, tuple[str, ...]] = {
     "unclear": (),  # no command, or half of one
@@ -138,6 +144,8 @@ _TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "and": ("STATE", "STATE"),
         "or": ("STATE", "STATE"),
         "not": ("STATE",),
+        "iff": ("STATE", "STATE"),  # both or neither
+        "holds": ("WORDS",),  # a proposition that is known by its name only: "p", "door_open"
         "in": ("ROOM",),
         "looked": ("ROOM",),
         "waited": ("ROOM",),

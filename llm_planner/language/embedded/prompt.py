@@ -23,18 +23,24 @@ class Task(str, Enum):
 
 @dataclass(frozen=True)
 class Situation:
-    """What the model is told of the scene: names of `things` and `rooms`, what is `held`, the step under way."""
+    """What the model is told of the scene: names of `things` and `rooms`, what is `held`, the step under way.
+
+    Where sentences speak of `propositions` that are known by their names only there is no scene.
+    """
 
     things: tuple[str, ...] = ()
     rooms: tuple[str, ...] = ()
     held: str = ""
     step: str = ""
+    propositions: tuple[str, ...] = ()
 
     def line(self, words: str) -> str:
         """The line about the scene: whether it is a table or a building, and the names that the words may speak of.
 
         Names are copied from the words, so those that nobody speaks of would only make the prompt longer.
         """
+        if self.propositions:
+            return f"letters: {', '.join(self.propositions[:MOST_NAMES])}"
         parts = [
             "building" if self.rooms else "table",
             _spoken("rooms", self.rooms, words),
