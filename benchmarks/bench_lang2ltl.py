@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.language.compact.constraints.formulas import specification
+from llm_planner.language.grounding.formulas import specification
 from llm_planner.language.compact.constraints.generator.examples import BARE_MIX, Part
 from llm_planner.language.compact.constraints.generator.mixture import accept_all
 from llm_planner.language.compact.constraints.generator.utterances import Utterance, load_utterances
 from llm_planner.language.compact.constraints.reader import CommandReader
-from llm_planner.language.compact.grammar import Node, Pointer
+from llm_planner.language.grounding.tree import Node, Pointer
 from llm_planner.language.compact.inference import NumpyNetwork, load_weights
 from llm_planner.language.compact.lessons import READING_SIZE, reading_lesson_of
 from llm_planner.language.compact.network import NetworkSize

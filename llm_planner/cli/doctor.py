@@ -165,11 +165,11 @@ def check_model() -> Finding:
     from llm_planner.language.factory import open_model
 
     try:
-        open_model("compact")
+        open_model("embedded")
     except (LlmPlannerError, ImportError, OSError) as error:
         mend = f"{SETUP_AGAIN}; the weights are part of the repository: git status tells whether they were removed"
-        return Finding("compact model", str(error), mend)
-    return Finding("compact model", "its weights load; no key and no network needed")
+        return Finding("embedded model", str(error), mend)
+    return Finding("embedded model", "its weights load; no key and no network needed")
 
 
 def check_server() -> Finding:

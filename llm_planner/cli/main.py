@@ -34,7 +34,6 @@ COMMANDS = {
     "train": "train a skill's policy on its demonstrations, and measure it",
     "evaluate": "measure how often a learned skill succeeds, left alone and shoved",
     "improve": "let a learned skill learn from corrections or from its own rollouts",
-    "train-language": "train the compact language model",
     "secure": "make keys and permissions for SROS 2, so that no stranger moves the robot",
     "doctor": "check the installation, and say how to mend what is missing",
 }

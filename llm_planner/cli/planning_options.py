@@ -61,7 +61,7 @@ def add_world_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", default="compact", help="language model: compact (default), openai or scripted")
+    parser.add_argument("--model", default="embedded", help="language model: embedded (default), openai or scripted")
     parser.add_argument("--model-script", type=Path, metavar="FILE", help="replies of the scripted model (YAML)")
 
 

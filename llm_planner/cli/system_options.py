@@ -18,7 +18,7 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--robot", help="what is moved, arm or mobile (default: the robot of the world)")
     parser.add_argument("--seed", type=int, default=0, help="lays the objects out (default 0)")
     parser.add_argument("--objects", help='what is in the scene, e.g. "red block, green bowl, mug"')
-    parser.add_argument("--model", default="compact", help="language model: compact (default), openai or scripted")
+    parser.add_argument("--model", default="embedded", help="language model: embedded (default), openai or scripted")
     parser.add_argument("--model-script", type=Path, help="YAML file of the scripted model: command to program")
     parser.add_argument("--viewpoint", default="behind", help="where you stand: behind (default), facing, left, right")
     parser.add_argument("--rehearsal", help="off, symbolic or full: also run plans in a copy of the simulation first")

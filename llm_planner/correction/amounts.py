@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from llm_planner.correction.requests import Size
 from llm_planner.errors import InputError
-from llm_planner.language.compact.constraints.lifting import SECONDS
-from llm_planner.language.compact.words import METRES, NUMBERS
+from llm_planner.language.grounding.lifting import SECONDS
+from llm_planner.language.grounding.words import METRES, NUMBERS
 from llm_planner.world.scene import Scene, SceneObject
 
 SHARES: Mapping[Size, float] = {Size.BIT: 0.5, Size.PLAIN: 1.0, Size.MUCH: 2.0}  # of the size of what is moved

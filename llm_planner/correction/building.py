@@ -5,10 +5,11 @@ Nothing that was said is dropped on the way: where something cannot be decided, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from llm_planner.correction.antecedents import with_antecedent
 from llm_planner.correction.building_additions import add
 from llm_planner.correction.building_choices import first_or_go, other_target, other_thing, skip_or_forbid
 from llm_planner.correction.building_motion import shift, too_far
@@ -16,7 +17,7 @@ from llm_planner.correction.building_order import again, last, put_back, skip_th
 from llm_planner.correction.building_quantities import distance, duration, height_or_clearance, speed
 from llm_planner.correction.building_rules import add_rule, lift_rule
 from llm_planner.correction.pending import pending_of
-from llm_planner.correction.references import UnclearError, described
+from llm_planner.correction.references import UnclearError, described, names_in
 from llm_planner.correction.requests import Intent, Request
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
@@ -36,12 +37,13 @@ from llm_planner.plan.edits import (
 )
 
 _Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
+_PRONOUN = re.compile(r"\b(?:it|them|that one|this one|that|this)$|\b(?:it|them|him|her)\b")
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 
 
 def build(requests: Sequence[Request], words: str, situation: Situation, sources: Sources) -> Edit:
     """The edit for these requests, in their order; a single `Clarify` where one of them cannot be decided."""
-    requests = [with_antecedent(request, words, situation.scene) for request in requests]
+    requests = [_resolved(request, words, situation) for request in requests]
     scope = max(map(_scope, requests), key=list(Scope).index, default=Scope.ONCE)
     kept = [request.about or request.thing for request in requests if request.scope is not Scope.ONCE]
     about = next(iter(kept), "")
@@ -58,6 +60,19 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
         return Edit((Clarify(str(unclear), unclear.options, pending),), words, situation.version)
     scope = Scope.ONCE if _only_remembers(found) else scope
     return Edit(found, words, situation.version, scope, about)
+
+
+def _resolved(request: Request, words: str, situation: Situation) -> Request:
+    """The request with the one thing that was named outside of it in place of its pronoun: "there is soup in the bowl,
+    so don't reach over it"."""
+    said = request.text if request.intent in (Intent.RULE, Intent.LIFT) else request.thing
+    if not _PRONOUN.search(said) or names_in(said, situation.scene):
+        return request
+    others = names_in(words.lower().replace(said, " "), situation.scene)
+    if len(others) != 1:
+        return replace(request, thing="") if request.thing == said and not request.text else request
+    name = _PRONOUN.sub(f"the {others[0]}", said, count=1)
+    return replace(request, text=name) if request.text == said else replace(request, thing=name)
 
 
 def _check_one_kind(requests: Sequence[Request]) -> None:

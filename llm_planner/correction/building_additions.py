@@ -16,9 +16,6 @@ from llm_planner.plan.edits import Insert, Operation
 from llm_planner.plan.plan import goals_of, in_base_words
 from llm_planner.world.scene import Scene
 
-_SKILL_VERBS = ("wait", "follow", "push", "press", "open", "close", "wipe", "sweep", "dock", "tip", "look")
-
-
 def add(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
     """The steps of the command, next or at the end; raises UnclearError with what the planner has against it."""
     if not request.text:
@@ -34,10 +31,7 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
 
 
 def _check_said(text: str, added: tuple[Insert, ...]) -> None:
-    """Raises UnclearError where the verb is a skill's, or an amount was said, and none of the steps has it."""
-    verb = text.split()[0]
-    if verb in _SKILL_VERBS and not any(insert.skill.startswith(verb) for insert in added):
-        raise UnclearError(f"I found no way to {verb} in “{text}”. Please say it in another way.")
+    """Raise UnclearError where an amount was said and none of the steps has it."""
     values = [value for insert in added for value in insert.arguments.values() if isinstance(value, float)]
     for found in AMOUNT.finditer(text):
         amount = read_amount(found[0])

@@ -8,34 +8,23 @@ from dataclasses import replace
 from llm_planner.correction.building_additions import add
 from llm_planner.correction.building_objects import is_for_one, replaced_errand, same_kind, take_other, the_other
 from llm_planner.correction.building_order import first, skip
-from llm_planner.correction.building_rules import add_rule
 from llm_planner.correction.building_targets import retarget
-from llm_planner.correction.errands import current, destinations_of, errands_ahead, is_rest, named, subject
+from llm_planner.correction.errands import Errand, current, destinations_of, errands_ahead, is_rest, named, subject
 from llm_planner.correction.references import UnclearError, candidates, described, is_region, is_room
 from llm_planner.correction.requests import Intent, Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
-from llm_planner.language.compact.generator.lexicon import CONTAINERS, SURFACES
-from llm_planner.plan.edits import Operation, Scope
+from llm_planner.language.grounding.lexicon import CONTAINERS, SURFACES
+from llm_planner.plan.edits import AddRule, Operation, Scope
 from llm_planner.world.names import the
 from llm_planner.world.predicates import is_container
 from llm_planner.world.scene import SceneObject
 
-_ACTED_ON = ("push", "press", "move", "open", "close", "wipe", "sweep", "shove", "tip", "follow", "go", "put", "slide",
-             "click")  # fmt: skip
-_FORBIDDEN = ("do not", "never", "leave", "let")
-_DISMISSED = "never mind"
-
-
 def other_thing(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
     """Another thing to take, or another target: what was said tells by its kind."""
-    if request.text.startswith(_ACTED_ON) and not request.instead_of and not _is_at_hand(request, situation):
-        return add(request, situation, sources)
     place = request.thing and (is_room(request.thing, situation.scene) or is_region(request.thing))
     if place or (request.thing and _is_target(request, situation)):
         return retarget(replace(request, target=request.thing, thing=""), situation)
-    if request.negated and request.text:  # "that bowl is dirty"
-        raise UnclearError(f"What should it be instead of “{request.instead_of or 'that'}”?")
     if request.negated and request.instead_of and not is_for_one(request.instead_of, situation):
         return _not_this(request, situation)
     errand = replaced_errand(request, situation)
@@ -50,14 +39,6 @@ def _not_this(request: Request, situation: Situation) -> tuple[Operation, ...]:
     if len(same) > 1 and errand is errands_ahead(situation)[0]:
         return take_other(errand, the_other(request, situation, errand).name, situation)
     return skip(replace(request, thing=request.instead_of), situation)
-
-
-def _is_at_hand(request: Request, situation: Situation) -> bool:
-    """Whether the errand under way does what the verb says."""
-    verb = request.text.split()[0]
-    left = errands_ahead(situation)
-    skills = {step.skill.split("_")[0] for step in (left[0] if left else ())}
-    return verb in skills or {"shove": "push", "slide": "push", "click": "press"}.get(verb, "") in skills
 
 
 def _is_target(request: Request, situation: Situation) -> bool:
@@ -118,17 +99,21 @@ def _is_taken(words: str, situation: Situation) -> bool:
 
 
 def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """What no errand takes can only be left alone: that is a rule."""
-    left_out = "out" in request.text.split()  # that is the plan's affair
-    forbidden = (
-        request.text.startswith(_FORBIDDEN)
-        and not request.text.startswith(_DISMISSED)
-        and not left_out
-        and not is_room(request.thing, situation.scene)
-    )
-    if forbidden and not (is_rest(request.thing) or request.relation) and not _is_taken(request.thing, situation):
-        return add_rule(request, situation, sources)
-    return skip(request, situation)
+    """Leave errands out; what no errand takes or leads to is to be left alone, which is a rule."""
+    if is_rest(request.thing) or request.relation or not request.thing or is_room(request.thing, situation.scene):
+        return skip(request, situation)
+    names = named(request.thing, situation)
+    about = {name for errand in errands_ahead(situation) for name in (subject(errand, situation), *_goals(errand, situation))}
+    if about & set(names):
+        return skip(request, situation)
+    if len(names) > 1:
+        raise UnclearError(f"Nothing that is left to do is about “{request.thing}”. What do you mean?")
+    (name,) = names
+    return (AddRule(f"G !moved({name})", request.text or f"leave {the(name)} alone"),)
+
+
+def _goals(errand: Errand, situation: Situation) -> set[str]:
+    return {name for step in errand for name in destinations_of(step, situation)}
 
 
 def first_or_go(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from llm_planner.correction.marking import mark
-from llm_planner.correction.references import UnclearError, candidates, is_room, the_room
+from llm_planner.correction.references import UnclearError, names_in
 from llm_planner.correction.requests import Request
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
@@ -34,7 +33,7 @@ def lift_rule(request: Request, situation: Situation) -> tuple[Operation, ...]:
     rules = [one for one in situation.plan.constraints if not one.goal]
     if exact := [rule for rule in rules if rule.words == request.text]:
         return (LiftRule(str(exact[0].formula)),)
-    names = _names(request.text, situation)
+    names = set(names_in(request.text, situation.scene))
     fitting = [rule for rule in rules if names & arguments_of(rule)] if names else rules
     if len(fitting) == 1:
         return (LiftRule(str(fitting[0].formula)),)
@@ -44,13 +43,3 @@ def lift_rule(request: Request, situation: Situation) -> tuple[Operation, ...]:
         raise UnclearError("Which of these rules do you mean?", options, request.text, words)
     listed = "; ".join(rule.words for rule in rules) or "none"
     raise UnclearError(f"There is no rule about that. The rules are: {listed}. Which do you mean?")
-
-
-def _names(text: str, situation: Situation) -> set[str]:
-    """Everything in the scene that the text may speak of."""
-    names: set[str] = set()
-    for words in mark(text, situation.scene).said:
-        if is_room(words, situation.scene):
-            names.add(the_room(words, situation.scene))
-        names |= {item.name for item in candidates(words, situation.scene, situation.viewpoint)}
-    return names

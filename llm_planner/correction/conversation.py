@@ -117,7 +117,7 @@ class Conversation:
         """What the words do: to the plan, to what is remembered, or to the question that is open."""
         situation = self._spoken_of(state)
         by_memory = self._dialogue.asked is None and self._learner.question is not None
-        if by_memory and (told := self._learner.chosen(words, situation.scene)):
+        if by_memory and (told := self._learner.chosen(words)):
             return self._said(state, told, Edit((), words))
         edit = self._reader.read(words, situation)
         if by_memory and edit.operations:

@@ -14,7 +14,7 @@ from llm_planner.correction.memory.lesson import Lesson, Occasion
 from llm_planner.correction.memory.memory import Memory
 from llm_planner.correction.memory.retrieval import Doubt, Recollection, Use
 from llm_planner.correction.memory.wording import gist
-from llm_planner.correction.rule_reader import chosen
+from llm_planner.correction.reading import chosen
 from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import Adjust, Clarify, Confirm, Edit, Forget, Move, Operation, Remember, Undo
 from llm_planner.world.scene import Scene
@@ -146,13 +146,14 @@ class Learner:
 
     # Questions
 
-    def chosen(self, words: str, scene: Scene) -> Told:
+    def chosen(self, words: str) -> Told:
         """What comes of an answer to which of several lessons holds; nothing where the words are none."""
         asked = self._asked[0]
-        if asked.doubt is None or not (option := chosen(words, asked.question, scene)):
+        number = chosen(words, asked.question)
+        if asked.doubt is None or number is None:
             return ()
         self._asked = self._asked[1:]
-        lesson = asked.doubt.lessons[asked.question.options.index(option)]
+        lesson, option = asked.doubt.lessons[number], asked.question.options[number]
         return self._changed(self._memory.prefer(asked.doubt, lesson)) or (f"all right: {option}",)
 
     def answered(self, edit: Edit) -> Told:

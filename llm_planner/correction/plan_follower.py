@@ -131,9 +131,9 @@ class PlanFollower:
 
     # Something was said
 
-    def chosen(self, words: str, scene: Scene) -> Notes:
+    def chosen(self, words: str) -> Notes:
         """The words as an answer to which of several lessons holds; nothing is told where they are none."""
-        return self._notes(self._learner.chosen(words, scene) if self._learner.question else ())
+        return self._notes(self._learner.chosen(words) if self._learner.question else ())
 
     def answered(self, edit: Edit) -> Notes:
         """The edit as an answer to whether it is always to be so; nothing is told where it is none."""

@@ -1,45 +1,68 @@
-"""From words to an edit: stop words first, then the rules, then whoever reads what the rules do not."""
+"""From words to an edit: stop words and reflexes exactly, everything else with a language model."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from llm_planner.correction.believable import believable
-from llm_planner.correction.clause_reader import FREE
-from llm_planner.correction.clauses import normal
-from llm_planner.correction.rule_reader import read_by_rules
+from llm_planner.correction.building import build
+from llm_planner.correction.pending import Pending, Requests
+from llm_planner.correction.references import candidates
+from llm_planner.correction.reflexes import plain_words, read_reflex
+from llm_planner.correction.request_text import requests_of
+from llm_planner.correction.request_words import in_words
+from llm_planner.correction.requests import Intent
 from llm_planner.correction.situation import Situation
-from llm_planner.correction.slips import unknown
-from llm_planner.correction.sources import Sources, sources_with
-from llm_planner.correction.utterances import read_requests
+from llm_planner.correction.sources import Sources, offline_sources, sources_with
 from llm_planner.errors import LanguageModelError
+from llm_planner.language.embedded.model import not_said
+from llm_planner.language.embedded.prompt import Task, plain, situation_of
+from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import before_the_stop, is_stop
 from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Edit, Hold, Operation
-from llm_planner.world.scene import Scene
 
+SURE = 0.6  # probability from which on a reading is carried out
+POSSIBLE = 0.25  # from which on it is offered
+TALK = 0.5  # from which on words are taken for no correction
+LONGEST_NAME = 6  # words of an answer that is only a name
+_ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
+_ARTICLES = frozenset(("the", "a", "an", "one", "ones", "that", "this"))
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")  # "1,5 cm": elsewhere a comma is a pause
-OtherReader = Callable[[str, Situation], Edit]  # of what the rules have no reading of
+
+
+class CorrectionModel(Protocol):
+    """A model that reads corrections."""
+
+    def read(self, words: str, situation: Situation) -> Edit:
+        """Return the edit, without operations where the words are no correction, a `Clarify` where they are unclear.
+
+        Raises LanguageModelError where the model cannot be asked.
+        """
 
 
 @dataclass(frozen=True)
 class CorrectionReader:
-    """`other` is asked for what the rules do not read; without it, that is nothing.
+    """Reads what is said while a plan runs.
 
-    Formulas and steps come of the `sources`, else of the language `model`, else of the compact one.
+    Args:
+        other: reads what is neither a stop, a reflex nor an answer; by default the embedded model.
+        sources: formalise rules and write steps; by default the language `model`, else the embedded one.
     """
 
     sources: Sources | None = None
-    other: OtherReader | None = None
+    other: Callable[[str, Situation], Edit] | None = None
     model: LanguageModel | None = None
 
     def read(self, words: str, situation: Situation) -> Edit:
-        """The edit that the words ask for, made for the situation's version of the plan; no operations where they are
-        no correction, a single `Clarify` where only the person can say what is meant."""
+        """Return the edit that the words ask for, made for the situation's version of the plan.
+
+        It has no operations where they are no correction, and a single `Clarify` where only the person can say what is
+        meant. Raises LanguageModelError where the language model cannot be asked.
+        """
         if is_stop(words):
             return Edit((Cancel(),), words, situation.version)
         begun = before_the_stop(words)
@@ -49,41 +72,21 @@ class CorrectionReader:
 
     def _rest(self, words: str, situation: Situation) -> Edit:
         """What is no stop by its words alone; a speed of nothing is to hold."""
-        plain = _DECIMAL_COMMA.sub(".", words)
-        edit = read_by_rules(plain, situation, self._sources(situation))
-        if edit is None or edit.asks:
-            edit = self._by_other(plain, situation, edit)
+        said, sources = _DECIMAL_COMMA.sub(".", words), self._sources(situation)
+        edit = read_exactly(said, situation, sources)
         if edit is None:
-            return Edit((), words, situation.version)
+            other = self.other or EmbeddedCorrections(load_reader(), sources).read
+            edit = other(said, situation)
         stops = any(isinstance(one, Cancel) for one in edit.operations)
         operations = (Cancel(),) if stops else tuple(map(_held_at_nothing, edit.operations))
         return replace(edit, operations=operations, words=words)
 
-    def _by_other(self, words: str, situation: Situation, asked: Edit | None) -> Edit | None:
-        """What the other reader makes of it; where the rules have `asked`, only what is clear to it, and nothing where
-        they have understood all of it."""
-        if asked is not None and _is_understood(words, situation):
-            return asked
-        if self.other is None:
-            return asked
-        try:
-            read = self.other(words, situation)
-        except LanguageModelError:
-            if asked is None:
-                raise
-            return asked
-        return asked if asked is not None and (read.asks or not read.operations) else read
-
-    def _sources(self, situation: Situation) -> Sources | None:
-        if self.sources is not None or self.model is None:
+    def _sources(self, situation: Situation) -> Sources:
+        if self.sources is not None:
             return self.sources
+        if self.model is None:
+            return offline_sources(situation)
         return sources_with(self.model, tuple(situation.skills.values()), situation.viewpoint)
-
-
-def _is_understood(words: str, situation: Situation) -> bool:
-    """Whether the rules have read every word of it: one request, of a phrase without free words or anything beside."""
-    requests = read_requests(words, situation.scene, situation.asked is not None) or ()
-    return len(requests) == 1 and requests[0].intent not in FREE and "," not in normal(words)
 
 
 def _held_at_nothing(operation: Operation) -> Operation:
@@ -94,13 +97,13 @@ def _held_at_nothing(operation: Operation) -> Operation:
             return operation
 
 
-def open_reader(model: str = "compact") -> CorrectionReader:
-    """The reader whose language model has this name: `compact`, the networks that ship, or `openai`, a server.
+def open_reader(model: str = "embedded") -> CorrectionReader:
+    """Return the reader whose language model has this name: `embedded`, which ships, or `openai`, a server.
 
     Raises InputError as `open_model`.
     """
-    if model == "compact":
-        return CorrectionReader(other=_by_network)
+    if model == "embedded":
+        return CorrectionReader()
     language_model = open_model(model)
     from llm_planner.correction.language_reader import LanguageReader
     from llm_planner.language.server.settings import settings_from_environment
@@ -108,28 +111,103 @@ def open_reader(model: str = "compact") -> CorrectionReader:
     return CorrectionReader(other=LanguageReader(settings_from_environment()).read, model=language_model)
 
 
-def warm_up() -> None:
-    """Load what the first reading would wait for: phrases, and the network where there are weights."""
-    from llm_planner.correction.compact.hearing import Names
-    from llm_planner.correction.compact_reader import load_compact_reader
+def read_exactly(words: str, situation: Situation, sources: Sources) -> Edit | None:
+    """Read a reflex, or an answer to the open question; None where the words are neither."""
+    asked = situation.asked
+    request = read_reflex(words, asked is not None)
+    if asked is not None:
+        meant = _answer(words, asked, situation)
+        if meant is not None:
+            return build(meant, words, replace(situation, asked=None), sources)
+        if request is not None and request.intent is Intent.OPTION:
+            return Edit((asked,), words, situation.version)
+        if request is not None and request.intent is Intent.NO and isinstance(asked.pending, Pending):
+            return Edit((Clarify("Please say it in other words."),), words, situation.version)
+    return build((request,), words, situation, sources) if request is not None else None
 
-    read_requests("no, the blue one", Scene(0.0, ()))
-    with suppress(LanguageModelError):
-        load_compact_reader().read("could it be a little less rushed", Names())
+
+def _answer(words: str, asked: Clarify, situation: Situation) -> Requests | None:
+    """The requests that the answer completes the open question to; None where it is no answer to it."""
+    if not isinstance(asked.pending, Pending):
+        return None
+    number = chosen(words, asked)
+    if number is not None and number < len(asked.pending.choices):
+        return asked.pending.choices[number]
+    said = plain_words(words)
+    if asked.pending.fill is None or len(said.split()) > LONGEST_NAME:
+        return None
+    found = candidates(said, situation.scene, situation.viewpoint)
+    return asked.pending.fill(found[0].name) if len(found) == 1 else None
 
 
-def _by_network(words: str, situation: Situation) -> Edit:
-    """What the rules read does not depend on the network: without its weights, the rest is no correction."""
-    from llm_planner.correction.network_reader import read_by_network
+def chosen(words: str, asked: Clarify) -> int | None:
+    """Return the number of the option that the words are, name by its number, or are a part of; None for none or
+    several."""
+    request = read_reflex(words, asked=True)
+    if request is not None and request.intent is Intent.OPTION:
+        number = len(asked.options) if request.text == "last" else int(request.text)
+        return number - 1 if 0 < number <= len(asked.options) else None
+    if request is not None and request.intent is Intent.YES and len(asked.options) == 1:
+        return 0
+    said = set(plain_words(words).split()) - _ARTICLES
+    fitting = [n for n, option in enumerate(asked.options) if said and said <= set(plain_words(option).split())]
+    is_yes_or_no = {*asked.options} <= {"yes", "no"}
+    return fitting[0] if len(fitting) == 1 and len(asked.options) > 1 and not is_yes_or_no else None
 
-    strange = unknown(normal(words))
-    if 2 * len(strange) >= len(words.split()) > 0:
-        told = f"I do not know {' or '.join(f'“{word}”' for word in strange)}; say it in other words, in English"
-        return Edit((Clarify(told),), words, situation.version)
+
+@dataclass(frozen=True)
+class EmbeddedCorrections:
+    """Reads corrections with the embedded model; asks where its reading is not probable enough."""
+
+    reader: EmbeddedReader
+    sources: Sources
+
+    def read(self, words: str, situation: Situation) -> Edit:
+        """Return the edit; see `CorrectionModel`."""
+        unclear = Clarify(f"I am not sure what you mean by “{words}”. Please say it in another way.")
+        try:
+            readings = self.reader.read(Task.CORRECTION, situation_of(situation.scene, _step(situation)), words)
+        except LanguageModelError:  # no words, or too many
+            return Edit((), words, situation.version) if not words.strip() else Edit((unclear,), words, situation.version)
+        talk = sum(one.probability for one in readings if _is_talk(one))
+        best = next((one for one in readings if not _is_talk(one)), None)
+        if talk >= TALK or (talk and (best is None or talk > best.probability)):
+            return Edit((), words, situation.version)
+        requests = _requests(best, words, situation) if best is not None else ()
+        if best is None or not requests or best.probability < POSSIBLE:
+            return Edit((unclear,), words, situation.version)
+        edit = build(requests, words, situation, self.sources)
+        if edit.asks or not edit.operations:
+            return edit
+        if best.probability >= SURE and not not_said(best, words, situation.scene):
+            return edit
+        said = " and ".join(filter(None, map(in_words, requests)))
+        return Edit((Clarify(f"Do you mean: {said}?", (said,), Pending((requests,))),), words, situation.version)
+
+
+def _is_talk(reading: TermReading) -> bool:
+    return reading.terms[0].name == Intent.NOTHING.value
+
+
+def _requests(reading: TermReading, words: str, situation: Situation) -> Requests:
+    """The requests of a reading, none where it makes no sense; an answer is one while a question is open only."""
+    if reading.terms[0].name == "unclear":
+        return ()
     try:
-        edit = read_by_network(words, situation)
+        found = requests_of(reading.terms, plain(words))
     except LanguageModelError:
-        return Edit((), words, situation.version)
-    if believable(words, edit):
-        return edit
-    return replace(edit, operations=(Clarify(f"what do you mean by “{words}”? Say it in other words"),))
+        return ()
+    return found if situation.asked is not None else tuple(one for one in found if one.intent not in _ANSWERS)
+
+
+def _step(situation: Situation) -> str:
+    """The skill call under way, as the model is shown it."""
+    now = situation.running
+    return " ".join((now.skill, *(one for one in now.arguments.values() if isinstance(one, str)))) if now else ""
+
+
+def warm_up() -> None:
+    """Load what the first reading would wait for."""
+    from llm_planner.world.scene import Scene
+
+    load_reader().read(Task.CORRECTION, situation_of(Scene(0.0, ())), "no, the blue one")

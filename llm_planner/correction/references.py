@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from llm_planner.correction.marking import COLOR_NAMES, ONES, OTHER, SIDES, SIZES
 from llm_planner.errors import QuestionError
-from llm_planner.language.compact.constraints.naming import Phrase, scene_phrases
-from llm_planner.language.compact.generator.lexicon import REGIONS
+from llm_planner.language.grounding.lexicon import COLOR_WORDS, COLORS, MORE_COLORS, REGIONS
+from llm_planner.language.grounding.lifting import lift
+from llm_planner.language.grounding.naming import Phrase, scene_phrases
 from llm_planner.world.names import the
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.predicates import from_side, volume
@@ -21,6 +21,14 @@ _ARTICLES = frozenset(("the", "a", "an", "that", "this", "those", "these", "my",
 _SIDE_WORDS = {"leftmost": "left", "rightmost": "right", "far": "top", "back": "top", "farthest": "top",
                "furthest": "top", "near": "bottom", "front": "bottom", "nearest": "bottom", "closest": "bottom",
                "nearer": "bottom", "closer": "bottom", "left": "left", "right": "right"}  # fmt: skip
+SIDES = tuple(_SIDE_WORDS)
+SIZES = ("big", "bigger", "biggest", "large", "larger", "largest", "small", "smaller", "smallest", "little")
+OTHER = "other"
+ONES = ("one", "ones", "thing", "things", "object", "objects", "item", "items")
+COLOR_NAMES = {
+    **{color: color for color in (*COLORS, *MORE_COLORS)},
+    **{word: color for color, words in COLOR_WORDS.items() for word in words},
+}
 _LARGE = ("big", "bigger", "biggest", "large", "larger", "largest")
 _REGION_NAMES = {word.replace("-", " "): name.replace("_", " ") for name, words in REGIONS.items() for word in words}
 
@@ -57,7 +65,7 @@ class Description:
 
 
 def described(words: str, scene: Scene) -> Description:
-    """The parts of a noun phrase, as `marking` finds them."""
+    """The parts of a noun phrase."""
     tokens = words.split()
     every = any(word in ("all", "both", "every", "each") for word in tokens)
     tokens = [word for word in tokens if word not in _ARTICLES]
@@ -193,6 +201,18 @@ def is_room(words: str, scene: Scene) -> bool:
     except UnclearError:
         return False
     return True
+
+
+def names_in(text: str, scene: Scene) -> tuple[str, ...]:
+    """Return the things, people and rooms of which a text speaks by name, kind or colour, in its order."""
+    found: dict[str, None] = {}
+    sentence = lift(text, scene_phrases(scene), "")
+    for entry, key in (sentence.meaning(word.text) for word in sentence.words):
+        if entry in ("object", "person", "room"):
+            found[key] = None
+        elif entry in ("kind", "color"):
+            found |= {item.name: None for item in scene.objects if key in (item.kind, item.color)}
+    return tuple(found)
 
 
 def is_region(words: str) -> bool:

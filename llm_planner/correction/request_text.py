@@ -8,9 +8,7 @@ from enum import Enum
 from typing import Any
 
 from llm_planner.correction.amounts import read_amount
-from llm_planner.correction.clauses import bare, normal
 from llm_planner.correction.requests import DIRECTIONS, RELATIONS, Intent, Request, Sense, Size, When
-from llm_planner.correction.slots import command_said, timed
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.embedded.forms import WORDS, Forms, slot_of
 from llm_planner.language.embedded.terms import Term, Value, Words
@@ -110,8 +108,7 @@ def _slot(intent: Intent, key: str, value: Value) -> dict[str, Any]:
     if key in ("by", "AMOUNT"):
         return _amount(value)
     if key == WORDS:
-        text = command_said(said, "") if intent is Intent.ADD else said
-        return {_FIRST_WORDS.get(intent, "thing"): text}
+        return {_FIRST_WORDS.get(intent, "thing"): said}
     if key == "OPTION":
         return {"text": next((text for text, name in _NUMBERED.items() if name == said), said)}
     if key == "WHICH":
@@ -131,18 +128,17 @@ def _amount(value: Value) -> dict[str, Any]:
         number, unit = _SHARES[value.name]
         return {"number": number, "unit": unit}
     try:
-        amount = read_amount(normal(value.text))
+        amount = read_amount(value.text.replace("-", " "))
     except InputError as error:
         raise LanguageModelError(str(error)) from error
     return {"number": amount.number, "unit": amount.unit}
 
 
 def _whole(request: Request, words: str) -> Request:
-    """Of what is to be left out the text tells whether it was forbidden: "do not touch the mug"; of how long, what."""
-    said = normal(words)
+    """Of how long, the text tells what: to wait or to follow; of what is to be left alone, all that was said."""
     if request.intent is Intent.DURATION:
-        return replace(request, text=timed(said))
-    return replace(request, text=bare(said)[-1]) if request.intent is Intent.SKIP else request
+        return replace(request, text=next((verb for verb in ("wait", "follow") if verb in words.split()), ""))
+    return replace(request, text=words) if request.intent is Intent.SKIP else request
 
 
 def request_terms(requests: Sequence[Request]) -> tuple[Term, ...]:

@@ -43,7 +43,7 @@ def sources_with(model: LanguageModel, skills: Sequence[Signature], viewpoint: V
 
 
 def offline_sources(situation: Situation) -> Sources:
-    """The same with the compact model, which is opened once it is asked."""
+    """The same with the embedded model, which is opened once it is asked."""
 
     def formalise(sentence: str, scene: Scene) -> Sequence[Constraint]:
         return _opened(situation).formalise(sentence, scene)
@@ -55,11 +55,11 @@ def offline_sources(situation: Situation) -> Sources:
 
 
 def _opened(situation: Situation) -> Sources:
-    return sources_with(_compact(), tuple(situation.skills.values()), situation.viewpoint)
+    return sources_with(_embedded(), tuple(situation.skills.values()), situation.viewpoint)
 
 
 @lru_cache(maxsize=1)
-def _compact() -> LanguageModel:
+def _embedded() -> LanguageModel:
     from llm_planner.language.factory import open_model
 
-    return open_model("compact")
+    return open_model("embedded")

@@ -1,1 +1,1 @@
-"""Language models behind one seam: OpenAI-compatible servers, the compact model, and a scripted one."""
+"""Language models behind one seam: the embedded one, OpenAI-compatible servers, and a scripted one."""

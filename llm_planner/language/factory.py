@@ -7,7 +7,7 @@ from pathlib import Path
 from llm_planner.errors import InputError
 from llm_planner.language.model import LanguageModel
 
-MODEL_NAMES = ("compact", "openai", "scripted")
+MODEL_NAMES = ("embedded", "openai", "scripted")
 
 
 def check_model(name: str, script: Path | None = None) -> None:
@@ -31,17 +31,17 @@ def check_script(name: str, script: Path | None) -> None:
         )
 
 
-def open_model(name: str = "compact", script: Path | None = None) -> LanguageModel:
+def open_model(name: str = "embedded", script: Path | None = None) -> LanguageModel:
     """The model called `name`; `script` is the reply file of the scripted one.
 
     `openai` reads `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `LLM_PLANNER_OPENAI_MODEL` from the environment.
     Raises `InputError` as `check_model`, and for a script that is wrong.
     """
     check_model(name, script)
-    if name == "compact":
-        from llm_planner.language.compact.model import load_compact_model
+    if name == "embedded":
+        from llm_planner.language.embedded.model import load_model
 
-        return load_compact_model()
+        return load_model()
     if name == "openai":
         from llm_planner.language.server.model import ServerModel
         from llm_planner.language.server.settings import settings_from_environment

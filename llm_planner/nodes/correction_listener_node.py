@@ -72,7 +72,7 @@ class CorrectionListenerNode(ShellNode):
         Setting("user", "", "who speaks, and whose lessons hold", may_change=True),
         Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
         Setting("patience", 10.0, "wall time after which words that are still being read are given up [s]", 0.5, 60.0),
-        Setting("model", "compact", "language model that reads what rules leave: compact or openai"),
+        Setting("model", "embedded", "language model that reads corrections: embedded or openai"),
         MEMORY,
         *AUDIO,
         SKILLS,
@@ -204,7 +204,7 @@ class CorrectionListenerNode(ShellNode):
         """What comes of it: for the question that memory has put, for the plan, and for what is to be remembered."""
         words, lessons = utterance.words, self._lessons
         for_memory = utterance.asked is not None and utterance.asked == lessons.question
-        if for_memory and (told := await lessons.chosen(words, self._scenes.scene or Scene(0.0, ()))):
+        if for_memory and (told := await lessons.chosen(words)):
             return with_told(Answer(Outcome.APPLIED, ""), told)
         edit = await self._read(utterance, words, utterance.asked)
         if before is not None and not is_reflex(edit):
@@ -318,7 +318,8 @@ class CorrectionListenerNode(ShellNode):
 
 def _opened(model: str) -> Read:
     """The reader, which has read once, because the first reading takes longest."""
-    warm_up()
+    if model == "embedded":
+        warm_up()
     return open_reader(model).read
 
 

@@ -61,7 +61,7 @@ class LanguagePlannerNode(ShellNode):
     """Commands wait in a bounded queue; a person's stop waits for nothing and drops them all."""
 
     SETTINGS = (
-        Setting("model", "compact", "language model: compact, openai or scripted"),
+        Setting("model", "embedded", "language model: embedded, openai or scripted"),
         Setting("model_script", "", "YAML file of the scripted model: command to program"),
         Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
         Setting("scene_timeout", 1.0, "wall time without a scene after which nothing is planned [s]", 0.2, 10.0),
@@ -383,9 +383,9 @@ class LanguagePlannerNode(ShellNode):
 
 
 def _opened(name: str, script: str) -> LanguageModel:
-    """The model; the compact one has answered once: the first answer takes longest."""
+    """The model; the embedded one has answered once: the first answer takes longest."""
     model = open_model(name, Path(script) if script else None)
-    if name == "compact":
+    if name == "embedded":
         model.write_program(ProgramRequest("go home", Scene(0.0, ())))
     return model
 

@@ -66,9 +66,9 @@ class LessonFeed:
 
     # Something was said
 
-    async def chosen(self, words: str, scene: Scene) -> Told:
+    async def chosen(self, words: str) -> Told:
         """What is told where the words answer memory's question which of several lessons holds."""
-        return (await self._noted(partial(PlanFollower.chosen, words=words, scene=scene))).told
+        return (await self._noted(partial(PlanFollower.chosen, words=words))).told
 
     async def answered(self, edit: Edit) -> Told:
         """What is told where the edit answers memory's question whether it is always to be so."""

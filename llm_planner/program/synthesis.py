@@ -27,7 +27,7 @@ from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
 REPAIR_ROUNDS = 1
-LARGE_REPAIR_ROUNDS = 2  # a large model learns from what it is told; the compact one has only its next best answer
+LARGE_REPAIR_ROUNDS = 2  # a large model learns from what it is told; the embedded one has no other answer
 MAX_QUESTION_CHARACTERS = 500  # of a question that a model asks; what is longer is cut
 Review = Callable[[CheckedProgram], object]  # looks at a program that passed the checker; may raise ProgramError
 

@@ -1,63 +1,100 @@
-"""Who reads what: stop words, rules, and whoever reads what the rules leave."""
+"""Stop words, reflexes and answers are read exactly; all else by the language model, which asks where it is not sure."""
 
 import pytest
 
-from llm_planner.correction.compact_reader import load_compact_reader
-from llm_planner.correction.reading import CorrectionReader, open_reader, warm_up
+from llm_planner.correction.pending import Pending
+from llm_planner.correction.reading import CorrectionReader, EmbeddedCorrections, open_reader
 from llm_planner.errors import InputError, LanguageModelError
-from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Edit
+from llm_planner.language.embedded.reader import TermReading
+from llm_planner.language.embedded.terms import parse_result
+from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Confirm, Edit, Rebind, Shift
 
 SLOWER = Edit((Adjust("speed", Change.SCALE, 0.5),), "slower")
+
+
+class Dictated:
+    """A reader that gives these results with these probabilities, whatever it is asked."""
+
+    def __init__(self, *results):
+        self.results = results
+
+    def read(self, task, situation, words):
+        spans = tuple((at, at + 1) for at in range(len(words)))
+        whole = ((0, len(words)),)
+        return tuple(TermReading(parse_result(text), p, whole or spans) for text, p in self.results)
+
+
+@pytest.fixture
+def heard(sources, at_table):
+    """What comes of words that are read so."""
+
+    def read(words, *results, running=1, **kwargs):
+        reader = CorrectionReader(sources, EmbeddedCorrections(Dictated(*results), sources).read)
+        return reader.read(words, at_table(running=running, **kwargs))
+
+    return read
 
 
 def nobody(words, situation):
     raise LanguageModelError(f"asked for “{words}”")
 
 
-def test_a_stop_word_and_what_the_rules_read_are_asked_of_nobody(at_table):
+def test_stop_words_and_reflexes_ask_no_model(at_table):
     reader = CorrectionReader(other=nobody)
     assert reader.read("stop", at_table(running=1)).operations == (Cancel(),)
     assert reader.read("slower", at_table(running=1)).operations == SLOWER.operations
+    assert reader.read("2 cm to the left", at_table(running=1)).operations == (Shift((0.0, 0.02, 0.0)),)
+    with pytest.raises(LanguageModelError, match="asked for “a tad gentler”"):
+        reader.read("a tad gentler", at_table(running=1))
 
 
-def test_what_the_rules_leave_is_asked_of_the_other_reader(at_table):
-    reader = CorrectionReader(other=lambda words, situation: SLOWER)
-    assert reader.read("zzz qqq", at_table(running=1)).operations == SLOWER.operations
-    assert CorrectionReader().read("zzz qqq", at_table(running=1)).operations == ()
+def test_what_the_model_is_sure_of_is_done(heard):
+    edit = heard("take it easy there", ("speed(less)", 0.9))
+    assert edit.operations == SLOWER.operations and edit.words == "take it easy there"
 
 
-def test_what_the_rules_can_only_ask_about_may_be_clear_to_the_other_reader(at_table):
-    words, (question,) = "no, the purple one", CorrectionReader().read("no, the purple one", at_table(1)).operations
-    asking, silent = Edit((Clarify("What?"),)), Edit(())
-    for read, operations in ((SLOWER, SLOWER.operations), (asking, (question,)), (silent, (question,))):
-        assert CorrectionReader(other=lambda *_, read=read: read).read(words, at_table(1)).operations == operations
-    assert CorrectionReader(other=nobody).read(words, at_table(1)).operations == (question,)
-    with pytest.raises(LanguageModelError, match="asked for “zzz qqq”"):
-        CorrectionReader(other=nobody).read("zzz qqq", at_table(1))
+def test_talk_does_nothing(heard):
+    assert heard("the weather is nice today", ("nothing", 0.7), ("speed(less)", 0.2)).operations == ()
 
 
-def test_a_change_of_all_motion_does_not_stand_for_one_of_a_things(at_table):
-    reader = CorrectionReader(other=lambda words, situation: SLOWER)
-    (asked,) = reader.read("slower with the teapot", at_table(1)).operations
-    assert "I see nothing here that is “the teapot”" in asked.question
+def test_what_the_model_is_not_sure_of_is_asked_and_a_yes_does_it(heard):
+    (question,) = heard("take it easy there", ("speed(less)", 0.4)).operations
+    assert question.question == "Do you mean: go slower?" and question.options == ("go slower",)
+    assert heard("yes", asked=question).operations == SLOWER.operations
+    assert heard("the first one", asked=question).operations == SLOWER.operations
+    (again,) = heard("no", asked=question).operations
+    assert "in other words" in again.question
 
 
-def test_the_reader_that_ships_takes_talk_for_no_correction(at_table):
-    assert open_reader("compact").read("the weather is nice today", at_table(running=1)).operations == ()
+def test_what_makes_no_sense_is_asked_in_other_words(heard):
+    for results in ((("unclear", 0.9),), (("speed(less)", 0.1),), ()):
+        (question,) = heard("mumble mumble", *results).operations
+        assert question.question == "I am not sure what you mean by “mumble mumble”. Please say it in another way."
 
 
-def test_what_was_loaded_beforehand_is_not_loaded_again(at_table):
-    warm_up()
-    loaded = load_compact_reader.cache_info().misses
-    open_reader("compact").read("could it be a little less rushed", at_table(1))
-    assert load_compact_reader.cache_info().misses == loaded
+def test_a_thing_that_the_reading_leaves_out_is_asked_about(at_table, sources):
+    class Forgetful(Dictated):
+        def read(self, task, situation, words):
+            return (TermReading(parse_result("speed(less)"), 0.95, ()),)
+
+    reader = CorrectionReader(sources, EmbeddedCorrections(Forgetful(), sources).read)
+    (question,) = reader.read("slower with the mug please friend", at_table(running=1)).operations
+    assert isinstance(question, Clarify)
 
 
-def test_words_of_another_language_are_named(at_table):
-    (question,) = open_reader("compact").read("nein, den blauen", at_table(running=1)).operations
-    assert question.question == "I do not know “nein” or “den” or “blauen”; say it in other words, in English"
+def test_the_answer_to_which_completes_what_was_asked_for(heard):
+    (question,) = heard("no, the block", ('other_thing("block")', 0.9), running=3).operations
+    assert question.options == ("the red block", "the blue block", "the yellow block")
+    assert isinstance(question.pending, Pending)
+    for answer in ("the blue one", "the second", "blue"):
+        assert heard(answer, running=3, asked=question).operations == (Rebind("3", "object", "blue block"),), answer
+
+
+def test_a_yes_is_one_only_while_a_question_is_open(heard):
+    assert heard("yes", ("nothing", 0.9)).operations == ()
+    assert heard("yes", asked=Clarify("Really?")).operations == (Confirm(True),)
 
 
 def test_a_language_model_that_there_is_not_is_refused():
-    with pytest.raises(InputError, match="there is no language model 'large'; choose one of: compact, openai"):
+    with pytest.raises(InputError, match="there is no language model 'large'; choose one of: embedded, openai"):
         open_reader("large")

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from llm_planner.errors import QuestionError
-from llm_planner.language.compact.entries import scene_entries
-from llm_planner.language.compact.grammar import Node, Pointer
-from llm_planner.language.compact.render import render_program
-from llm_planner.language.compact.words import split_words
+from llm_planner.language.grounding.descriptions import scene_entries
+from llm_planner.language.grounding.tree import Node, Pointer
+from llm_planner.language.grounding.program_writer import render_program
+from llm_planner.language.grounding.words import split_words
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
 

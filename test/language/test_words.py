@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.language.compact.words import BUCKETS, QUANTITY, ngrams, similarity, split_words
+from llm_planner.language.grounding.words import BUCKETS, QUANTITY, ngrams, similarity, split_words
 
 
 @pytest.mark.parametrize(

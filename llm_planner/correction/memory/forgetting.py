@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llm_planner.correction.memory.lesson import Lesson, State
 from llm_planner.correction.memory.wording import gist
-from llm_planner.language.compact.words import similarity
+from llm_planner.language.grounding.words import similarity
 from llm_planner.language.understanding.wording import FUNCTION_WORDS, words_of
 from llm_planner.plan.edits import Scope
 

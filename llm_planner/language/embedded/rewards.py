@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from llm_planner.errors import QuestionError
-from llm_planner.language.compact.constraints.lifting import lift
+from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.embedded.terms import Value, Words
 from llm_planner.world.scene import Scene
 

@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import json
+import math
+import re
+from collections.abc import Iterator
 
 from llm_planner.errors import InputError
 from llm_planner.language.model import Attempt, ReadConstraint, Reading
-from llm_planner.language.understanding.absent import check_here
 from llm_planner.language.understanding.anything import in_general
-from llm_planner.language.understanding.contraries import check_contraries
-from llm_planner.language.understanding.denials import check_negation
-from llm_planner.language.understanding.distances import check_distances
-from llm_planner.language.understanding.endings import check_ending
-from llm_planner.language.understanding.forbidden import check_task
-from llm_planner.language.understanding.limits import check_limits, check_pace
-from llm_planner.language.understanding.mentions import check_amounts, check_conditions, check_names, check_people
-from llm_planner.language.understanding.scope import check_scope
+from llm_planner.language.understanding.mentions import arguments_of, names_in
 from llm_planner.language.understanding.substance import check_present, check_reachable, check_substance
 from llm_planner.language.understanding.vote import Grounded
+from llm_planner.language.understanding.wording import plain
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.parser import parse
 from llm_planner.world.propositions import check_proposition, parse_proposition
 from llm_planner.world.scene import Scene
 
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)?")
+_UNITS = (1.0, 0.01, 0.001, 1000.0, 60.0, 3600.0, 0.0254, 0.3048, 1 / 3.6, 1 / 60, 0.01 / 60)  # to m, s and m/s
+
 
 def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = (), insisted: bool = False) -> Grounded:
-    """The reading with its formulas parsed and checked against the scene, or against bare `propositions`; `insisted`:
-    its model has heard what was wrong with the one before.
+    """Return the reading with its formulas parsed and checked against the scene, or against bare `propositions`.
 
-    Raises InputError that says which formula has no meaning here and why, QuestionError for what is not here.
+    A name or a number in the words of a constraint that its formula has not is an error, unless the model has
+    `insisted`: it has heard of that already ("every room except the lab" lists the others). A model whose reading is
+    `whole` has accounted for each word itself.
+
+    Raises:
+        InputError: a formula has no meaning here; the message says which and why.
+        QuestionError: the reading speaks of what is not here.
     """
     if reading.question:
         return Grounded(question=reading.question)
@@ -37,23 +41,22 @@ def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = (), i
     goals = tuple(_goal(text, scene) for text in reading.goals)
     if not reading.task and not constraints:
         raise InputError("the reading has neither a task nor a constraint; give one of them, or a question")
-    if not reading.whole:
-        check_conditions(reading.task, constraints, insisted)
-    if not propositions:
-        check_pace(reading.task, constraints)
+    if not (reading.whole or propositions or insisted):
         for constraint in constraints:
-            check_task(reading.task, constraint, scene)
+            _check_said(constraint, scene)
     return Grounded(reading.task, constraints, goals=goals)
 
 
 def _constraint(written: ReadConstraint, scene: Scene, propositions: tuple[str, ...]) -> Constraint:
     constraint = Constraint(in_general(parse(written.formula), scene), written.words, written.goal)
-    check_negation(constraint)
     check_substance(constraint)
     if propositions:
         _check_bare(constraint.formula, propositions)
-    else:
-        _check_in_scene(constraint, scene)
+        return constraint
+    for name in constraint.formula.propositions:
+        check_proposition(parse_proposition(name), scene)
+    check_reachable(constraint)
+    check_present(constraint, scene)
     return constraint
 
 
@@ -67,20 +70,29 @@ def _goal(text: str, scene: Scene) -> Formula:
     return goal
 
 
-def _check_in_scene(constraint: Constraint, scene: Scene) -> None:
-    for name in constraint.formula.propositions:
-        check_proposition(parse_proposition(name), scene)
-    check_here(constraint.words, scene)
-    check_names(constraint, scene)
-    check_ending(constraint)
-    check_scope(constraint, scene)
-    check_people(constraint, scene)
-    check_amounts(constraint)
-    check_limits(constraint)
-    check_distances(constraint, scene)
-    check_contraries(constraint, scene)
-    check_reachable(constraint)
-    check_present(constraint, scene)
+def _check_said(constraint: Constraint, scene: Scene) -> None:
+    """Raise InputError where the words have a name or a number that the formula has not, in any human language."""
+    about = arguments_of(constraint)
+    for name in names_in(plain(constraint.words), scene):
+        if name not in about:
+            raise InputError(f"“{constraint.words}” speaks of {name!r}, but {constraint.formula} does not")
+    bounds = list(_amounts(constraint.formula))
+    for found in _NUMBER.findall(constraint.words) if bounds else ():
+        number = float(found.replace(",", "."))
+        if not any(math.isclose(number * unit, bound, rel_tol=2e-3) for unit in _UNITS for bound in bounds):
+            raise InputError(f"“{constraint.words}” says {found}, but {constraint.formula} has no such bound")
+
+
+def _amounts(formula: Formula) -> Iterator[float]:
+    """Bounds of its measures [m, m/s, degrees] and of its windows [s]."""
+    if formula.window is not None:
+        yield from (bound for bound in formula.window if 0.0 < bound < math.inf)
+    if formula.name:
+        item = parse_proposition(formula.name)
+        if item.comparison:
+            yield item.bound
+    for operand in formula.operands:
+        yield from _amounts(operand)
 
 
 def _check_bare(formula: Formula, propositions: tuple[str, ...]) -> None:
@@ -90,7 +102,7 @@ def _check_bare(formula: Formula, propositions: tuple[str, ...]) -> None:
 
 
 def as_attempt(reading: Reading, problem: InputError) -> Attempt:
-    """What a model is shown of a reading that could not be used."""
+    """Return what a model is shown of a reading that could not be used."""
     return Attempt(str(reading), (str(problem),), _shown(reading))
 
 

@@ -10,9 +10,6 @@ from llm_planner.errors import InputError, LanguageModelError, QuestionError
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import Exchange, LanguageModel, Reading, ReadingRequest, Usage
 from llm_planner.language.understanding import questions
-from llm_planner.language.understanding.absent import check_here
-from llm_planner.language.understanding.amounts import check_amounts_said
-from llm_planner.language.understanding.clauses import clauses
 from llm_planner.language.understanding.grounding import as_attempt, ground
 from llm_planner.language.understanding.harm import check_harmless
 from llm_planner.language.understanding.meaning import Meanings
@@ -57,16 +54,13 @@ def understand(
 ) -> Understood:
     """The meaning that more than half of the model's readings have, over `scene` or over bare `propositions`.
 
-    A large model that is sure of a reading without conditions is asked for no other. A small one reads a command
-    without such a meaning clause by clause, where its clauses can be read apart. `exchanges` came before the command.
+    A model that is sure of a reading is asked for no other. `exchanges` came before the command.
     Raises QuestionError where there is no such meaning, it is itself a question, leaves words of the command out, or
     cannot be fulfilled; InputError for a command that is too long or asks for a person to be harmed; LanguageModelError
     as it comes.
     """
     command = clean_command(command)
     check_harmless(command, scene)
-    if not propositions:
-        check_amounts_said(command)
     meanings = Meanings(scene, bool(propositions))
     request = ReadingRequest(command, scene, propositions, temperature=temperature, seed=seed, exchanges=exchanges)
     counted = CountedModel(model)
@@ -80,25 +74,13 @@ def understand(
 
 
 def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, samples: int) -> Understood:
-    """The command as a whole, or else by its clauses; what is written as a formula is not read but taken."""
+    """The command; what is written as a formula is not read but taken."""
     written = typed(request.command)
     if written is not None:
         grounded = ground(written, request.scene, request.propositions)
         return Understood("", grounded.constraints, Vote(1, (Group(grounded, has_best=True),), sure=True))
-    parts = clauses(request.command)
-    try:
-        return _read_whole(request, model, meanings, samples)
-    except QuestionError:
-        if len(parts) < 2 or model.is_large:
-            raise
-    return _together([_read_whole(replace(request, command=part), model, meanings, samples) for part in parts])
-
-
-def _read_whole(request: ReadingRequest, model: LanguageModel, meanings: Meanings, samples: int) -> Understood:
     vote = _Poll(request, model, meanings).held(samples)
     if not vote.decided or vote.groups[0].reading.question:
-        if not request.propositions and not model.is_large:
-            check_here(request.command, request.scene)
         raise questions.unclear(vote)
     reading = vote.groups[0].reading
     if words := _left_out(request, reading):
@@ -114,14 +96,6 @@ def _left_out(request: ReadingRequest, reading: Grounded) -> tuple[str, ...]:
         return left_over(request.command, parts)
     formulas = map(str, (reading.formula, *reading.goals))
     return names_left_over(request.command, request.scene.names, (*parts, *formulas))
-
-
-def _together(parts: Sequence[Understood]) -> Understood:
-    """All clauses; the vote is that of the one on which the readings agreed least."""
-    task = ", ".join(part.task for part in parts if part.task)
-    constraints = tuple(constraint for part in parts for constraint in part.constraints)
-    vote = min((part.vote for part in parts), key=lambda vote: vote.groups[0].count / vote.asked)
-    return Understood(task, constraints, vote)
 
 
 def _is_likely(reading: Reading) -> bool:

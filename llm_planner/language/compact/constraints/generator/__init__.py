@@ -1,1 +1,0 @@
-"""Draws lifted sentences with the specifications that they stand for."""

@@ -1,0 +1,274 @@
+"""The network that reads: a sentence encoder, and a decoder that writes the symbols of a result and copies words.
+
+The encoder is all-MiniLM-L6-v2 (Wang et al., arXiv:2002.10957), tuned; the decoder points at the words that it copies
+(Vinyals et al., arXiv:1506.03134). `training/train_seq.py` trains it; here it runs in numpy, in single precision.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.errors import LanguageModelError
+from llm_planner.language.embedded.derivation import Derivation, Symbol
+from llm_planner.language.embedded.forms import WORD, Forms
+from llm_planner.language.embedded.prompt import Task
+from llm_planner.language.embedded.wordpieces import BETWEEN, FIRST, WordPieces
+
+Array = NDArray[np.float32]
+HEADS = 12
+MOST_SYMBOLS = 96
+BEAM = 4
+_SCALE = ".scale"  # behind the name of a matrix of bytes: what each row is multiplied by
+
+
+@dataclass(frozen=True)
+class Source:
+    """Words with what is known of the scene, as the encoder takes them: numbers of pieces, which part each is of, and
+    the places of the first and the last piece of each of the person's words."""
+
+    pieces: tuple[int, ...]
+    segments: tuple[int, ...]
+    firsts: tuple[int, ...]
+    lasts: tuple[int, ...]
+
+
+def source_of(pieces: WordPieces, task: Task, line: str, words: str) -> Source:
+    """Write a task, the `line` about the scene and the words for the encoder."""
+    before = [pieces.numbers[FIRST], *(one.number for one in pieces.split(f"{task.value}; {line}"))]
+    before.append(pieces.numbers[BETWEEN])
+    said = pieces.split(words)
+    firsts, lasts = [], []
+    for word in WORD.finditer(words):
+        inside = [n for n, piece in enumerate(said) if piece.begin < word.end() and piece.end > word.start()]
+        firsts.append(len(before) + inside[0])
+        lasts.append(len(before) + inside[-1])
+    numbers = (*before, *(one.number for one in said), pieces.numbers[BETWEEN])
+    segments = (0,) * len(before) + (1,) * (len(said) + 1)
+    return Source(numbers, segments, tuple(firsts), tuple(lasts))
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A complete result: its symbols, and the log-probability of each before the grammar ruled anything out."""
+
+    symbols: tuple[Symbol, ...]
+    log_probabilities: tuple[float, ...]
+
+    @property
+    def probability(self) -> float:
+        """Of the whole."""
+        return float(np.exp(sum(self.log_probabilities)))
+
+
+class Network:
+    """Weights by the names that the training gives them; `symbols` is the vocabulary of results."""
+
+    def __init__(self, weights: Mapping[str, NDArray[np.generic]], symbols: Sequence[str], pieces: WordPieces) -> None:
+        self.pieces = pieces
+        self._symbols = tuple(symbols)
+        self._numbers = {symbol: number for number, symbol in enumerate(symbols)}
+        self._bytes = {name: weights[name] for name in ("words.weight",)}
+        self._byte_scale = weights[f"words.weight{_SCALE}"].astype(np.float32)
+        self._w = {
+            name: _dequantised(name, weights) for name in weights
+            if name not in self._bytes and not name.endswith(_SCALE)
+        }  # fmt: skip
+        self._encoder = sum(name.endswith("attention.q.weight") and name.startswith("encoder") for name in self._w)
+        self._decoder = sum(name.endswith("self_attention.q.weight") for name in self._w)
+
+    def read(self, source: Source, forms: Forms, beam: int = BEAM) -> list[Hypothesis]:
+        """The most probable results that the grammar of `forms` allows, the best first."""
+        memory = self._encoded(source)
+        decoding = _Decoding(self, memory, source)
+        return list(decoding.search(Derivation(forms, len(source.firsts)), beam))
+
+    def _encoded(self, source: Source) -> Array:
+        numbers = np.asarray(source.pieces)
+        x = self._bytes["words.weight"][numbers].astype(np.float32) * self._byte_scale[numbers][:, None]
+        x = x + self._w["places.weight"][: len(numbers)] + self._w["segments.weight"][np.asarray(source.segments)]
+        x = self.normalised(x, "norm", 1e-12)
+        for n in range(self._encoder):
+            name = f"encoder.{n}"
+            attended = self._attention(f"{name}.attention", x[None], x[None])[0]
+            x = self.normalised(x + attended, f"{name}.norm1", 1e-12)
+            x = self.normalised(x + self._feed_forward(name, x), f"{name}.norm2", 1e-12)
+        return x
+
+    def linear(self, name: str, x: Array) -> Array:
+        """The layer of that name."""
+        return np.asarray(x @ self._w[f"{name}.weight"].T + self._w[f"{name}.bias"], np.float32)
+
+    def normalised(self, x: Array, name: str, epsilon: float = 1e-5) -> Array:
+        """Layer normalisation."""
+        centred = x - x.mean(-1, keepdims=True)
+        spread = np.sqrt((centred * centred).mean(-1, keepdims=True) + epsilon)
+        return np.asarray(centred / spread * self._w[f"{name}.weight"] + self._w[f"{name}.bias"], np.float32)
+
+    def _feed_forward(self, name: str, x: Array) -> Array:
+        return self.linear(f"{name}.outer", _gelu(self.linear(f"{name}.inner", x)))
+
+    def _attention(self, name: str, x: Array, memory: Array) -> Array:
+        return self.attended(name, self.linear(f"{name}.q", x), *self.keys_and_values(name, memory))
+
+    def keys_and_values(self, name: str, memory: Array) -> tuple[Array, Array]:
+        """What attention looks up, (rows, places, width) each."""
+        return self.linear(f"{name}.k", memory), self.linear(f"{name}.v", memory)
+
+    def attended(self, name: str, queries: Array, keys: Array, values: Array) -> Array:
+        """What attention finds, (rows, steps, width)."""
+        q, k, v = (_heads(one) for one in (queries, keys, values))
+        found = _softmax(q @ k.transpose(0, 1, 3, 2) * np.float32(q.shape[-1] ** -0.5)) @ v
+        return self.linear(f"{name}.o", found.transpose(0, 2, 1, 3).reshape(queries.shape))
+
+
+class _Decoding:
+    """Beam search over one encoded source."""
+
+    def __init__(self, network: Network, memory: Array, source: Source) -> None:
+        self._net, self._source = network, source
+        self._memory = memory
+        self._layers = [f"decoder.{n}" for n in range(network._decoder)]
+        self._cross = [network.keys_and_values(f"{name}.cross_attention", memory[None]) for name in self._layers]
+        self._begins, self._ends = memory[list(source.firsts)], memory[list(source.lasts)]
+
+    def search(self, start: Derivation, beam: int) -> Iterator[Hypothesis]:
+        """Results as they are found, ranked by probability among what the grammar allows."""
+        net = self._net
+        size = len(net._symbols)
+        states, done = [start], list[tuple[float, Hypothesis]]()
+        written: list[tuple[Symbol, ...]] = [()]
+        raw: list[tuple[float, ...]] = [()]
+        scores = np.zeros(1)
+        inputs, copied = [size + 2], [-1]
+        caches: list[tuple[Array, Array] | None] = [None] * len(self._layers)
+        for step in range(MOST_SYMBOLS):
+            logs, caches = self._step(inputs, copied, step, caches)
+            options: list[tuple[float, int, Symbol, Derivation, float]] = []
+            for row, state in enumerate(states):
+                allowed = state.allowed()
+                places = [self._place(symbol) for symbol in allowed]
+                values = logs[row, places]
+                for place in np.argsort(-values)[:beam]:
+                    symbol = list(allowed)[int(place)]
+                    value = float(values[place])
+                    options.append((float(scores[row]) + value, row, symbol, allowed[symbol], value))
+            options.sort(key=lambda option: -option[0])
+            kept = []
+            for option in options[: 2 * beam]:
+                score, row, symbol, _, value = option
+                if symbol == "<stop>":
+                    done.append((score, Hypothesis((*written[row], symbol), (*raw[row], value))))
+                elif len(kept) < beam:
+                    kept.append(option)
+            best = max((score for score, _ in done), default=-np.inf)
+            kept = [option for option in kept if option[0] > best - 6.0]
+            if not kept or len(done) >= beam:
+                break
+            rows = [option[1] for option in kept]
+            caches = [(cache[0][rows], cache[1][rows]) for cache in caches if cache is not None]
+            written = [(*written[row], symbol) for _, row, symbol, _, _ in kept]
+            raw = [(*raw[row], value) for _, row, _, _, value in kept]
+            states, scores = [option[3] for option in kept], np.array([option[0] for option in kept])
+            inputs = [self._input(symbol) for _, _, symbol, _, _ in kept]
+            copied = [self._copied(symbol) for _, _, symbol, _, _ in kept]
+        yield from (found for _, found in sorted(done, key=lambda one: -one[0]))
+
+    def _place(self, symbol: Symbol) -> int:
+        size, words = len(self._net._symbols), len(self._source.firsts)
+        if isinstance(symbol, str):
+            return self._net._numbers[symbol]
+        return size + symbol[1] + (words if symbol[0] == "end" else 0)
+
+    def _input(self, symbol: Symbol) -> int:
+        if isinstance(symbol, str):
+            return self._net._numbers[symbol]
+        return len(self._net._symbols) + (symbol[0] == "end")
+
+    def _copied(self, symbol: Symbol) -> int:
+        if isinstance(symbol, str):
+            return -1
+        return (self._source.firsts if symbol[0] == "begin" else self._source.lasts)[symbol[1]]
+
+    def _step(
+        self, inputs: Sequence[int], copied: Sequence[int], step: int, caches: Sequence[tuple[Array, Array] | None]
+    ) -> tuple[Array, list[tuple[Array, Array] | None]]:
+        """Log-probabilities (rows, symbols and pointers) of what comes next, and what later steps look back at."""
+        net = self._net
+        x = net._w["symbols.weight"][list(inputs)] + net._w["steps.weight"][step]
+        x = x + np.where(np.asarray(copied)[:, None] >= 0, self._memory[list(copied)], 0.0)
+        x = np.asarray(x[:, None, :], np.float32)
+        kept: list[tuple[Array, Array] | None] = []
+        for name, cache, (keys, values) in zip(self._layers, caches, self._cross, strict=True):
+            y = net.normalised(x, f"{name}.norm1")
+            new = net.keys_and_values(f"{name}.self_attention", y)
+            held = new if cache is None else tuple(np.concatenate(pair, 1) for pair in zip(cache, new, strict=True))
+            kept.append((held[0], held[1]))
+            x = x + net.attended(f"{name}.self_attention", net.linear(f"{name}.self_attention.q", y), *kept[-1])  # type: ignore[misc]
+            queries = net.linear(f"{name}.cross_attention.q", net.normalised(x, f"{name}.norm2"))
+            x = x + net.attended(f"{name}.cross_attention", queries, keys, values)
+            x = x + net._feed_forward(name, net.normalised(x, f"{name}.norm3"))
+        x = net.normalised(x, "last")[:, 0]
+        scale = np.float32(x.shape[-1] ** -0.5)
+        logits = np.concatenate(
+            [
+                net.linear("out", x),
+                net.linear("begins", x) @ self._begins.T * scale,
+                net.linear("ends", x) @ self._ends.T * scale,
+            ],
+            -1,
+        )
+        logits -= logits.max(-1, keepdims=True)
+        return np.asarray(logits - np.log(np.exp(logits).sum(-1, keepdims=True)), np.float32), kept
+
+
+def quantised(name: str, matrix: Array) -> dict[str, NDArray[np.generic]]:
+    """A matrix as bytes with a scale for each row; vectors and small tables in half precision."""
+    if matrix.ndim < 2 or matrix.shape[0] < 16:
+        return {name: matrix.astype(np.float16)}
+    scale = np.maximum(np.abs(matrix).max(1), 1e-8) / 127.0
+    return {
+        name: np.round(matrix / scale[:, None]).astype(np.int8),
+        f"{name}{_SCALE}": scale.astype(np.float32),
+    }
+
+
+def _dequantised(name: str, weights: Mapping[str, NDArray[np.generic]]) -> Array:
+    found = weights[name].astype(np.float32)
+    scale = weights.get(f"{name}{_SCALE}")
+    return found if scale is None else found * scale.astype(np.float32)[:, None]
+
+
+def load_network(folder: Path) -> Network:
+    """Load `network.safetensors`, `symbols.json` and `pieces.txt`; raise LanguageModelError where one is missing."""
+    from safetensors.numpy import load_file
+
+    try:
+        weights = load_file(folder / "network.safetensors")
+        symbols = json.loads((folder / "symbols.json").read_text(encoding="utf-8"))
+        pieces = (folder / "pieces.txt").read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise LanguageModelError(
+            f"the embedded language model is incomplete: {error}; install llm_planner again, or name another model"
+        ) from error
+    return Network(weights, symbols, WordPieces.of(pieces))
+
+
+def _heads(x: Array) -> Array:
+    return x.reshape(x.shape[0], x.shape[1], HEADS, -1).transpose(0, 2, 1, 3)
+
+
+def _softmax(x: Array) -> Array:
+    weights = np.exp(x - x.max(-1, keepdims=True))
+    return np.asarray(weights / weights.sum(-1, keepdims=True), np.float32)
+
+
+def _gelu(x: Array) -> Array:
+    from scipy.special import erf
+
+    return np.asarray(0.5 * x * (1.0 + erf(x * np.float32(2**-0.5))), np.float32)

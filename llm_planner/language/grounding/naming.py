@@ -1,0 +1,97 @@
+"""What a command may name, and the words for it: propositions, rooms, people, objects, kinds and colours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from llm_planner.language.grounding.lexicon import COLOR_WORDS, KIND_WORDS
+from llm_planner.language.grounding.words import split_words
+from llm_planner.world.scene import Scene
+
+PEOPLE = frozenset(["person", "human", "man", "woman", "people"])
+ROOM_WORDS = {
+    "lab": ("lab", "laboratory"),
+    "storage": ("storage", "store", "storeroom"),
+    "canteen": ("canteen", "cafeteria"),
+}
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_LABEL = 2  # letters or digits that tell rooms of one family apart
+_ENDINGS = ("ing", "ed", "es", "s", "d", "e")
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A name as people type it: for each of its words the words that do; `loose` names may be inflected."""
+
+    entry: str
+    key: str
+    parts: tuple[tuple[str, ...], ...]
+    loose: bool = False
+
+
+@lru_cache(maxsize=4096)
+def stems(word: str) -> frozenset[str]:
+    """The word without an ending: granted, granting and grants all hold "grant"."""
+    found = {word}
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            stem = word[: -len(ending)]
+            found |= {stem, stem[:-1]} if len(stem) > 3 and stem[-1] == stem[-2] else {stem}
+    return frozenset(found)
+
+
+def proposition_phrases(names: Sequence[str]) -> tuple[Phrase, ...]:
+    """For bare propositions: `door_open` is "the door is open", `prop_1` is "prop 1"."""
+    return tuple(
+        Phrase("prop", name, tuple((word.text,) for word in split_words(_CAMEL.sub(" ", name).replace("_", " "))), True)
+        for name in names
+    )
+
+
+def families(rooms: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Rooms that share a name but for its last word, a number or a letter: aisle 1 and aisle 2 are aisles."""
+    numbered = [
+        (name.rsplit(" ", 1)[0], name) for name in rooms if " " in name and len(name.rsplit(" ", 1)[1]) <= _LABEL
+    ]
+    found = {family: tuple(name for stem, name in numbered if stem == family) for family, _ in numbered}
+    return {family: names for family, names in found.items() if len(names) > 1}
+
+
+def scene_phrases(scene: Scene) -> tuple[Phrase, ...]:
+    """For a scene: its rooms, people and objects by name, and their kinds and colours."""
+    found: list[Phrase] = []
+    for room in scene.building.names if scene.building else ():
+        parts = tuple(ROOM_WORDS.get(word.text, (word.text,)) for word in split_words(room))
+        found.append(Phrase("room", room, parts))
+        if len(parts) > 1 and parts[-1] == ("room",):
+            found.append(Phrase("room", room, parts[:-1]))
+    found += [Phrase("kind", name, _single(name)) for name in families(scene.building.names if scene.building else ())]
+    for item in scene.objects:
+        entry = "person" if item.kind in PEOPLE else "object"
+        found.append(Phrase(entry, item.name, _parts(item.name, item.kind, item.color)))
+    things = [item for item in scene.objects if item.kind not in PEOPLE]
+    for kind in dict.fromkeys(item.kind for item in things):
+        found += [Phrase("kind", kind, _single(word)) for word in dict.fromkeys((kind, *KIND_WORDS.get(kind, ())))]
+        if " " in kind:
+            found.append(Phrase("kind", kind, _single(kind.split()[-1])))
+    for color in dict.fromkeys(item.color for item in things if item.color):
+        found += [Phrase("color", color, _single(word)) for word in dict.fromkeys((color, *COLOR_WORDS.get(color, ())))]
+    return tuple(found)
+
+
+def _single(text: str) -> tuple[tuple[str, ...], ...]:
+    return tuple((word.text,) for word in split_words(text))
+
+
+def _parts(name: str, kind: str, color: str) -> tuple[tuple[str, ...], ...]:
+    """Words of a name; its kind and colour may be given by another word for them."""
+    parts: list[tuple[str, ...]] = []
+    for word in split_words(name):
+        others = (KIND_WORDS.get(kind, ()) if word.text == kind else ()) + (
+            COLOR_WORDS.get(color, ()) if word.text == color else ()
+        )
+        parts.append(tuple(dict.fromkeys((word.text, *(other for other in others if " " not in other)))))
+    return tuple(parts)
