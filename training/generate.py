@@ -29,7 +29,7 @@ from training.worlds import Namer, World, draw_world
 HELD_OUT = ("plain", "ward", "workshop")  # hands that training never sees
 FORMS: dict[str, Forms] = {Task.CORRECTION.value: REQUESTS, Task.COMMAND.value: COMMANDS, Task.RULE.value: RULES}
 FILES = {Task.CORRECTION.value: "corrections", Task.COMMAND.value: "commands", Task.RULE.value: "rules"}
-SHARES = {Task.CORRECTION.value: 0.4, Task.COMMAND.value: 0.35, Task.RULE.value: 0.25}
+SHARES = {Task.CORRECTION.value: 0.36, Task.COMMAND.value: 0.4, Task.RULE.value: 0.24}
 NOTHING = 0.2  # share of corrections that are none
 STATEMENTS = 0.4  # share of commands that are drawn from those that begin with a statement of a program
 MOST_WORDS = 60

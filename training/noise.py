@@ -55,7 +55,7 @@ def _misheard(word: str, rng: random.Random) -> str:
 
 def _slip(word: str, rng: random.Random) -> str:
     """One wrong, missing, doubled or swapped letter of a longer word."""
-    if len(word) < 4 or not word.isalpha():
+    if len(word) < 4 or not (word.isalpha() and word.isascii() and word.islower()):
         return word
     at = rng.randrange(1, len(word))
     draw = rng.randrange(4)

@@ -83,15 +83,17 @@ def _things(rng: random.Random) -> list[Thing]:
 
 def _propositions(rng: random.Random) -> list[str]:
     """Names as engineers give them: "p", "x2", "door_open", "pump"."""
-    count, draw = rng.randint(2, 5), rng.random()
+    count, draw = rng.randint(4, 6), rng.random()
     if draw < 0.4:
-        first = rng.choice(("abcdefgh", "pqrs", "pqrs", "xyzuvw", "abc"))
+        first = rng.choice(("abcdefgh", "pqrs", "pqrs", "xyzuvw", "abcd"))
         return rng.sample(first, min(count, len(first)))
     if draw < 0.55:
         letter = rng.choice("abcpqrsxyz")
         return [f"{letter}{n}" for n in range(rng.choice((0, 1)), count + 1)]
     subjects, states = (names()[f"proposition {part}"] for part in ("subject", "state"))
-    found = {rng.choice(subjects)[0] + (f"_{rng.choice(states)[0]}" if rng.random() < 0.5 else "") for _ in range(count)}
+    found = {
+        rng.choice(subjects)[0] + (f"_{rng.choice(states)[0]}" if rng.random() < 0.5 else "") for _ in range(count)
+    }
     return [one.upper() if draw > 0.97 else one for one in sorted(found)]
 
 

@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--running-step", default="", metavar="N", help="id of the step under way (default: none yet)")
     parser.add_argument("--holding", default="", metavar="OBJECT", help="what that step has in the gripper already")
     parser.add_argument("--viewpoint", choices=VIEWPOINTS, default="behind", help="where the speaker stands")
+    parser.add_argument("--model", choices=("embedded", "openai"), default="embedded", help="who reads the words")
     add_batch_argument(parser)
 
 
@@ -61,7 +62,7 @@ def _reader(args: argparse.Namespace) -> Callable[[str], EditAnswer]:
     read = read_plan(args.plan)
     skills = load_skills(learned=False).for_scene(read.scene).signatures
     state = midway(read.plan, read.scene, skills, requested_viewpoint(args), args.running_step, args.holding)
-    situation, reader = situation_of(state).past_the_grasp(), open_reader()
+    situation, reader = situation_of(state).past_the_grasp(), open_reader(args.model)
     return lambda words: answer_words(words, state, situation, reader.read)
 
 

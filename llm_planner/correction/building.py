@@ -35,6 +35,7 @@ from llm_planner.plan.edits import (
     Scope,
     Undo,
 )
+from llm_planner.world.names import the
 
 _Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
 _PRONOUN = re.compile(r"\b(?:it|them|that one|this one|that|this)$|\b(?:it|them|him|her)\b")
@@ -48,15 +49,16 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
     kept = [request.about or request.thing for request in requests if request.scope is not Scope.ONCE]
     about = next(iter(kept), "")
     operations: list[Operation] = []
-    which = 0
+    done = 0
     try:
         _check_one_kind(requests)
-        for which, request in enumerate(requests):
+        for request in requests:
             operations += _built(request, situation, sources)
+            done += 1
         found = tuple(_without_idle_moves(operations, situation))
         about = about_of(about, situation) if scope is not Scope.ONCE else ""
     except UnclearError as unclear:
-        pending = pending_of(tuple(requests), which, unclear.words, unclear.names)
+        pending = pending_of(tuple(requests), min(done, len(requests) - 1), unclear.words, unclear.names)
         return Edit((Clarify(str(unclear), unclear.options, pending),), words, situation.version)
     scope = Scope.ONCE if _only_remembers(found) else scope
     return Edit(found, words, situation.version, scope, about)
@@ -68,10 +70,11 @@ def _resolved(request: Request, words: str, situation: Situation) -> Request:
     said = request.text if request.intent in (Intent.RULE, Intent.LIFT) else request.thing
     if not _PRONOUN.search(said) or names_in(said, situation.scene):
         return request
-    others = names_in(words.lower().replace(said, " "), situation.scene)
+    rest = re.sub(rf"\b{re.escape(said)}\b", " ", words.lower(), count=1)
+    others = names_in(rest, situation.scene)
     if len(others) != 1:
-        return replace(request, thing="") if request.thing == said and not request.text else request
-    name = _PRONOUN.sub(f"the {others[0]}", said, count=1)
+        return replace(request, thing="") if request.thing == said and request.intent is Intent.SKIP else request
+    name = _PRONOUN.sub(the(others[0]), said, count=1)
     return replace(request, text=name) if request.text == said else replace(request, thing=name)
 
 

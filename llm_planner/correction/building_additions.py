@@ -16,6 +16,7 @@ from llm_planner.plan.edits import Insert, Operation
 from llm_planner.plan.plan import goals_of, in_base_words
 from llm_planner.world.scene import Scene
 
+
 def add(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
     """The steps of the command, next or at the end; raises UnclearError with what the planner has against it."""
     if not request.text:

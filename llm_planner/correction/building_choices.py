@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from llm_planner.correction.building_additions import add
 from llm_planner.correction.building_objects import is_for_one, replaced_errand, same_kind, take_other, the_other
-from llm_planner.correction.building_order import first, skip
+from llm_planner.correction.building_order import first, skip, skip_this
 from llm_planner.correction.building_targets import retarget
 from llm_planner.correction.errands import Errand, current, destinations_of, errands_ahead, is_rest, named, subject
 from llm_planner.correction.references import UnclearError, candidates, described, is_region, is_room
@@ -19,6 +19,7 @@ from llm_planner.plan.edits import AddRule, Operation, Scope
 from llm_planner.world.names import the
 from llm_planner.world.predicates import is_container
 from llm_planner.world.scene import SceneObject
+
 
 def other_thing(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
     """Another thing to take, or another target: what was said tells by its kind."""
@@ -59,7 +60,9 @@ def _is_target(request: Request, situation: Situation) -> bool:
         _raise_either(things[0], situation)
     if things and goals and situation.scene.held:
         options = [the(item.name) for item in (*things, *goals)]
-        raise UnclearError(f"Which one do you mean by “{request.thing}”: {' or '.join(options)}?", options, request.thing)
+        raise UnclearError(
+            f"Which one do you mean by “{request.thing}”: {' or '.join(options)}?", options, request.thing
+        )
     found = candidates(request.thing, situation.scene, situation.viewpoint)
     holds_another = situation.scene.held and targets and not things and not goals
     if holds_another and len(found) == 1 and found[0].kind in (*CONTAINERS, *SURFACES):
@@ -100,10 +103,14 @@ def _is_taken(words: str, situation: Situation) -> bool:
 
 def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
     """Leave errands out; what no errand takes or leads to is to be left alone, which is a rule."""
-    if is_rest(request.thing) or request.relation or not request.thing or is_room(request.thing, situation.scene):
+    if not request.thing:
+        return skip_this(situation)
+    if is_rest(request.thing) or request.relation or is_room(request.thing, situation.scene):
         return skip(request, situation)
     names = named(request.thing, situation)
-    about = {name for errand in errands_ahead(situation) for name in (subject(errand, situation), *_goals(errand, situation))}
+    about = {
+        name for errand in errands_ahead(situation) for name in (subject(errand, situation), *_goals(errand, situation))
+    }
     if about & set(names):
         return skip(request, situation)
     if len(names) > 1:

@@ -7,17 +7,19 @@ from dataclasses import replace
 
 from llm_planner.correction.amounts import Amount
 from llm_planner.correction.errands import ahead, errands_ahead, named, subject, subject_of
-from llm_planner.correction.references import UnclearError, candidates
+from llm_planner.correction.references import UnclearError, candidates, listed
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.correction.situation import Situation
-from llm_planner.plan.edits import QUANTITIES, Adjust, Change, Operation, Scope
+from llm_planner.plan.edits import QUANTITIES, AddRule, Adjust, Change, Operation, Scope
 from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument
+from llm_planner.world.names import the
 
 FASTER: Mapping[Size, float] = {Size.BIT: 4 / 3, Size.PLAIN: 2.0, Size.MUCH: 4.0}
 SLOWER: Mapping[Size, float] = {Size.BIT: 0.75, Size.PLAIN: 0.5, Size.MUCH: 0.25}
 FARTHER: Mapping[Size, float] = {Size.BIT: 1.25, Size.PLAIN: 1.5, Size.MUCH: 2.0}
 LESS_FAR: Mapping[Size, float] = {Size.BIT: 0.8, Size.PLAIN: 2 / 3, Size.MUCH: 0.5}
+ARM_SPEED, BASE_SPEED = 0.2, 0.5  # [m/s] of which "slower near the vase" is a share
 SHIFTS: Mapping[Intent, Mapping[Size, float]] = {  # [m]
     Intent.HEIGHT: {Size.BIT: 0.025, Size.PLAIN: 0.05, Size.MUCH: 0.1},
     Intent.CLEARANCE: {Size.BIT: 0.01, Size.PLAIN: 0.02, Size.MUCH: 0.04},
@@ -26,8 +28,18 @@ _SKILLS = {"push": ("push", "place_offset"), "place": ("place_beside",), "follow
 
 
 def speed(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Of all motion, or of that with a thing, in shares of the full speed or of what it is."""
+    """Of all motion, or of that with a thing, in shares of the full speed or of what it is; near a thing a rule."""
+    if request.near and request.sense is Sense.LESS:
+        return (_slower_near(request, situation),)
     return _of_motion(Adjust("speed", *_speed(request)), request, situation)
+
+
+def _slower_near(request: Request, situation: Situation) -> AddRule:
+    names = named(request.near, situation)
+    near = " | ".join(f"near(robot, {name})" for name in names)
+    of_base = situation.scene.building is not None
+    limit = (BASE_SPEED if of_base else ARM_SPEED) * SLOWER[request.size]
+    return AddRule(f"G (({near}) -> speed(robot) < {limit:g})", f"slower near {listed(list(map(the, names)), 'and')}")
 
 
 def _speed(request: Request) -> tuple[Change, float]:

@@ -101,9 +101,9 @@ def meant(words: str, situation: Situation, option: str = "{}") -> tuple[Errand,
         raise UnclearError(f"Nothing that is left to do is about “{words}”. {_left(situation)}", words=words)
     about = list(dict.fromkeys(filter(None, (subject(errand, situation) for errand in found))))
     if len(about) > 1 and not described(words, situation.scene).plural:
-        names = [the(name) for name in about]
-        options = [option.format(name) for name in names]
-        raise UnclearError(f"Which one do you mean by “{words}”: {listed(names)}?", options, words, names)
+        things = [the(name) for name in about]
+        options = [option.format(thing) for thing in things]
+        raise UnclearError(f"Which one do you mean by “{words}”: {listed(things)}?", options, words, things)
     return tuple(found)
 
 

@@ -17,7 +17,6 @@ from llm_planner.correction.memory.wording import gist
 from llm_planner.correction.reading import chosen
 from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import Adjust, Clarify, Confirm, Edit, Forget, Move, Operation, Remember, Undo
-from llm_planner.world.scene import Scene
 
 Told = tuple[str, ...]  # sentences for the person
 OfMemory = tuple[Remember | Forget, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from llm_planner.correction.requests import Intent, Request
 
@@ -46,7 +47,7 @@ def _filled(request: Request, words: str, name: str) -> Request:
     if not words:
         lacks_thing = request.intent is Intent.OTHER_THING and not request.thing
         return replace(request, thing=name, negated=False, text="") if lacks_thing else request
-    found = {slot: name for slot in _NAMES if getattr(request, slot) == words}
+    found: dict[str, Any] = {slot: name for slot in _NAMES if getattr(request, slot) == words}
     if not found and words in request.text:
         found = {"text": request.text.replace(words, name)}
     return replace(request, **found)

@@ -12,7 +12,6 @@ from llm_planner.correction.memory.retrieval import Recollection, Use
 from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import Clarify, Edit
 from llm_planner.plan.plan import StepStatus
-from llm_planner.world.scene import Scene
 
 _OVER = (StepStatus.DONE, StepStatus.FAILED)
 

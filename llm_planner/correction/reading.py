@@ -168,7 +168,9 @@ class EmbeddedCorrections:
         try:
             readings = self.reader.read(Task.CORRECTION, situation_of(situation.scene, _step(situation)), words)
         except LanguageModelError:  # no words, or too many
-            return Edit((), words, situation.version) if not words.strip() else Edit((unclear,), words, situation.version)
+            return (
+                Edit((), words, situation.version) if not words.strip() else Edit((unclear,), words, situation.version)
+            )
         talk = sum(one.probability for one in readings if _is_talk(one))
         best = next((one for one in readings if not _is_talk(one)), None)
         if talk >= TALK or (talk and (best is None or talk > best.probability)):

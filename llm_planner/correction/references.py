@@ -66,7 +66,7 @@ class Description:
 
 def described(words: str, scene: Scene) -> Description:
     """The parts of a noun phrase."""
-    tokens = words.split()
+    tokens = words.lower().split()
     every = any(word in ("all", "both", "every", "each") for word in tokens)
     tokens = [word for word in tokens if word not in _ARTICLES]
     whole = _named(tokens, scene)
@@ -86,7 +86,9 @@ def described(words: str, scene: Scene) -> Description:
     plural = every or (bool(noun) and noun[-1].endswith("s") and (found is None or noun[-1] not in _singulars(found)))
     kind = (found.key if found.entry == "kind" else scene.find(found.key).kind) if found else ""
     unknown = " ".join(noun) if noun and found is None and noun[-1] not in ONES else ""
-    return Description("", kind, color, side, size, OTHER in tokens or "another" in words.split(), plural, unknown)
+    return Description(
+        "", kind, color, side, size, OTHER in tokens or "another" in words.lower().split(), plural, unknown
+    )
 
 
 def _is_noun(word: str, tokens: Sequence[str]) -> bool:
@@ -173,7 +175,7 @@ def listed(names: Sequence[str], word: str = "or") -> str:
 
 def the_room(words: str, scene: Scene) -> str:
     """The room of that name; raises UnclearError that lists the rooms."""
-    tokens = re.sub(r"^the ", "", words).split()
+    tokens = re.sub(r"^the ", "", words.lower()).split()
     for phrase in scene_phrases(scene):
         if phrase.entry == "room" and (_fits(tokens, phrase) or _fits(tokens[:-1], phrase)):
             return phrase.key

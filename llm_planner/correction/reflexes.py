@@ -43,7 +43,7 @@ _SHIFT = re.compile(
 
 
 def read_reflex(words: str, asked: bool) -> Request | None:
-    """The request that the whole utterance is, None where it is none of these; answers only while something is `asked`."""
+    """Return the request that the whole utterance is, None for none; answers only while something is `asked`."""
     plain = plain_words(words)
     intent = _INTENTS.get(plain)
     if intent in _ANSWERS and not asked:

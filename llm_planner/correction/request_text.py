@@ -10,7 +10,7 @@ from typing import Any
 from llm_planner.correction.amounts import read_amount
 from llm_planner.correction.requests import DIRECTIONS, RELATIONS, Intent, Request, Sense, Size, When
 from llm_planner.errors import InputError, LanguageModelError
-from llm_planner.language.embedded.forms import WORDS, Forms, slot_of
+from llm_planner.language.embedded.forms import WORDS, Forms
 from llm_planner.language.embedded.terms import Term, Value, Words
 from llm_planner.plan.edits import Frame, Lifetime, Scope
 
@@ -44,7 +44,7 @@ _ALONE = (Intent.HOLD, Intent.RESUME, Intent.CANCEL, Intent.REMEMBER, Intent.FOR
 _FIRST_WORDS = {  # the slot of a request that words without a key are in
     Intent.OTHER_TARGET: "target", Intent.ADD: "text", Intent.RULE: "text", Intent.LIFT: "text",
 }  # fmt: skip
-_KEYS = {"instead": "instead_of", "how": "relation"}
+_KEYS = {"instead": "instead_of", "how": "relation", "carrying": "thing"}
 _SHARES = {"twice": (2.0, "times"), "half": (0.5, "times"), "half_of": (50.0, "%"), "quarter_of": (25.0, "%"),
            "three_quarters_of": (75.0, "%")}  # fmt: skip
 _TEXTS = {"WHICH": ("push", "place", "follow", "wait"), "OPTION": ("1", "2", "3", "last")}
@@ -139,47 +139,3 @@ def _whole(request: Request, words: str) -> Request:
     if request.intent is Intent.DURATION:
         return replace(request, text=next((verb for verb in ("wait", "follow") if verb in words.split()), ""))
     return replace(request, text=words) if request.intent is Intent.SKIP else request
-
-
-def request_terms(requests: Sequence[Request]) -> tuple[Term, ...]:
-    """Write requests as a result; inverse of `requests_of` but for texts that it takes from all that was said."""
-    return tuple(Term(Intent.NOTHING.value) if one.intent is Intent.NOTHING else _term(one) for one in requests)
-
-
-def _term(request: Request) -> Term:
-    values: dict[str, Value] = {}
-    for text in REQUESTS.table["REQUEST"][request.intent.value]:
-        slot = slot_of(text)
-        if value := _value(request, slot.key, slot.symbol, slot.optional):
-            values[text] = value
-    plain = tuple(value for text, value in values.items() if not slot_of(text).key)
-    return Term(request.intent.value, plain, tuple((slot_of(text).key, value) for text, value in values.items()
-                                                   if slot_of(text).key))  # fmt: skip
-
-
-def _value(request: Request, key: str, symbol: str, optional: bool) -> Value | None:
-    """What stands in a slot, None where it is left out."""
-    intent = request.intent
-    if symbol == "AMOUNT":
-        return None if request.number is None else Words(f"{request.number:g} {request.unit}")
-    if symbol == "LIFETIME":
-        usual = Lifetime.STEP if request.scope is Scope.ONCE else Lifetime.PLAN
-        return None if request.lifetime is usual else Term(request.lifetime.value)
-    if symbol == "EXTENT":
-        return Term("everything") if request.about == "everything" else None
-    if symbol == "OPTION":
-        known = request.text in _TEXTS["OPTION"]
-        return Term(_NUMBERED.get(request.text, request.text)) if known else Words(request.text)
-    if symbol == WORDS:
-        said = getattr(request, _KEYS.get(key, key) or _FIRST_WORDS.get(intent, "thing"))
-        hidden = key == "about" and said == "everything" and intent is Intent.FORGET
-        return Words(said) if said and not hidden else None
-    if symbol == "WHICH":
-        return Term(request.text) if request.text in _TEXTS["WHICH"] else None
-    name = {"RELATION": "relation", "EXCEPT": "relation", "ORDER": "relation"}.get(symbol, symbol.lower())
-    found = getattr(request, name)
-    text = found.value if isinstance(found, Enum) else found
-    if intent is Intent.OTHER_THING and symbol == "RELATION":
-        text = "" if text == ("for" if request.target else "") else text
-    unsaid = {"FRAME": "person", "SIZE": "plain", "WHEN": "end", "SCOPE": "once"}.get(symbol, "")
-    return Term(text) if text and not (optional and text == unsaid) else None

@@ -1,7 +1,7 @@
 """What an utterance asks for, in its own words, before it is tied to the plan.
 
-A reader, by rules or by a network, gives requests; `building` makes operations of them. So whatever reads the words,
-the plan is looked at in one place only.
+A reader gives requests; `building` makes operations of them. So whatever reads the words, the plan is looked at in one
+place only.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ class Request:
     where it is to go; of an order "before" and "after" what; "direction" is another way of a push. `number` is as it
     was said, in `unit`, one of `amounts.UNITS`: "half speed" is exactly 50 %, "2 cm further" more by 2 cm, "twice as
     far" 2 times what it is. Of a distance or a time `text` tells which: "push", "place", "follow", "wait". `negated`
-    is set for what shall not be ("not the mug" without another thing; "do not keep away").
+    is set for what shall not be ("not the mug" without another thing; "do not keep away"). A change of motion with
+    `near` binds near that thing only.
     """
 
     intent: Intent
@@ -109,3 +110,4 @@ class Request:
     lifetime: Lifetime = Lifetime.STEP
     scope: Scope = Scope.ONCE
     about: str = ""
+    near: str = ""

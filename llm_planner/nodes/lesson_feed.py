@@ -25,7 +25,6 @@ from llm_planner.nodes.journal_file import memory_path
 from llm_planner.nodes.settings import Setting
 from llm_planner.nodes.worker import Worker
 from llm_planner.plan.edits import AddRule, Clarify, Edit, Hold
-from llm_planner.world.scene import Scene
 
 MEMORY = Setting("memory", "", "file that keeps what is learned; empty: llm_planner/memory.sqlite in ROS's folder")
 RULE_LEFT_OUT = "I wait, for that is a rule: say “go on” to do it all the same, or “stop”"

@@ -4,15 +4,15 @@ A result such as `never(moved("mug")); speed(less, by="5 cm")` is written as the
 
     never(  moved(  <begin 3>  <end 3>  )  )  ;  speed(  less  by=  <begin 7>  <end 8>  )  <stop>
 
-where `<begin n>` and `<end n>` point at the n-th word of the person. A name that may have arguments is a symbol of its own
-where it has none (`less`), so that a symbol tells whether arguments follow.
+where `<begin n>` and `<end n>` point at the n-th word of the person. A name that may have arguments is a symbol of its
+own where it has none (`less`), so that a symbol tells whether arguments follow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 
 from llm_planner.language.embedded.forms import MOST_TERMS, WORD, WORDS, Forms, Slot
 from llm_planner.language.embedded.terms import Term, Value, Words
@@ -179,7 +179,7 @@ class Derivation:
         return self if self.frames else replace(self, between=True)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _cached(key: int, kind: str) -> tuple[tuple[str, tuple[Slot, ...] | None], ...]:
     return tuple(_find_heads(_FORMS[key], kind))
 

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from llm_planner.errors import LanguageModelError, QuestionError
-from llm_planner.language.grounding.formulas import specification
-from llm_planner.language.grounding.lifting import Lifted, Sentence, lift
-from llm_planner.language.grounding.naming import proposition_phrases, scene_phrases
-from llm_planner.language.grounding.states import BareStates, SceneStates
-from llm_planner.language.grounding.descriptions import Entries
-from llm_planner.language.grounding.tree import Node, Pointer
-from llm_planner.language.grounding.program_writer import render_program
-from llm_planner.language.grounding.words import QUANTITY, Word, split_words
 from llm_planner.language.embedded.command_forms import COMMANDS, REWARDS, SKILLS, SPECIFICATIONS
 from llm_planner.language.embedded.rewards import reward_calls
 from llm_planner.language.embedded.terms import Term, Value, Words
+from llm_planner.language.grounding.descriptions import Entries
+from llm_planner.language.grounding.formulas import specification
+from llm_planner.language.grounding.lifting import Lifted, Sentence, lift
+from llm_planner.language.grounding.naming import proposition_phrases, scene_phrases
+from llm_planner.language.grounding.program_writer import render_program
+from llm_planner.language.grounding.states import BareStates, SceneStates
+from llm_planner.language.grounding.tree import Node, Pointer
+from llm_planner.language.grounding.words import QUANTITY, Word, split_words
 from llm_planner.language.model import ReadConstraint
 from llm_planner.world.scene import Scene
 

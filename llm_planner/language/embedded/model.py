@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from llm_planner.errors import LanguageModelError, QuestionError
-from llm_planner.language.grounding.lifting import lift
-from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.embedded.command_forms import SPECIFICATIONS
-from llm_planner.language.embedded.meaning import Command, command_of, requirements_of
+from llm_planner.language.embedded.meaning import command_of, requirements_of
 from llm_planner.language.embedded.prompt import Situation, Task, plain, situation_of
 from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
+from llm_planner.language.grounding.lifting import lift
+from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.model import (
     ChoiceReply,
     ChoiceRequest,
@@ -27,20 +26,27 @@ SURE = 0.6  # probability from which a reading is acted on
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
 
 
-@dataclass(frozen=True)
 class EmbeddedModel:
-    """A network of 29 million weights; deterministic, offline, about a tenth of a second a command."""
+    """A network of 29 million weights; deterministic, offline, about a tenth of a second a command.
 
-    reader: EmbeddedReader
-    least: float = SURE
-    name: str = "embedded"
-    chooses: bool = False
-    is_large: bool = False
+    Args:
+        reader: reads the words.
+        least: probability from which a reading is acted on; below it is a question.
+    """
+
+    name = "embedded"
+    chooses = False
+    is_large = False
+
+    def __init__(self, reader: EmbeddedReader, least: float = SURE) -> None:
+        self.reader, self.least = reader, least
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         """Return one reading: the most probable, or a question where that is not probable enough."""
         task = Task.RULE if request.propositions else Task.COMMAND
-        situation = Situation(propositions=request.propositions) if request.propositions else situation_of(request.scene)
+        situation = (
+            Situation(propositions=request.propositions) if request.propositions else situation_of(request.scene)
+        )
         try:
             best = self._best(task, situation, request.command, request.scene)
             if request.propositions:
@@ -76,15 +82,26 @@ class EmbeddedModel:
         return ChoiceReply((0.0,) * len(request.options))
 
     def _best(self, task: Task, situation: Situation, words: str, scene: Scene) -> TermReading:
+        """The reading to act on; raises QuestionError where there is none. What is no command may be a rule alone."""
         try:
-            readings = self.reader.read(task, situation, words)
+            best = next(iter(self.reader.read(task, situation, words)), None)
+            if task is Task.COMMAND and not self._is_sure(best):
+                rule = next(iter(self.reader.read(Task.RULE, situation, words)), None)
+                best = rule if self._is_sure(rule) else best
         except LanguageModelError as error:
             raise QuestionError(f"{error}. {EXAMPLES}") from error
-        if not readings or readings[0].probability < self.least:
+        if best is None or best.probability < self.least:
             raise QuestionError(_unsure(words, scene))
-        if lost := not_said(readings[0], words, scene):
+        if not _asks(best) and (lost := not_said(best, words, scene)):
             raise QuestionError(f"I do not know what to do about “{lost}”. Please say that part in another way.")
-        return readings[0]
+        return best
+
+    def _is_sure(self, reading: TermReading | None) -> bool:
+        return reading is not None and reading.probability >= self.least and not _asks(reading)
+
+
+def _asks(reading: TermReading) -> bool:
+    return reading.terms[0].name in ("unclear", "cannot")
 
 
 def not_said(reading: TermReading, words: str, scene: Scene) -> str:
@@ -106,6 +123,3 @@ def _unsure(command: str, scene: Scene) -> str:
 def load_model() -> EmbeddedModel:
     """Load the model that ships; raise LanguageModelError where its weights are missing."""
     return EmbeddedModel(load_reader())
-
-
-__all__ = ["Command", "EmbeddedModel", "load_model", "not_said"]

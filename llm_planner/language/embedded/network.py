@@ -46,8 +46,8 @@ def source_of(pieces: WordPieces, task: Task, line: str, words: str) -> Source:
     firsts, lasts = [], []
     for word in WORD.finditer(words):
         inside = [n for n, piece in enumerate(said) if piece.begin < word.end() and piece.end > word.start()]
-        firsts.append(len(before) + inside[0])
-        lasts.append(len(before) + inside[-1])
+        firsts.append(len(before) + (inside[0] if inside else 0))  # marks alone have no piece
+        lasts.append(len(before) + (inside[-1] if inside else 0))
     numbers = (*before, *(one.number for one in said), pieces.numbers[BETWEEN])
     segments = (0,) * len(before) + (1,) * (len(said) + 1)
     return Source(numbers, segments, tuple(firsts), tuple(lasts))
@@ -159,7 +159,7 @@ class _Decoding:
                     value = float(values[place])
                     options.append((float(scores[row]) + value, row, symbol, allowed[symbol], value))
             options.sort(key=lambda option: -option[0])
-            kept = []
+            kept: list[tuple[float, int, Symbol, Derivation, float]] = []
             for option in options[: 2 * beam]:
                 score, row, symbol, _, value = option
                 if symbol == "<stop>":
@@ -271,4 +271,5 @@ def _softmax(x: Array) -> Array:
 def _gelu(x: Array) -> Array:
     from scipy.special import erf
 
-    return np.asarray(0.5 * x * (1.0 + erf(x * np.float32(2**-0.5))), np.float32)
+    found: Array = np.asarray(0.5 * x * (1.0 + erf(x * np.float32(2**-0.5))), np.float32)
+    return found

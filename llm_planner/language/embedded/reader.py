@@ -1,4 +1,4 @@
-"""Reads words with the embedded model: the most probable results of a task, those that say the same counted together."""
+"""Reads words with the embedded model: the most probable results, those that say the same counted together."""
 
 from __future__ import annotations
 

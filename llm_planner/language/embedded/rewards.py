@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from llm_planner.errors import QuestionError
-from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.embedded.terms import Value, Words
+from llm_planner.language.grounding.lifting import lift
 from llm_planner.world.scene import Scene
 
 _BESIDE, _RING = 0.6, 0.95  # [m] from the outside of a thing to a base that stands there, or goes round it
@@ -44,13 +44,15 @@ def reward_calls(name: str, names: Sequence[str], parts: Mapping[str, list[Value
     if name == "follow":
         apart = _amount(parts, "apart", _APART)
         return [f'go_to("{names[0]}")', f'follow("{names[0]}", {_amount(parts, "for", _FOLLOWING):g}, {apart:g})']
+    if other := [one for one in names if one not in scene.names]:
+        raise QuestionError(f"“{other[0]}” is no thing that I could do that with. Which thing do you mean?")
     fields: dict[str, object] = dict(zip("xyz", names, strict=False))
     fields["length"] = _amount(parts, "LENGTH", 0.0)
     fields["angle"] = _angle(parts)
-    if names and names[0] in scene.names:
+    if names:
         radius = max(scene.find(names[0]).size[:2]) / 2
         fields |= {"beside": round(radius + _BESIDE, 2), "ring": round(radius + _RING, 2)}
-    if len(names) > 1 and {*names[:2]} <= {*scene.names}:
+    if len(names) > 1:
         (ax, ay, _), (bx, by, _) = (scene.find(one).position for one in names[:2])
         fields["middle"] = f"({(ax + bx) / 2:.2f}, {(ay + by) / 2:.2f})"
     skill = "achieve" if name in _ARM else "manoeuvre"

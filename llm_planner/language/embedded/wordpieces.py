@@ -61,7 +61,9 @@ def _letters(part: str, begin: int) -> list[tuple[str, int]]:
         return [(part.lower(), begin)]
     found: list[tuple[str, int]] = []
     for place, letter in enumerate(part, begin):
-        plain = "".join(one for one in unicodedata.normalize("NFD", letter.lower()) if unicodedata.category(one) != "Mn")
+        plain = "".join(
+            one for one in unicodedata.normalize("NFD", letter.lower()) if unicodedata.category(one) != "Mn"
+        )
         alone = letter == "_" or "\u3400" <= letter <= "\u9fff"
         if alone or not found or found[-1][0][-1:] == "_" or "\u3400" <= found[-1][0][-1:] <= "\u9fff":
             found.append((plain, place))

@@ -175,4 +175,4 @@ def _seconds(texts: list[str]) -> tuple[float, int]:
 
 
 def _number(text: str) -> float | None:
-    return float(text.replace(",", ".")) if text[0].isdigit() else PLAIN_NUMBERS.get(text)
+    return float(text.replace(",", ".")) if text[0].isdecimal() else PLAIN_NUMBERS.get(text)

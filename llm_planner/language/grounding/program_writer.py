@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from llm_planner.errors import QuestionError
-from llm_planner.language.grounding.descriptions import Entries
+from llm_planner.language.grounding.descriptions import Entries, Grounding
 from llm_planner.language.grounding.tree import Node, Pointer
-from llm_planner.language.grounding.descriptions import Grounding
 from llm_planner.language.grounding.words import Word
 from llm_planner.world.names import the
 from llm_planner.world.predicates import FURNITURE
@@ -212,7 +211,7 @@ class _Writer:
         if step == "the":
             return _quoted(self.ground.the(*children))
         if step in ("item", "outer"):
-            return self.loops[-1 if step == "item" else -2]
+            return self._loop(1 if step == "item" else 2)
         if step == "atop":
             return f"contents({self.object(children[0])})[0]"
         items = self.set(children[0])
@@ -227,6 +226,12 @@ class _Writer:
         if step == "nth":
             return f"from_side({items}, {self.direction(children[1])})[{int(str(children[2].step)[1:]) - 1}]"
         return f"on_side({items}, {self.direction(children[1])}, of={self.object(children[2])})[0]"
+
+    def _loop(self, depth: int) -> str:
+        """The variable of the loop around, or of the one around that."""
+        if len(self.loops) < depth:
+            raise QuestionError("I do not see which thing that is about. Please name it.")
+        return self.loops[-depth]
 
     def set(self, node: Node) -> str:
         step, children = node.step, node.children
@@ -255,7 +260,7 @@ class _Writer:
             self.ground.any(kind, color)
         arguments = [] if kind.step == "any_kind" else [_quoted(self.ground.kind(kind))]
         if color.step == "same_color":
-            arguments.append(f"color=color({self.loops[-1]})")
+            arguments.append(f"color=color({self._loop(1)})")
         elif color.step != "any_color":
             arguments.append(f"color={_quoted(self.ground.color(color))}")
         return f"objects({', '.join(arguments)})"

@@ -72,7 +72,7 @@ def _quantity(tokens: list[str]) -> tuple[float, int]:
 
 
 def _number(token: str) -> float | None:
-    if token[0].isdigit():
+    if token[0].isdecimal():
         return float(token.replace(",", "."))
     return NUMBERS.get(token)
 

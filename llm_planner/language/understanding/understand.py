@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 
-from llm_planner.errors import InputError, LanguageModelError, QuestionError
+from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import Exchange, LanguageModel, Reading, ReadingRequest, Usage
 from llm_planner.language.understanding import questions

@@ -1,0 +1,43 @@
+"""What is trained is what is served: torch and numpy give a result the same probability."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from llm_planner.correction.request_text import REQUESTS
+from llm_planner.language.embedded.derivation import vocabulary
+from llm_planner.language.embedded.network import load_network
+from llm_planner.language.embedded.prompt import Task
+from llm_planner.language.embedded.reader import WEIGHTS, EmbeddedReader
+from llm_planner.language.embedded.terms import result_text
+from llm_planner.language.embedded.wordpieces import WordPieces
+from training.generate import FORMS, Sample
+from training.network import Network
+from training.train import Batches, export
+
+WORDS = "no, the blue one, 2.5 cm to the left of the mug"
+
+
+def test_torch_and_numpy_give_a_result_the_same_probability(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    symbols = vocabulary(list(FORMS.values()))
+    pieces = (WEIGHTS / "pieces.txt").read_text(encoding="utf-8").split("\n")
+    network = Network(len(symbols)).eval()
+    save_file(network.state_dict(), tmp_path / "network.safetensors")
+    (tmp_path / "symbols.json").write_text("[" + ", ".join(f'"{symbol}"' for symbol in symbols) + "]")
+    export(tmp_path, tmp_path / "shipped", pieces)
+    reader = EmbeddedReader(load_network(tmp_path / "shipped"), {Task.CORRECTION: REQUESTS})
+    sample = Sample("correction", ("blue block",), (), "mug", "", WORDS, "nothing")
+    batches = Batches(WordPieces.of(pieces), symbols)
+    for found in reader.network.read(batches.row(sample)[0], REQUESTS):
+        source = batches.row(sample)[0]
+        inputs, labels = batches.tensors([(source, list(found.symbols))])
+        with torch.no_grad():
+            logs = network(inputs).log_softmax(-1)[0]
+        expected = logs.gather(1, labels[0][:, None])[:, 0].tolist()
+        assert found.log_probabilities == pytest.approx(expected, abs=0.05)
+    assert all(result_text(one.terms) for one in reader.read(Task.CORRECTION, sample.situation, WORDS))
