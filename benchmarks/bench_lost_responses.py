@@ -2,9 +2,9 @@
 
 The nodes are real processes over DDS; `fault_injection/` makes a server lose one response. Each stop orders the loss of
 another response, some before the motion begins (goals), the others just before the stop. Measured is the wall time from
-the call of `stop` until the fastest joint, as measured, is slower than 0.01 rad/s for good. A stop that hangs ends the run:
-on standard error is told where each thread of this process is, and in the nodes' log, which is kept, where those of the
-nodes are.
+the call of `stop` until the fastest joint, as measured, is slower than 0.01 rad/s for good.
+A stop that hangs ends the run: on standard error is told where each thread of this process is, and in the nodes' log,
+which is kept, where those of the nodes are.
 Usage: bench_lost_responses.py [--stops 100] [--seed 0] [--json]
 """
 
