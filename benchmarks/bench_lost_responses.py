@@ -158,14 +158,16 @@ def run(stops: int, seed: int) -> dict[str, object]:
         log = folder / "nodes.log"
         with NodeProcesses(nodes, NodeOptions(parameters), log, environment) as processes:
             client = SystemClient(domain_id=int(environment["ROS_DOMAIN_ID"]))
-            client.wait_for_system(TIMEOUT)
-            robot = Robot(client, faults)
-            for number in range(stops):
-                with _watched(processes, log):
-                    done.append(robot.stop(responses[number % len(responses)]))
-                one = done[-1]
-                print(f"{number}: {one.response}: {one.rest:.2f} s, {one.told}", file=sys.stderr, flush=True)
-            client.close()
+            try:
+                client.wait_for_system(TIMEOUT)
+                robot = Robot(client, faults)
+                for number in range(stops):
+                    with _watched(processes, log):
+                        done.append(robot.stop(responses[number % len(responses)]))
+                    one = done[-1]
+                    print(f"{number}: {one.response}: {one.rest:.2f} s, {one.told}", file=sys.stderr, flush=True)
+            finally:  # a program that ends by an error with its node still in the network may hang at its exit
+                client.close()
     rests = sorted(one.rest for one in done)
     return {
         "stops": stops,
