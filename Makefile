@@ -69,7 +69,7 @@ $(INTERFACES): $(PINNED) $(INTERFACE_FILES)
 
 $(INSTALLED): $(INTERFACES) setup.py setup.cfg package.xml pyproject.toml llm_planner/nodes/node_table.py
 	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation \
-		--editable .,installing llm_planner)
+		--editable . && $(BIN)/python -m compileall -q llm_planner,installing llm_planner)
 	@touch $@
 
 setup-lerobot: $(LEROBOT)/.installed

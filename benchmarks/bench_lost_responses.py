@@ -3,19 +3,26 @@
 The nodes are real processes over DDS; `fault_injection/` makes a server lose one response. Each stop orders the loss of
 another response, some before the motion begins (goals), the others just before the stop. Measured is the wall time from
 the call of `stop` until the fastest joint, as measured, is slower than 0.01 rad/s for good.
+A stop that hangs ends the run: on standard error is told where each thread of this process is, and in the nodes' log,
+which is kept, where those of the nodes are.
 Usage: bench_lost_responses.py [--stops 100] [--seed 0] [--json]
 """
 
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import os
 import random
+import shutil
+import signal
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +54,9 @@ WATCHED = 1.5  # [s] after the stop
 SETTLED = 0.8  # [s] after the table was laid out anew
 OBJECTS = "red block, green bowl"
 TIMEOUT = 60.0  # [s]
+HANGS = 150.0  # [s] that a stop takes at most, with all that is waited for before and after it
+DUMPED = 2.0  # [s] in which a process has written where it is
+LEFT = Path("runs/lost_responses.log")  # the nodes' log where something hung
 
 
 @dataclass(frozen=True)
@@ -103,6 +113,29 @@ class Robot:
         return Stopped(response, lost, moving[-1] - asked if moving else 0.0, told)
 
 
+@contextmanager
+def _watched(processes: NodeProcesses, log: Path) -> Iterator[None]:
+    """Ends this program where what is done in it hangs, and tells where all processes are."""
+
+    def tell() -> None:
+        faulthandler.dump_traceback(all_threads=True)
+        for entry in NODES:
+            if entry.name != "camera":
+                processes.process(entry.name).send_signal(signal.SIGUSR1)
+        time.sleep(DUMPED)
+        LEFT.parent.mkdir(exist_ok=True)
+        shutil.copy(log, LEFT)
+        print(f"hung for {HANGS:g} s; where the nodes are stands at the end of {LEFT}", file=sys.stderr, flush=True)
+        os._exit(1)
+
+    timer = threading.Timer(HANGS, tell)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def run(stops: int, seed: int) -> dict[str, object]:
     """Stops, each with another response lost."""
     rng, responses = random.Random(seed), [*BEFORE, *AT_THE_STOP]
@@ -122,15 +155,19 @@ def run(stops: int, seed: int) -> dict[str, object]:
             "correction_listener": {"memory": str(folder / "memory.sqlite")},
         }
         nodes = [entry for entry in NODES if entry.name != "camera"]
-        with NodeProcesses(nodes, NodeOptions(parameters), folder / "nodes.log", environment):
+        log = folder / "nodes.log"
+        with NodeProcesses(nodes, NodeOptions(parameters), log, environment) as processes:
             client = SystemClient(domain_id=int(environment["ROS_DOMAIN_ID"]))
-            client.wait_for_system(TIMEOUT)
-            robot = Robot(client, faults)
-            for number in range(stops):
-                done.append(robot.stop(responses[number % len(responses)]))
-                one = done[-1]
-                print(f"{number}: {one.response}: {one.rest:.2f} s, {one.told}", file=sys.stderr, flush=True)
-            client.close()
+            try:
+                client.wait_for_system(TIMEOUT)
+                robot = Robot(client, faults)
+                for number in range(stops):
+                    with _watched(processes, log):
+                        done.append(robot.stop(responses[number % len(responses)]))
+                    one = done[-1]
+                    print(f"{number}: {one.response}: {one.rest:.2f} s, {one.told}", file=sys.stderr, flush=True)
+            finally:  # a program that ends by an error with its node still in the network may hang at its exit
+                client.close()
     rests = sorted(one.rest for one in done)
     return {
         "stops": stops,

@@ -142,7 +142,7 @@ class Bench:
         if submission.is_answered:
             seen.accepted.append(scenario.command)
         if submission.is_answered and submission.is_done:
-            seen.succeeded, seen.message = submission.result.succeeded, submission.result.message
+            seen.succeeded, seen.message = _ended(submission)
         self._after(seen, free)
         return seen
 
@@ -153,7 +153,7 @@ class Bench:
         events.append((scenario.kill, partial(self._kill, scenario.node)))
         began, submission = time.monotonic(), self._client.submit(scenario.command)
         for at, happen in sorted(events, key=lambda event: event[0]):
-            self._until(lambda: False, began + at - time.monotonic(), submission)
+            self._until(lambda: False, began + at - time.monotonic())
             happen()
         return submission
 
@@ -242,10 +242,17 @@ class Bench:
         self._client.node.destroy_client(reset)
         self._client.spin_for(1.0)  # everybody has seen it
 
-    def _until(self, condition: Callable[[], bool], timeout: float, submission: Submission | None = None) -> bool:
-        insist = (lambda: submission.insist(time.monotonic())) if submission else (lambda: None)
+    def _until(self, condition: Callable[[], bool], timeout: float) -> bool:
         try:
-            self._client.wait_until(condition, timeout, insist)
+            self._client.wait_until(condition, timeout)
         except SystemUnreachableError:
             return False
         return True
+
+
+def _ended(submission: Submission) -> tuple[bool, str]:
+    """Whether the command succeeded, and what was told at its end."""
+    try:
+        return submission.result.succeeded, submission.result.message
+    except SystemUnreachableError as error:
+        return False, str(error)

@@ -72,8 +72,8 @@ class RunningUp:
         return "\n".join(self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
 
     def close(self) -> None:
-        """End it as Ctrl-C does."""
-        self._process.send_signal(signal.SIGINT)
+        """End it; an interrupt it would ignore where this program runs in the background of a shell."""
+        self._process.terminate()
         self._process.wait()
 
     def _nodes(self) -> Iterator[tuple[str, int]]:

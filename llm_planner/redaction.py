@@ -38,21 +38,34 @@ _FORMS = (
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     """`text` with every secret replaced: `secrets`, the keys in the environment, and whatever has the form of one."""
-    values = {value for value in (*secrets, *_keys_in(os.environ)) if len(value) >= LEAST}
-    if values:  # the longest first: one may be part of another
-        text = re.sub("|".join(map(re.escape, sorted(values, key=len, reverse=True))), REDACTED, text)
+    return _without(text, _values((*secrets, *_keys_in(os.environ))))
+
+
+def redacted_data(data: Any) -> Any:
+    """Mappings, lists and tuples (as a list) of text with every text redacted; all else as it is."""
+    return _data_without(data, _values(_keys_in(os.environ)))
+
+
+def _values(secrets: Iterable[str]) -> re.Pattern[str] | None:
+    """What finds any of `secrets`, the longest first, since one may be part of another; None where there are none."""
+    values = {value for value in secrets if len(value) >= LEAST}
+    return re.compile("|".join(map(re.escape, sorted(values, key=len, reverse=True)))) if values else None
+
+
+def _without(text: str, values: re.Pattern[str] | None) -> str:
+    if values is not None:
+        text = values.sub(REDACTED, text)
     for form, replacement in _FORMS:
         text = form.sub(replacement, text)
     return text
 
 
-def redacted_data(data: Any) -> Any:
-    """Mappings, lists and tuples (as a list) of text with every text redacted; all else as it is."""
+def _data_without(data: Any, values: re.Pattern[str] | None) -> Any:
     if isinstance(data, str):
-        return redacted(data)
+        return _without(data, values)
     if isinstance(data, Mapping):
-        return {redacted_data(key): redacted_data(value) for key, value in data.items()}
-    return [redacted_data(value) for value in data] if isinstance(data, (list, tuple)) else data
+        return {_data_without(key, values): _data_without(value, values) for key, value in data.items()}
+    return [_data_without(value, values) for value in data] if isinstance(data, (list, tuple)) else data
 
 
 @functools.lru_cache(maxsize=64)

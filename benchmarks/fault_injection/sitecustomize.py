@@ -6,11 +6,15 @@ removes the file. Nothing of the product knows of it.
     drop stop                    the next response of the service `stop`, or `edit_plan`, `reset_world`, is lost
     drop execute_skill.goal      so is that of an action: goal, result or cancel, of any of our actions
     raise skill.start            the next call of this hook of a skill raises: start, step or phase
+
+On the signal USR1 a process writes where each of its threads is to its standard error.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -92,5 +96,6 @@ def _crash_skills() -> None:
 
 
 if FOLDER and any(word.startswith("llm_planner.nodes.") for word in sys.orig_argv):  # no process that a node starts
+    faulthandler.register(signal.SIGUSR1)
     _lose_responses()
     _crash_skills()

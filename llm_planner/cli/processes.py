@@ -95,7 +95,9 @@ class NodeProcesses:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._options = options
-        self._environment = {"OMP_NUM_THREADS": "1", **os.environ, **(environment or {})}
+        # Without the latter each process looks for a screen when it imports MuJoCo; pictures need none.
+        own = {"OMP_NUM_THREADS": "1", "MUJOCO_GL": "disable"}
+        self._environment = {**own, **os.environ, **(environment or {})}
         self._log = None if log is None else log.open("ab")
         self._deaths: queue.SimpleQueue[_Death] = queue.SimpleQueue()
         self._due: list[tuple[float, _Child]] = []  # when which of the dead is started again

@@ -13,7 +13,8 @@ from llm_planner_interfaces.msg import MotionConstraints, MotionReference, Motio
 from std_msgs.msg import String
 
 from llm_planner.control.fallback import end_time
-from llm_planner.control.ladder import FallbackLadder, Rung, Standing
+from llm_planner.control.ladder import FallbackLadder, Standing
+from llm_planner.control.mpc import Status
 from llm_planner.control.vigilance import OUT_OF_ORDER, Vigilance
 from llm_planner.errors import LlmPlannerError
 from llm_planner.nodes.controlled_robots import CONTROLLED
@@ -23,7 +24,7 @@ from llm_planner.nodes.patch_feed import PatchFeed, envelope_of
 from llm_planner.nodes.settings import ADAPTATION, ENVELOPE, ROBOT, ROBOT_FILE, STATE_TOPIC, Setting, one_of
 from llm_planner.nodes.shell import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, ShellNode, run_node
 
-REST_PERIOD = 0.1  # [s] between commands while nothing moves
+REST_PERIOD = 0.1  # [s] between commands while nothing is to move
 WATCH_PERIOD = 0.1  # [s of wall time] between looks for the robot's states
 TOLD_EVERY = 0.1  # [s] between versions of the constraints that are told while they are on their way
 
@@ -55,6 +56,7 @@ class MpcControllerNode(ShellNode):
         self._last_tick = self._last_sent = self._last_told = -np.inf
         self._told: tuple[object, ...] = ()
         self._standing: Standing | None = None
+        self._holds = False  # the last plan stands still
         self._solve_times: list[float] = []
         self._tick_times: list[float] = []
         self._missed = 0
@@ -113,7 +115,6 @@ class MpcControllerNode(ShellNode):
         if state.time < self._last_tick:
             self._patches.started_over(state.time)
             self._last_sent = self._last_told = -np.inf
-        was_resting = self._standing is not None and self._standing.rung in _AT_REST
         constraints = self._patches.at(state.time, self._robot.speed(state))
         self._last_tick = state.time
         foreseen = self._patches.board.foreseen()
@@ -122,8 +123,8 @@ class MpcControllerNode(ShellNode):
         statistics = self._robot.controller.statistics
         if statistics.solve_time:
             self._solve_times.append(statistics.solve_time)
-        resting = was_resting and self._standing.rung in _AT_REST
-        if not resting or state.time >= self._last_sent + REST_PERIOD:
+        was_holding, self._holds = self._holds, statistics.status is Status.HOLDING
+        if not (was_holding and self._holds) or state.time >= self._last_sent + REST_PERIOD:
             self._robot.send(plan, self._ladder.state, state.time + self._lead)  # the last that could be believed
             self._last_sent = state.time
 
@@ -186,9 +187,6 @@ class MpcControllerNode(ShellNode):
         self._solve_times.clear()
         self._tick_times.clear()
         self._missed = 0
-
-
-_AT_REST = (Rung.RESTING, Rung.STOPPED)
 
 
 def _milliseconds(name: str, durations: list[float]) -> list[tuple[str, str]]:

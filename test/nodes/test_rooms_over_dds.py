@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -56,13 +57,14 @@ class RoomsSystem:
         self.client.wait_until(condition, TIMEOUT)
 
 
-@pytest.fixture
-def system(tmp_path) -> Iterator[RoomsSystem]:
-    """All nodes but the camera, in a building with a mug and three people; nothing that dies is started again."""
-    script = tmp_path / "programs.yaml"
+@pytest.fixture(scope="module")
+def started(tmp_path_factory) -> Iterator[RoomsSystem]:
+    """All nodes but the camera, in a building with a mug and three people; those that die are started again."""
+    folder = tmp_path_factory.mktemp("rooms")
+    script = folder / "programs.yaml"
     script.write_text(PROGRAMS, encoding="utf-8")
     environment = own_network(random.Random())
-    journal = {"journal": str(tmp_path / "journal.sqlite")}
+    journal = {"journal": str(folder / "journal.sqlite")}
     mobile = {"robot": "mobile"}
     options = NodeOptions(
         {
@@ -77,7 +79,8 @@ def system(tmp_path) -> Iterator[RoomsSystem]:
         }
     )  # fmt: skip
     entries = [entry for entry in NODES if entry.name != "camera"]
-    with NodeProcesses(entries, options, tmp_path / "nodes.log", environment) as processes:
+    with NodeProcesses(entries, options, folder / "nodes.log", environment) as processes:
+        threading.Thread(target=processes.supervise, args=(lambda told: None,), daemon=True).start()
         client = SystemClient(domain_id=int(environment["ROS_DOMAIN_ID"]))
         running = RoomsSystem(processes, client)
         client.watch_scene(running.scenes.append)
@@ -85,10 +88,15 @@ def system(tmp_path) -> Iterator[RoomsSystem]:
             client.node.create_subscription(kind, topic, heard.append, qos_profile_sensor_data)
         client.wait_for_system(TIMEOUT)
         running.wait(lambda: running.scenes and running.odometry and running.velocities)
-        # commands are taken a moment before the first scene has reached everybody
-        running.wait(lambda: client.execute("rest", lambda progress: None).succeeded)
         yield running
         client.close()
+
+
+@pytest.fixture
+def system(started) -> RoomsSystem:
+    """It, once a command succeeds: commands are taken a moment before all nodes have met."""
+    started.wait(lambda: started.client.execute("rest", lambda progress: None).succeeded)
+    return started
 
 
 def under_way(system):

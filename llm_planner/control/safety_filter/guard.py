@@ -83,6 +83,7 @@ class Guard:
         self._is_lost = False  # it is not where it was sent, and has not been told to brake from where it is
         self._off = 0.0  # [m] how far off its way it was, of late
         self._brake: JointTrajectory | None = None  # the last that no plan had said so
+        self._is_stopped = False  # what is wanted is rest, wherever that is
         self._is_doubted = False  # whether the motion was passed on by another filter than today's
 
     @property
@@ -177,7 +178,7 @@ class Guard:
     def forget(self) -> None:
         """The robot was restarted: nothing of before counts."""
         self._wanted = self._sent = self._under = None
-        self._strayed, self._is_lost = 0, False
+        self._strayed, self._is_lost, self._is_stopped = 0, False, False
 
     def brake(self) -> None:
         """Nothing is wanted any more: the coming steps bring the robot to rest."""
@@ -194,6 +195,7 @@ class Guard:
         if self._sent is None:
             return None
         settings, under = self.settings, self._under
+        self._is_stopped = self._stops(plan)
         self._wanted, self._under = plan, None
         # A driver may take it before `now`: it has to lead on from there as well.
         early = min(max(plan.start_time, now - settings.lead), now)
@@ -202,13 +204,16 @@ class Guard:
             present, wanted = self._sent.sample(time), fallback.sample(plan, time)
             away = max(away, float(np.abs(wanted.qpos - present.qpos).max()))
             faster = max(faster, float(np.abs(wanted.qvel - present.qvel).max()))
-        if not (away <= settings.joined_position and faster <= settings.joined_velocity):
-            self.why = "it begins elsewhere"
-            return None
         begins = early
-        if away > settings.same_position or faster > settings.same_velocity:
+        if not (away <= settings.same_position and faster <= settings.same_velocity):
             begins = now
-            plan = self._braked(present, plan, now, away) or joined(present, plan, now, settings.joining)
+            brake = self._braked(present, plan, now, away)
+            if brake is None and not (away <= settings.joined_position and faster <= settings.joined_velocity):
+                self.why = "it begins elsewhere"
+                return None
+            if brake is not None and self._is_stopped:
+                self._wanted = brake
+            plan = brake or joined(present, plan, now, settings.joining)
         self.why = self._safety.prove(plan, begins, constraints).why
         if self.why:
             return None
@@ -224,19 +229,25 @@ class Guard:
         self._earlier.append(self._sent)
         self._sent, self._under, self._is_lost = self._sent.then(motion, begins), under, False
 
-    def _braked(
-        self, present: StartState, plan: JointTrajectory, now: float, away: float
-    ) -> JointTrajectory | None:  # fmt: skip
-        """The hardest braking, where `plan` only brakes and was heard late, or stands where such braking was to end,
-        `away` [rad] from `present`; None for any other plan.
+    def _stops(self, plan: JointTrajectory) -> bool:
+        """Whether `plan` wants the robot at rest where it is: it only brakes, or holds after a plan that moved."""
+        slow, speeds = self.settings.same_velocity, np.abs(plan.qvel)
+        if (np.diff(speeds, axis=0) > STILL).any():
+            return False
+        moved = self._wanted is not None and bool(np.abs(self._wanted.qvel).max() > slow)
+        return self._is_stopped or moved or bool(speeds[0].max() > slow)
 
-        Whoever stops need not come back to where he was to have stopped.
+    def _braked(self, present: StartState, plan: JointTrajectory, now: float, away: float) -> JointTrajectory | None:
+        """The hardest braking, where `plan` stops the robot and comes too late for that, or stands `away` [rad] from
+        `present`, where such braking was to end; None for any other plan.
+
+        Whoever stops need not come to where he was to have stopped.
         """
         settings = self.settings
         brake = fallback.brake(present, self._safety.stopping, now, settings.hold, plan.gripper_width)
         rests = fallback.end_time(plan) <= fallback.end_time(brake) + settings.joining
         stays = self._sent is not None and self._sent.last is self._brake and away <= settings.apart
-        if not (rests and (stays or _only_brakes(plan, settings.same_velocity))):
+        if not (rests and (stays or self._is_stopped)):
             return None
         self._brake = brake
         return brake
@@ -344,12 +355,6 @@ class Guard:
         ahead = (there.qvel - here.qvel) / hold
         spring = frequency * frequency * (here.qpos - start.qpos) + 2.0 * frequency * (here.qvel - start.qvel)
         return ahead + spring, self._wanted.gripper_width
-
-
-def _only_brakes(plan: JointTrajectory, slow: float) -> bool:
-    """Whether it begins faster than `slow` [rad/s], and no joint ever gets faster."""
-    speeds = np.abs(plan.qvel)
-    return bool(speeds[0].max() > slow and (np.diff(speeds, axis=0) <= STILL).all())
 
 
 def _held(

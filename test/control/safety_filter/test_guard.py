@@ -14,7 +14,7 @@ from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.control.safety_filter.bodies import Ball
 from llm_planner.control.safety_filter.distances import ZoneSet
-from llm_planner.control.safety_filter.guard import Guard, joined
+from llm_planner.control.safety_filter.guard import Guard, GuardSettings, joined
 from llm_planner.control.safety_filter.robots import panda_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.control.zones import Shape, Zone
@@ -191,6 +191,24 @@ def test_braking_that_is_heard_late_brakes_at_once_and_never_comes_back(robot):
     assert states[-1].qpos[0] > brake.qpos[-1][0] + 0.003, "it was under way still"
     rest = next(state.time for state in states if state.qvel[0] < 1e-6)
     assert rest <= fallback.end_time(brake) + 0.1
+
+
+@pytest.mark.parametrize("braking_is_heard", [True, False])
+def test_a_robot_that_is_stopped_late_rests_at_once_and_goes_nowhere_from_there(robot, braking_is_heard):
+    robot.follow(0.6, FREE, towards(9.0))
+    here = StartState(robot.state.qpos, robot.state.qvel, np.zeros(3))
+    brake = fallback.brake(here, replace(STOPPING, acceleration=np.full(3, 2.0)), robot.now, 0.05, 0.08)
+    robot.follow(0.04, FREE)
+    until = robot.now + 0.1 if braking_is_heard else robot.now
+
+    def stop(robot: Robot) -> JointTrajectory:
+        return brake if robot.now < until else fallback.hold(brake.qpos[-1], robot.now, 0.1, 0.08)
+
+    began, states = robot.now, robot.follow(1.0, FREE, stop)
+    assert brake.qpos[-1][0] - states[-1].qpos[0] > GuardSettings().apart, "it was to have stopped far from there"
+    speeds = np.array([state.qvel[0] for state in states])
+    assert (np.diff(speeds) <= 1e-9).all()
+    assert next(state.time for state in states if state.qvel[0] < 1e-6) < began + 0.32
 
 
 def test_a_robot_found_at_rest_stays_where_it_is_though_it_was_to_stand_a_little_elsewhere(robot):
