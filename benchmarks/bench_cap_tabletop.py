@@ -3,7 +3,7 @@
 Each trial draws a scene and an instruction from its seed, plans and runs it in-process, and is judged by comparing what
 the simulator shows before and after: by geometry written here, not by the planner's own predicates.
 
-    python benchmarks/bench_cap_tabletop.py [--trials 20] [--seed 0] [--model compact] [--task K] [--json] [--show]
+    python benchmarks/bench_cap_tabletop.py [--trials 20] [--seed 0] [--model embedded] [--task K] [--json] [--show]
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from llm_planner.language.compact.model import load_compact_model
+from llm_planner.language.embedded.model import EmbeddedModel
+from llm_planner.language.embedded.reader import load_reader
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
 from llm_planner.plan.in_process import Workcell, run_command
@@ -219,9 +220,9 @@ def main(arguments: list[str] | None = None) -> dict:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=20, help="scenes for each instruction")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--model", default="compact")
+    parser.add_argument("--model", default="embedded")
     parser.add_argument(
-        "--weights", type=Path, help="a folder of compact weights to measure in place of the shipped ones"
+        "--weights", type=Path, help="a folder of embedded weights to measure in place of the shipped ones"
     )
     parser.add_argument("--skills", type=Path, help="a library of skills in place of the one that ships")
     parser.add_argument("--scripted", action="store_true", help="scripts move, no learned policies")
@@ -229,7 +230,7 @@ def main(arguments: list[str] | None = None) -> dict:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print every failure")
     args = parser.parse_args(arguments)
-    model = load_compact_model(args.weights) if args.weights else open_model(args.model)
+    model = EmbeddedModel(load_reader(args.weights)) if args.weights else open_model(args.model)
     library = load_skills(args.skills, learned=not args.scripted)
     shares: dict[str, float] = {}
     results: list[Result] = []

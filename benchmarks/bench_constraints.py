@@ -4,7 +4,7 @@ A reading is right when its constraints, together, are proved equivalent to an a
 over those that can occur in the scene, and when the words of its task are right. What is right over the letters that
 can occur only is told apart. Where it is not right, asking is better than acting wrongly, so the two are counted apart.
 
-    python benchmarks/bench_constraints.py [--model compact] [--samples 5] [--file FILE] [--limit N] [--json] [--show]
+    python benchmarks/bench_constraints.py [--model embedded] [--samples 5] [--file FILE] [--limit N] [--json] [--show]
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import numpy as np
 import yaml
 
 from llm_planner.errors import LanguageModelError, LlmPlannerError, QuestionError
-from llm_planner.language.compact.model import load_compact_model
+from llm_planner.language.embedded.model import EmbeddedModel
+from llm_planner.language.embedded.reader import load_reader
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.understanding.meaning import Meanings
@@ -175,17 +176,15 @@ def _share(count: int, of: int) -> float:
 def main(arguments: list[str] | None = None, model: LanguageModel | None = None) -> dict[str, Any]:
     """Run and print; returns the figures. A `model` that is handed in is measured in place of the named one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="compact")
-    parser.add_argument(
-        "--weights", type=Path, help="a folder of the reading network's weights in place of the shipped ones"
-    )
+    parser.add_argument("--model", default="embedded")
+    parser.add_argument("--weights", type=Path, help="a folder of embedded weights in place of the shipped ones")
     parser.add_argument("--samples", type=int, default=SAMPLES, help="readings that may vote")
     parser.add_argument("--file", type=Path, default=SENTENCES)
     parser.add_argument("--limit", type=int, default=0, help="only the first so many sentences of each world")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print what was not right")
     args = parser.parse_args(arguments)
-    model = model or (load_compact_model(reading=args.weights) if args.weights else open_model(args.model))
+    model = model or (EmbeddedModel(load_reader(args.weights)) if args.weights else open_model(args.model))
     sentences = read_sentences(args.file)
     chosen = [
         s for world in ("tabletop", "rooms") for s in [s for s in sentences if s.world == world][: args.limit or None]

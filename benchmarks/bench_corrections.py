@@ -3,8 +3,7 @@
 Two halves of 120 corrections over 12 kinds and both worlds. The kept half is only counted: its words are never shown,
 so that no reader is written for them.
 
-    python benchmarks/bench_corrections.py [--reader rules|compact] [--halves open kept] [--json] [--show]
-    python benchmarks/bench_corrections.py --reader embedded --adapter training/runs/full/adapter.gguf
+    python benchmarks/bench_corrections.py [--halves open kept] [--limit N] [--json] [--show]
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +20,12 @@ from correction_cases import HALVES, Case, read_cases, read_situations
 from correction_judge import exact_right, level_right
 
 from llm_planner.correction.edit_json import edit_json
+from llm_planner.correction.reading import open_reader
 from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import Edit
 from llm_planner.skills.learning.intervals import wilson
 
-Read = Callable[[str, Situation], Edit | None]  # None: it leaves this to another reader
+Read = Callable[[str, Situation], Edit]
 SHOWN = ("open",)  # halves whose words may be printed
 
 
@@ -35,23 +34,21 @@ class Verdict:
     """What became of one correction, and how long it took [s CPU]. `asked`: the answer was a question."""
 
     case: Case
-    edit: Edit | None
+    edit: Edit
     level: bool
     exact: bool
     seconds: float
 
     @property
     def asked(self) -> bool:
-        return self.edit is not None and self.edit.asks
+        return self.edit.asks
 
 
 def judge(case: Case, situation: Situation, read: Read) -> Verdict:
-    """The verdict on one correction; one that is left to another reader is not right."""
+    """The verdict on one correction."""
     began = time.process_time()
     edit = read(case.words, situation)
     seconds = time.process_time() - began
-    if edit is None:
-        return Verdict(case, None, False, False, seconds)
     return Verdict(case, edit, level_right(edit, case), exact_right(edit, case, situation), seconds)
 
 
@@ -62,7 +59,6 @@ def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     return {
         **_shares(verdicts),
         "misses that are questions": sum(verdict.asked for verdict in missed),
-        "misses left to another reader": sum(verdict.edit is None for verdict in missed),
         "CPU ms, median": round(float(np.median(milliseconds)), 2),
         "CPU ms, 95 %": round(float(np.quantile(milliseconds, 0.95)), 2),
         "kinds": _by(verdicts, lambda case: case.kind),
@@ -102,65 +98,21 @@ def _written(share: Mapping[str, float]) -> str:
 
 
 def _missed(verdict: Verdict) -> str:
-    answer = json.dumps(edit_json(verdict.edit)["operations"]) if verdict.edit else "left to another reader"
+    answer = json.dumps(edit_json(verdict.edit)["operations"])
     wanted = [json.dumps(edit_json(edit)["operations"]) for edit in verdict.case.accepted[:1]]
     case = verdict.case
     return f"{case.kind}, {case.situation}: {case.words}\n    is      {answer}\n    wanted  {wanted[0]}"
 
 
-def _rules() -> Read:
-    from llm_planner.correction.rule_reader import read_by_rules
-
-    return read_by_rules
-
-
-def _compact() -> Read:
-    """The rules, and the network for what they leave."""
-    from llm_planner.correction.reading import open_reader
-
-    return open_reader().read
-
-
-def embedded(adapter: Path) -> Read:
-    """Reflexes, and the embedded model with the adapter of a training run."""
-    from llm_planner.correction.embedded_reader import EmbeddedCorrectionReader
-    from llm_planner.correction.request_reading import read_exactly, read_with_model
-    from llm_planner.correction.request_text import REQUESTS
-    from llm_planner.correction.sources import offline_sources
-    from llm_planner.language.embedded.prompt import Task
-    from llm_planner.language.embedded.reader import EmbeddedReader, LlamaWriter, base_model
-    from llm_planner.language.stop_words import is_stop
-    from llm_planner.plan.edits import Cancel
-
-    model = EmbeddedCorrectionReader(EmbeddedReader(LlamaWriter(base_model(), adapter), {Task.CORRECTION: REQUESTS}))
-
-    def read(words: str, situation: Situation) -> Edit:
-        if is_stop(words):
-            return Edit((Cancel(),), words, situation.version)
-        sources = offline_sources(situation)
-        return read_exactly(words, situation, sources) or read_with_model(words, situation, sources, model)
-
-    return read
-
-
-READERS: Mapping[str, Callable[[], Read]] = {"rules": _rules, "compact": _compact}
-
-
 def main(arguments: list[str] | None = None, read: Read | None = None) -> dict[str, Any]:
-    """Run and print; returns the figures by half. A reader that is handed in is measured in place of the named one."""
+    """Run and print; returns the figures by half. A reader that is handed in is measured in place of the default."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--reader", choices=(*READERS, "embedded"), default="rules")
-    parser.add_argument("--adapter", type=Path, help="of the embedded model: adapter.gguf of a training run")
     parser.add_argument("--halves", nargs="+", choices=HALVES, default=list(HALVES))
     parser.add_argument("--limit", type=int, default=0, help="only the first so many of each half")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print what was not exactly right, of the open half")
     args = parser.parse_args(arguments)
-    if read is None and args.reader == "embedded":
-        if args.adapter is None:
-            parser.error("--reader embedded needs --adapter training/runs/NAME/adapter.gguf")
-        read = embedded(args.adapter)
-    read, situations, figures = read or READERS[args.reader](), read_situations(), dict[str, Any]()
+    read, situations, figures = read or open_reader().read, read_situations(), dict[str, Any]()
     for half in args.halves:
         cases = read_cases(HALVES[half])[: args.limit or None]
         verdicts = [judge(case, situations[case.situation], read) for case in cases]

@@ -1,4 +1,4 @@
-"""A thing is carried under a rule to stay away from a vase, over seeded layouts in physics, with the compact model.
+"""A thing is carried under a rule to stay away from a vase, over seeded layouts in physics, with the embedded model.
 
 Each sentence is planned and carried out in the first layouts, whatever they are, and in the first in which the vase is
 in the way: a hand that swings straight from the block to the bowl passes where the rule forbids it to be. A layout
@@ -164,7 +164,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the first layout")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
-    model, library, told = open_model("compact"), load_skills(), not options.json
+    model, library, told = open_model("embedded"), load_skills(), not options.json
     report: dict[str, dict[str, dict[str, float]]] = {"any": {}, "in the way": {}}
     for words, rule in RULES.items():
         whatever = range(options.seed, options.seed + options.layouts)

@@ -1,6 +1,6 @@
 """From a published command to the first motion of a joint, over DDS between the real node processes.
 
-The compact model plans; the arm is home and the table fresh before each command. The time is wall time, seen by a
+The embedded model plans; the arm is home and the table fresh before each command. The time is wall time, seen by a
 client process that hears the joints at 100 Hz. Usage: bench_first_motion.py [--commands 10] [--seed 0] [--json]
 """
 

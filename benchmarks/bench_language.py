@@ -3,7 +3,7 @@
 A program is right when, over several random layouts of the objects, it leads to the same goals as one of the accepted
 programs. Where it is not right, asking is better than moving wrongly, so the two are counted apart.
 
-    python benchmarks/bench_language.py [--model compact] [--layouts 3] [--file FILE] [--json] [--show]
+    python benchmarks/bench_language.py [--model embedded] [--layouts 3] [--file FILE] [--json] [--show]
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import numpy as np
 import yaml
 
 from llm_planner.errors import LlmPlannerError, QuestionError
-from llm_planner.language.compact.model import load_compact_model
+from llm_planner.language.embedded.model import EmbeddedModel
+from llm_planner.language.embedded.reader import load_reader
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel, ProgramRequest
 from llm_planner.plan.unroll import look_ahead
@@ -131,9 +132,9 @@ def _judge_once(
 def main(arguments: list[str] | None = None) -> dict:
     """Run and print; returns the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="compact")
+    parser.add_argument("--model", default="embedded")
     parser.add_argument(
-        "--weights", type=Path, help="a folder of compact weights to measure in place of the shipped ones"
+        "--weights", type=Path, help="a folder of embedded weights to measure in place of the shipped ones"
     )
     parser.add_argument("--layouts", type=int, default=3)
     parser.add_argument("--file", type=Path, default=SENTENCES)
@@ -141,7 +142,7 @@ def main(arguments: list[str] | None = None) -> dict:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print what was not right")
     args = parser.parse_args(arguments)
-    model = load_compact_model(args.weights) if args.weights else open_model(args.model)
+    model = EmbeddedModel(load_reader(args.weights)) if args.weights else open_model(args.model)
     library = load_skills()
     rows = [(row, group["scene"]) for group in yaml.safe_load(args.file.read_text()) for row in group["sentences"]]
     verdicts = [judge(row, scene, model, library, args.layouts) for row, scene in rows[: args.limit or None]]

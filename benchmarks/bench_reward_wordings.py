@@ -1,7 +1,7 @@
-"""How many fresh wordings of reward goals the compact model reads right, asks about, or reads otherwise.
+"""How many fresh wordings of reward goals the embedded model reads right, asks about, or reads otherwise.
 
-`data/reward_wordings.json` holds four sets of 17 sentences with what they ask for. The first three were used to widen
-the grammar; the fourth was written after that.
+`data/reward_wordings.json` holds four sets of 17 sentences with what they ask for; none of them is among the sentences
+that the model learns from.
 
 Usage: bench_reward_wordings.py [--set fourth] [--all]
 """
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from rewards_tasks import Task, rooms_world, table_world
 
 from llm_planner.errors import LlmPlannerError
-from llm_planner.language.compact.model import load_compact_model
+from llm_planner.language.factory import open_model
 from llm_planner.plan.planning import plan_command
 from llm_planner.skills.library import load_skills
 from llm_planner.world.scene import Scene
@@ -56,7 +56,7 @@ def judged(words: str, means: str, scene: Scene) -> tuple[str, str]:
     """ "right", "asked" or "other", and what was understood."""
     library = load_skills().for_scene(scene)
     try:
-        planned = plan_command(words, scene, library.signatures, load_compact_model())
+        planned = plan_command(words, scene, library.signatures, open_model("embedded"))
     except LlmPlannerError as question:
         return "asked", str(question)
     steps = planned.plan.steps

@@ -1,6 +1,6 @@
 """Language to rewards: 17 tasks said in a sentence, carried out in physics; success is what the simulator shows.
 
-Every run goes the whole way: the compact model (its grammar of rewards) writes the program, the planner checks and
+Every run goes the whole way: the embedded model writes the program, the planner checks and
 rehearses it, the skills search motions by sampling, the controller moves the robot. Beside it run the best programs
 that can be written with the other skills alone. Plan times are CPU times of one step of a skill, on one thread.
 
@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from rewards_tasks import TASKS, Shown, Task, rooms_world, table_world
 
 from llm_planner.errors import LlmPlannerError
-from llm_planner.language.compact.model import load_compact_model
+from llm_planner.language.factory import open_model
 from llm_planner.plan.in_process import MakePlan, Workcell, run_command
 from llm_planner.plan.planning import Planned, plan_command, plan_program
 from llm_planner.simulation.rooms.world import RoomsWorld
@@ -116,7 +116,7 @@ def carry_out(task: Task, seed: int, skills: SkillLibrary, primitives: bool) -> 
 def _maker(task: Task, skills: SkillLibrary, primitives: bool) -> MakePlan:
     if primitives:
         return partial(_by_hand, task, skills)
-    return lambda scene: plan_command(task.command, scene, skills.signatures, load_compact_model())
+    return lambda scene: plan_command(task.command, scene, skills.signatures, open_model("embedded"))
 
 
 def _by_hand(task: Task, skills: SkillLibrary, scene: Scene) -> Planned:

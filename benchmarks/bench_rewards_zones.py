@@ -24,7 +24,7 @@ from rewards_tasks import TASKS, Task, rooms_world, table_world
 
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.zones import Shape, Subject, Zone
-from llm_planner.language.compact.model import load_compact_model
+from llm_planner.language.factory import open_model
 from llm_planner.plan.planning import plan_command
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.world import World
@@ -63,7 +63,7 @@ class Carried:
         self.hands: list[Any] = []
         library = load_skills()
         skills = library.for_scene(self.shown[0])
-        planned = plan_command(task.command, self.shown[0], skills.signatures, load_compact_model())
+        planned = plan_command(task.command, self.shown[0], skills.signatures, open_model("embedded"))
         episode, self.message = Episode(self.world), ""
         for step in planned.plan.steps:
             rewarded = step.skill in REWARDED

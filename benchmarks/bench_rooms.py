@@ -4,7 +4,7 @@ Each seed draws a building of 8 to 12 rooms, and a task with 1 to 5 rules whose 
 planned, run in-process, and judged by the scenes that were recorded on the way, with the true formulas and their
 definition, not with the planner's own automata. A task that nobody can do must be refused.
 
-    python benchmarks/bench_rooms.py [--tasks 200] [--model compact | truth] [--planners NAME ...] [--json] [--show]
+    python benchmarks/bench_rooms.py [--tasks 200] [--model embedded | truth] [--planners NAME ...] [--json] [--show]
 
 The model `truth` reads every command as it is meant, so that what is left are failures of planning and motion.
 """
@@ -183,7 +183,7 @@ def show(planner: str, trial: Trial) -> None:
 def main(arguments: list[str] | None = None) -> dict[str, Any]:
     """Run and print; returns the figures of the planner, and those of the baseline beside it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="compact", help="compact, openai, or truth")
+    parser.add_argument("--model", default="embedded", help="embedded, openai, or truth")
     parser.add_argument("--tasks", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0, help="of the first task")
     parser.add_argument("--planners", nargs="+", choices=PLANNERS, default=["planner", "baseline"])

@@ -54,7 +54,7 @@ def test_the_whole_report_names_every_part(capsys):
     doctor.add_arguments(parser)
     doctor.run(parser.parse_args([]))
     shown = capsys.readouterr().out
-    for part in ("Python", "requirements", "ROS 2", "interfaces", "DDS", "skills", "compact model", "rendering"):
+    for part in ("Python", "requirements", "ROS 2", "interfaces", "DDS", "skills", "embedded model", "rendering"):
         assert part in shown
 
 

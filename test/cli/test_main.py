@@ -49,7 +49,7 @@ def test_a_sentence_instead_of_a_command_is_sent_to_say(capsys):
     ("arguments", "words"),
     [
         (["up", "--robot", "ur5"], "--robot: there is no robot 'ur5' in the world tabletop; its robot is: arm"),
-        (["up", "--model", "gpt"], "--model: there is no model 'gpt'; choose one of: compact"),
+        (["up", "--model", "gpt"], "--model: there is no model 'gpt'; choose one of: embedded"),
         (["up", "--objects", "red dragon"], "'dragon'"),
         (["up", "--viewpoint", "above"], "'above' is no viewpoint"),
         (["up", "--params-file", "none.yaml"], "--params-file: there is no file none.yaml"),

@@ -28,8 +28,8 @@ def test_what_is_not_given_is_left_to_the_parameter_file():
         "safety_filter": {"robot": "arm"},
         "skill_server": {"robot": "arm"},
         "plan_executor": {"viewpoint": "behind"},
-        "language_planner": {"viewpoint": "behind", "model": "compact"},
-        "correction_listener": {"viewpoint": "behind", "model": "compact"},
+        "language_planner": {"viewpoint": "behind", "model": "embedded"},
+        "correction_listener": {"viewpoint": "behind", "model": "embedded"},
     }
 
 
@@ -69,7 +69,7 @@ def test_the_planner_rehearses_and_both_keep_the_journal(tmp_path):
 def test_a_script_that_the_model_would_never_read_is_told(tmp_path):
     script = tmp_path / "script.yaml"
     script.write_text("go: go_home()", encoding="utf-8")
-    with pytest.raises(InputError, match="holds replies of the model scripted, but the model is compact"):
+    with pytest.raises(InputError, match="holds replies of the model scripted, but the model is embedded"):
         parameters("--model-script", str(script))
     assert parameters("--model-script", str(script), "--model", "scripted")["language_planner"]["model"] == "scripted"
 

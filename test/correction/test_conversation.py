@@ -13,7 +13,6 @@ from llm_planner.correction.memory.learning import Changes
 from llm_planner.correction.memory.lesson import Occasion, State
 from llm_planner.correction.memory.lesson_store import LessonStore
 from llm_planner.correction.memory.memory import Memory
-from llm_planner.correction.reading import CorrectionReader
 from llm_planner.correction.sources import Sources
 from llm_planner.plan.edits import Edit, LiftRule, Rebind
 from llm_planner.plan.events import StartSkill
@@ -148,10 +147,31 @@ class House:
         return [lesson for lesson in self.store.lessons() if lesson.state is State.LEARNED]
 
 
+SAID = {
+    "always slower with the mug": 'speed(less, scope=always, about="the mug")',
+    "always slower with the block": 'speed(less, scope=always, about="the block")',
+    "always in the blue bowl": 'other_target(in, "the blue bowl", scope=always)',
+    "always on the white plate": 'other_target(on, "the white plate", scope=always)',
+    "always on the left side": 'other_target(at, "the left side", scope=always)',
+    "always 4 cm to the left": 'shift(left, by="4 cm", scope=always)',
+    "no, in the green bowl": 'other_target(in, "the green bowl")',
+    "half speed": "speed(exact, by=half_of)",
+    "full speed": "speed(normal)",
+    "travel higher": "height(more, lifetime=plan)",
+    "just this once": "remember(once)",
+    "remember that": "remember(always)",
+    "forget that": "forget",
+    "forget what I told you about the mug": 'forget(about="the mug")',
+    "from now on never touch the vase": 'rule("never touch the vase", scope=always)',
+    "you may touch the vase again": 'lift("you may touch the vase again")',
+    "it is lovely weather outside": "nothing",
+}
+
+
 @pytest.fixture
-def house(tmp_path):
+def house(tmp_path, listed_corrections):
     store = LessonStore(tmp_path / "memory.sqlite")
-    yield House(store, CorrectionReader(Sources(hands_off, lambda command, scene: ())))
+    yield House(store, listed_corrections(SAID, Sources(hands_off, lambda command, scene: ())))
     store.close()
 
 

@@ -162,7 +162,7 @@ def test_what_is_told_twice_is_asked_about_and_a_yes_makes_it_hold(follower, at_
 
 
 def test_words_are_no_answer_while_nothing_is_asked(follower, at_table):
-    assert follower.chosen("the first", at_table().scene).told == ()
+    assert follower.chosen("the first").told == ()
     assert follower.answered(Edit((Confirm(True),), "yes")).told == ()
 
 

@@ -1,12 +1,15 @@
-"""Stop words, reflexes and answers are read exactly; all else by the language model, which asks where it is not sure."""
+"""Stop words, reflexes and answers are read exactly; all else by a language model, which asks where it is not sure."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from llm_planner.correction.pending import Pending
 from llm_planner.correction.reading import CorrectionReader, EmbeddedCorrections, open_reader
+from llm_planner.correction.request_text import REQUESTS
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.embedded.reader import TermReading
-from llm_planner.language.embedded.terms import parse_result
+from llm_planner.language.embedded.terms import parse_result, result_text
 from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Confirm, Edit, Rebind, Shift
 
 SLOWER = Edit((Adjust("speed", Change.SCALE, 0.5),), "slower")
@@ -50,7 +53,7 @@ def test_stop_words_and_reflexes_ask_no_model(at_table):
 
 def test_what_the_model_is_sure_of_is_done(heard):
     edit = heard("take it easy there", ("speed(less)", 0.9))
-    assert edit.operations == SLOWER.operations and edit.words == "take it easy there"
+    assert (edit.operations, edit.words) == (SLOWER.operations, "take it easy there")
 
 
 def test_talk_does_nothing(heard):
@@ -59,7 +62,7 @@ def test_talk_does_nothing(heard):
 
 def test_what_the_model_is_not_sure_of_is_asked_and_a_yes_does_it(heard):
     (question,) = heard("take it easy there", ("speed(less)", 0.4)).operations
-    assert question.question == "Do you mean: go slower?" and question.options == ("go slower",)
+    assert (question.question, question.options) == ("Do you mean: go slower?", ("go slower",))
     assert heard("yes", asked=question).operations == SLOWER.operations
     assert heard("the first one", asked=question).operations == SLOWER.operations
     (again,) = heard("no", asked=question).operations
@@ -98,3 +101,16 @@ def test_a_yes_is_one_only_while_a_question_is_open(heard):
 def test_a_language_model_that_there_is_not_is_refused():
     with pytest.raises(InputError, match="there is no language model 'large'; choose one of: embedded, openai"):
         open_reader("large")
+
+
+def test_any_result_is_an_edit_or_a_question(at_table, sources, any_result):
+    names = ("red block", "the blocks", "bowl", "the blue one", "mug", "cat", "5 cm", "20 s", "half", "it", "vase")
+
+    @settings(max_examples=500, deadline=None)
+    @given(any_result(REQUESTS, names), st.sampled_from([(0, ""), (1, ""), (2, "red block"), (4, "mug"), (6, "")]))
+    def check(terms, moment):
+        model = EmbeddedCorrections(Dictated((result_text(terms), 0.9)), sources)
+        edit = model.read("the red block and the mug", at_table(*moment))
+        assert edit.words == "the red block and the mug"
+
+    check()

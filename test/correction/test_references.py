@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from llm_planner.correction.marking import mark
-from llm_planner.correction.references import UnclearError, candidates, the_region, the_room, the_thing
+from llm_planner.correction.references import UnclearError, candidates, names_in, the_region, the_room, the_thing
 from llm_planner.world.places import VIEWPOINTS
 
 
@@ -59,17 +56,22 @@ def test_a_place_on_the_table_has_several_names(at_table) -> None:
         the_region("the edge")
 
 
-def test_things_places_and_amounts_become_marks(at_table) -> None:
-    marked = mark("put the cup in the purple bowl , 2 cm from the left side", at_table().scene)
-    assert marked.unmarked("#2") == "the cup"
-    assert marked.text == "put #2 in #3 , $0 from %1"
-    assert marked.unmarked(marked.text) == "put the cup in the purple bowl , 2 cm from the left side"
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("put the cup beside the vase", ("mug", "vase")),
+        ("the bowls, then the plate", ("green bowl", "blue bowl", "plate")),
+        ("anything yellow", ("yellow block",)),
+        ("move that one to the left", ()),
+    ],
+)
+def test_a_text_speaks_of_things_by_name_kind_and_colour(at_table, text, names) -> None:
+    assert names_in(text, at_table().scene) == names
 
 
-def test_pronouns_and_directions_stay_words(at_table) -> None:
-    assert mark("move that one to the left", at_table().scene).text == "move that one to the left"
+def test_a_text_speaks_of_people_and_rooms(in_house) -> None:
+    assert names_in("Anna is in the office", in_house().scene) == ("Anna", "office")
 
 
 def test_a_person_is_called_by_name(in_house) -> None:
-    scene = replace(in_house().scene)
-    assert the_thing("anna", scene).name == "Anna"
+    assert [the_thing(words, in_house().scene).name for words in ("anna", "Anna")] == ["Anna", "Anna"]

@@ -191,7 +191,7 @@ def test_a_script_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_model_lists_the_valid_ones() -> None:
-    with pytest.raises(InputError, match="no language model 'gpt'; choose one of: compact, openai, scripted"):
+    with pytest.raises(InputError, match="no language model 'gpt'; choose one of: embedded, openai, scripted"):
         open_model("gpt")
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from llm_planner.errors import QuestionError
-from llm_planner.language.factory import open_model
 from llm_planner.plan.planning import plan_command
 from llm_planner.skills.library import load_skills
 
@@ -13,8 +12,9 @@ COMMAND = "put the blue block in the blue bowl"
 
 
 @pytest.fixture
-def planned(scene):
-    skills, model = load_skills().for_scene(scene).signatures, open_model("compact")
+def planned(scene, listed_model):
+    skills = load_skills().for_scene(scene).signatures
+    model = listed_model({COMMAND: 'put("the blue block", in("the blue bowl"))', "sing a song": "unclear"})
     return lambda command, held: plan_command(command, replace(scene, held=held), skills, model).plan
 
 

@@ -183,7 +183,7 @@ def test_a_program_without_words_needs_no_model(lifting, capsys):
             "--source topic is for a policy file, and none is given, so anyone may have anything done: "
             "name one with --privileges FILE, or leave --source out",
         ),
-        (["--model", "compact"], "holds replies of the model scripted, but the model is compact: choose the model"),
+        (["--model", "embedded"], "holds replies of the model scripted, but the model is embedded: choose the model"),
     ],
 )
 def test_an_option_that_would_be_ignored_is_told(call_json, lifting, options, message):

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-import pytest
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
 
-from llm_planner.errors import QuestionError
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llm_planner.errors import LlmPlannerError, QuestionError
 from llm_planner.language.embedded.command_forms import COMMANDS
-from llm_planner.language.embedded.meaning import Command, command_of
-from llm_planner.language.embedded.terms import parse_result
+from llm_planner.language.embedded.meaning import Command, command_of, requirements_of
+from llm_planner.language.embedded.terms import Term, parse_result
+from llm_planner.language.model import Reading
+from llm_planner.language.understanding.grounding import ground
+from llm_planner.program.checker import check_program
+from llm_planner.skills.library import load_skills
+from llm_planner.temporal.parser import parse
+from llm_planner.world.building import Building, Room
+from llm_planner.world.places import Rectangle
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
-THINGS = (("red block", "block", "red"), ("blue block", "block", "blue"), ("green bowl", "bowl", "green"),
-          ("mug", "mug", ""), ("top drawer", "drawer", ""))  # fmt: skip
-SCENE = Scene(0.0, tuple(SceneObject(name, kind, color, (0.0, 0.0, 0.0), IDENTITY, (0.04, 0.04, 0.04))
-                         for name, kind, color in THINGS))  # fmt: skip
 SAID = "put the red block in the green bowl"
+Meant = Callable[..., Command]
 
 
-def meant(result: str, said: str = SAID) -> Command:
-    terms = parse_result(result)
-    COMMANDS.check(terms)
-    return command_of(terms, said, SCENE)
+@pytest.fixture
+def meant(table: Scene) -> Meant:
+    """What a result comes to at the table, or in another scene; said with words that name what it names."""
+
+    def read(result: str, said: str = SAID, scene: Scene = table) -> Command:
+        terms = parse_result(result)
+        COMMANDS.check(terms)
+        return command_of(terms, said, scene)
+
+    return read
 
 
 @pytest.mark.parametrize(
@@ -35,10 +51,17 @@ def meant(result: str, said: str = SAID) -> Command:
         ('tower(list("red block", "blue one"))', ['pick("blue block")', 'place_on("red block")']),
         ('open_drawer("drawer"); close_drawer("drawer")', ['open_drawer("top drawer")', 'close_drawer("top drawer")']),
         ('turn("mug", "90 degrees", right)', ["achieve(\"reach(turned('mug') == -90)\")"]),
+        ('when_else(exists("mug"), do(pick("mug")), do(go_home))',
+         ['if len(objects("mug")) > 0:', '    pick("mug")', "else:", "    go_home()"]),
+        ('each("blocks", put(item, in("bowl")))',
+         ['for block in objects("block"):', '    if not is_in(block, "green bowl"):', "        pick(block)",
+          '        place_in("green bowl")']),
+        ('put("mug", offset(left, "3 cm"))', ['pick("mug")', 'place_offset("left", 0.03)']),
+        ('place(at(top_left_corner))', ['place_at("top left corner")']),
         ('when(empty("bowl"), pick("mug"))', ['if is_clear("green bowl"):', '    pick("mug")']),
     ],
 )  # fmt: skip
-def test_statements_become_a_program(result: str, lines: list[str]) -> None:
+def test_statements_become_a_program(meant: Meant, result: str, lines: list[str]) -> None:
     assert meant(result).program.splitlines() == lines
 
 
@@ -53,14 +76,92 @@ def test_statements_become_a_program(result: str, lines: list[str]) -> None:
         ('within("half a minute", holding("mug"))', "F[0,30] holding(mug)"),
     ],
 )
-def test_patterns_become_formulas(result: str, formula: str) -> None:
+def test_patterns_become_formulas(meant: Meant, result: str, formula: str) -> None:
     assert [one.formula for one in meant(result).constraints] == [formula]
 
 
 @pytest.mark.parametrize(
     "result",
-    ["unclear", "cannot", 'pick("block")', 'pick("pink block")', 'never(in("kitchen"))', 'never(moved("cat"))'],
-)
-def test_what_is_not_there_is_a_question(result: str) -> None:
+    [
+        "unclear", "cannot", 'pick("block")', 'pick("pink block")', 'never(in("kitchen"))', 'never(moved("cat"))',
+        "tip(item)", 'pick(same_color("block"))',
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_a_question(meant: Meant, result: str) -> None:
     with pytest.raises(QuestionError):
         meant(result)
+
+
+def test_a_command_may_have_both(meant: Meant) -> None:
+    both = meant('never(moved("mug")); pick("red block")')
+    assert both.program == 'pick("red block")\n'
+    assert [(one.formula, one.words, one.goal) for one in both.constraints] == [("G !moved(mug)", SAID, False)]
+
+
+def test_what_is_wanted_is_a_goal_and_what_is_forbidden_is_none(meant: Meant) -> None:
+    goals = [one.goal for one in meant('visit(near("mug")); never(near("vase")); finish(holding("mug"))').constraints]
+    assert goals == [True, False, True]
+
+
+def test_what_nobody_can_do_is_asked_about_with_what_was_said(meant: Meant) -> None:
+    with pytest.raises(QuestionError, match='I cannot do that: "make coffee"'):
+        meant("cannot", "make coffee")
+    with pytest.raises(QuestionError, match='I did not understand "er"'):
+        meant("unclear", "er")
+
+
+@pytest.mark.parametrize(
+    ("result", "formula"),
+    [
+        ('never(in("the lab"))', "G !in(robot, lab)"),
+        ('never(in(rooms_of("aisle")))', "G !in(robot, aisle 1) & G !in(robot, aisle 2)"),
+        ('visit(near("anna"))', "F near(robot, Anna)"),
+        ('always(farther(anyone, "1 m"))', "G distance(robot, Anna) > 1"),
+        ('sequence(in("the lab"), looked("aisle 2"))', "F(in(robot, lab) & F did(look, aisle 2))"),
+    ],
+)
+def test_rooms_and_people_are_known_by_name(meant: Meant, result: str, formula: str) -> None:
+    rooms = tuple(Room(name, Rectangle(n, n + 1, 0, 1)) for n, name in enumerate(("lab", "aisle 1", "aisle 2")))
+    anna = SceneObject("Anna", "person", "", (0.0, 0.0, 0.9), IDENTITY, (0.5, 0.5, 1.8))
+    (found,) = meant(result, "to the lab", Scene(0.0, (anna,), building=Building(rooms, ()))).constraints
+    assert parse(found.formula) is parse(formula)
+
+
+def test_what_is_held_is_put_down_without_being_picked_up(meant: Meant, table: Scene) -> None:
+    held = replace(table, held="red block")
+    assert meant('put("red block", in("bowl"))', scene=held).program == 'place_in("green bowl")\n'
+
+
+@pytest.mark.parametrize(
+    ("result", "formula"),
+    [
+        ('never(holds("the door is open"))', "G !door_open"),
+        ('responds(holds("requested"), holds("granted"))', "G (request -> F grant)"),
+        ('between(holds("requested"), holds("granted"), always(holds("door open")))',
+         "G ((request & !grant & F grant) -> (door_open W grant))"),
+    ],
+)  # fmt: skip
+def test_requirements_speak_of_propositions(result: str, formula: str) -> None:
+    (found,) = requirements_of(parse_result(result), "as required", ("door_open", "request", "grant"))
+    assert parse(found.formula) is parse(formula)
+
+
+def test_a_proposition_that_there_is_not_is_a_question() -> None:
+    with pytest.raises(QuestionError, match="“the alarm” is none of the propositions: door_open"):
+        requirements_of(parse_result('never(holds("the alarm"))'), "no alarms", ("door_open",))
+
+
+def test_any_result_is_a_command_or_a_question(table: Scene, any_result: Callable[..., st.SearchStrategy]) -> None:
+    skills = load_skills().for_scene(table).signatures
+    names = ("red block", "the blocks", "bowl", "blue one", "mug", "cat", "5 cm", "20 s", "twice", "0.2 m/s", "it")
+
+    @settings(max_examples=500, deadline=None)
+    @given(any_result(COMMANDS, names))
+    def check(terms: tuple[Term, ...]) -> None:
+        with contextlib.suppress(LlmPlannerError):
+            found = command_of(terms, "the red block by 5 cm", table)
+            ground(Reading(SAID, found.constraints, whole=True), table)
+            if found.program:
+                check_program(found.program, skills, table)
+
+    check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from random import Random
 
 import pytest
@@ -20,51 +21,21 @@ from llm_planner.language.embedded.derivation import (
     terms_of,
     vocabulary,
 )
-from llm_planner.language.embedded.forms import WORD, WORDS, Forms, slot_of
-from llm_planner.language.embedded.terms import Term, Value, Words, parse_result, result_text
+from llm_planner.language.embedded.forms import WORD, Forms
+from llm_planner.language.embedded.terms import Term, parse_result, result_text
 
 SAID = "no, put the blue one 2.5 cm left of anna's mug: not in the server room 3"
 COPIES = ("blue one", "the blue one", "2.5 cm", "anna's mug", "server room 3", "no", "3", "mug: not in")
 FORMS = (COMMANDS, RULES, REQUESTS)
-
-
-@st.composite
-def values(draw: st.DrawFn, forms: Forms, symbol: str, depth: int = 0) -> Value:
-    """Anything that may stand for a symbol, as simple as can be where it is nested deeply."""
-    if symbol == WORDS:
-        return Words(draw(st.sampled_from(COPIES)))
-    terms = forms.table[symbol]
-    names = sorted(terms, key=lambda name: (len(terms[name]), name))
-    if depth > 3:
-        names = [name for name in names if not terms[name] or terms[name] == (WORDS,)] or names[:1]
-    name = draw(st.sampled_from(names))
-    if not name:
-        return draw(values(forms, terms[name][0], depth + 1))
-    arguments: list[Value] = []
-    keyed: list[tuple[str, Value]] = []
-    for slot in map(slot_of, terms[name]):
-        least, most = (0 if slot.optional else 1), (2 if slot.several else 1)
-        for _ in range(draw(st.integers(least, most)) if depth < 3 else least):
-            value = draw(values(forms, slot.symbol, depth + 1))
-            if slot.key:
-                keyed.append((slot.key, value))
-            else:
-                arguments.append(value)
-    return Term(name, tuple(arguments), tuple(keyed))
-
-
-def results(forms: Forms) -> st.SearchStrategy[tuple[Term, ...]]:
-    """One to three items of the task."""
-    item = st.sampled_from(forms.items).flatmap(lambda symbol: values(forms, symbol))
-    return st.lists(item, min_size=1, max_size=3).map(tuple)  # type: ignore[arg-type]
+Drawn = Callable[[Forms, Sequence[str]], st.SearchStrategy[tuple[Term, ...]]]
 
 
 @pytest.mark.parametrize("forms", FORMS)
-def test_a_result_is_read_from_its_text_and_from_its_symbols(forms: Forms) -> None:
+def test_a_result_is_read_from_its_text_and_from_its_symbols(forms: Forms, any_result: Drawn) -> None:
     known = set(vocabulary([forms]))
 
     @settings(max_examples=150, deadline=None)
-    @given(results(forms))
+    @given(any_result(forms, COPIES))
     def check(terms: tuple[Term, ...]) -> None:
         assert parse_result(result_text(terms)) == terms
         forms.check(terms)

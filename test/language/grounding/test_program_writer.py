@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from llm_planner.errors import QuestionError
-from llm_planner.language.grounding.descriptions import scene_entries
-from llm_planner.language.grounding.tree import Node, Pointer
+from llm_planner.language.grounding.descriptions import Entries
 from llm_planner.language.grounding.program_writer import render_program
+from llm_planner.language.grounding.tree import Node, Pointer
 from llm_planner.language.grounding.words import split_words
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
@@ -26,8 +26,13 @@ def node(step: str | Pointer, *children: Node | str | Pointer) -> Node:
     return Node(step, tuple(child if isinstance(child, Node) else Node(child) for child in children))
 
 
+def entries(where: Scene) -> Entries:
+    kinds, colors = ([getattr(item, part) for item in where.objects] for part in ("kind", "color"))
+    return Entries(tuple(where.names), tuple(dict.fromkeys(kinds)), tuple(filter(None, dict.fromkeys(colors))))
+
+
 def rendered(statement: Node, where: Scene, said: str = "") -> str:
-    return render_program(node("program", node("last", statement)), split_words(said), where, scene_entries(where))
+    return render_program(node("program", node("last", statement)), split_words(said), where, entries(where))
 
 
 TABLE = scene("red block", "blue block", "red bowl")
@@ -46,7 +51,7 @@ def test_what_is_held_is_not_picked_up_again_before_it_is_put_somewhere() -> Non
     assert rendered(node("tower", node("pair", blue, red)), held) == 'place_on("blue block")\n'
     assert rendered(node("put", blue, node("on", red)), held) == 'pick("blue block")\nplace_on("red block")\n'
     again = node("program", node("more", node("home"), node("last", node("put", red, node("on", blue)))))
-    program = render_program(again, [], held, scene_entries(held))
+    program = render_program(again, [], held, entries(held))
     assert program == 'go_home()\npick("red block")\nplace_on("blue block")\n'
 
 
@@ -123,7 +128,7 @@ def test_matching_colours_become_two_nested_loops() -> None:
 
 def test_a_name_of_its_own_is_an_entry_of_its_own() -> None:
     special = Scene(0.0, (SceneObject("bob's mug", "mug", "", (0.0, 0.0, 0.0), IDENTITY, (0.1, 0.1, 0.1)),))
-    assert scene_entries(special).objects == ("bob's mug",)
+    assert entries(special).objects == ("bob's mug",)
     assert rendered(node("pick", Pointer("object", 0)), special) == 'pick("bob\'s mug")\n'
 
 

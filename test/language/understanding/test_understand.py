@@ -214,53 +214,6 @@ def test_an_empty_command_is_a_question_and_an_endless_one_is_refused():
         understand("a " * 5000, TABLE, Reader([FAR]))
 
 
-class ByClause:
-    """Understands short commands only."""
-
-    name = "short"
-    chooses = False
-    is_large = False
-
-    def __init__(self, readings: dict[str, Reading]) -> None:
-        self.readings = readings
-
-    def read_command(self, request: ReadingRequest) -> ReadingReply:
-        reading = self.readings.get(request.command, Reading(question="What?"))
-        return ReadingReply((reading,) * request.samples, Usage(1, 1, 1))
-
-
-LAB = Reading("", (ReadConstraint("F in(robot, lab)", "go to the lab", goal=True),))
-NO_HALL = Reading("", (ReadConstraint("G !in(robot, hall)", "never enter the hall"),))
-NO_LAB = Reading("", (ReadConstraint("G !in(robot, lab)", "never enter the lab"),))
-
-
-def test_a_command_that_is_not_understood_as_a_whole_is_read_clause_by_clause():
-    reader = ByClause({"go to the lab": LAB, "never enter the hall": NO_HALL})
-    understood = understand("go to the lab, but never enter the hall.", ROOMS, reader)
-    assert [str(one.formula) for one in understood.constraints] == ["F in(robot, lab)", "G !in(robot, hall)"]
-
-
-def test_clauses_may_be_tasks_and_constraints():
-    reader = ByClause({"lift the vase": Reading("lift the vase"), "never enter the hall": NO_HALL})
-    understood = understand("lift the vase. never enter the hall", ROOMS, reader)
-    assert understood.task == "lift the vase"
-    assert understood.usage.requests == 6  # for the whole, then for each clause
-    assert understood.vote.decided
-
-
-def test_clauses_that_contradict_each_other_are_asked_about():
-    reader = ByClause({"go to the lab": LAB, "never enter the lab": NO_LAB})
-    with pytest.raises(
-        QuestionError, match=r"cannot do all of this together: “go to the lab” and “never enter the lab”"
-    ):
-        understand("go to the lab, but never enter the lab", ROOMS, reader)
-
-
-def test_a_clause_that_is_not_understood_is_asked_about():
-    with pytest.raises(QuestionError, match=r"^What\?$"):
-        understand("go to the lab, but never sing", ROOMS, ByClause({"go to the lab": LAB}))
-
-
 def large(*drawn: Reading, mended: Reading = BROKEN) -> Reader:
     return Reader(list(drawn), mended, is_large=True)
 
@@ -331,6 +284,3 @@ def test_what_a_large_model_asks_is_asked_at_once():
 def test_how_long_a_step_goes_on_is_left_to_the_program_where_a_large_model_insists():
     pushes = plain_reading("push the vase until it is in the middle")
     assert understand(pushes.task, TABLE, large(pushes, mended=pushes)).task == pushes.task
-    never = plain_reading("push the vase and never lift it")
-    with pytest.raises(QuestionError, match=r"a condition \('never'\) that is in no constraint"):
-        understand(never.task, TABLE, large(never, never, never, mended=never))

@@ -1,0 +1,117 @@
+"""The embedded model reads a command once: what is not sure, not there or left out of the reading is a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from llm_planner.language.embedded.model import EmbeddedModel
+from llm_planner.language.model import (
+    Attempt,
+    ChoiceRequest,
+    ProgramReply,
+    ProgramRequest,
+    ReadConstraint,
+    Reading,
+    ReadingRequest,
+)
+from llm_planner.world.scene import Scene
+
+PUT = "put the red block in the green bowl"
+BOTH = "put the red block in the green bowl and never touch the mug"
+SAID = {
+    PUT: 'put("the red block", in("the green bowl"))',
+    BOTH: 'put("the red block", in("the green bowl")); never(moved("the mug"))',
+    "never touch the mug": 'never(moved("the mug"))',
+    "push the mug 5 cm left": 'push("the mug", left, "5 cm")',
+    "pick up the red block by the mug": 'pick("the red block")',
+    "push the mug 5 cm to the left": 'push("the mug", left)',
+    "fry the mug": "cannot",
+    "never q": 'never(holds("q"))',
+    "pick up the block": 'pick("the block")',
+}
+Made = Callable[..., EmbeddedModel]
+
+
+@pytest.fixture
+def model(listed_model: Made) -> EmbeddedModel:
+    return listed_model(SAID)
+
+
+@pytest.fixture
+def reading(model: EmbeddedModel, table: Scene) -> Callable[..., Reading]:
+    return lambda words, **more: model.read_command(ReadingRequest(words, table, **more)).readings[0]
+
+
+@pytest.fixture
+def program(model: EmbeddedModel, table: Scene) -> Callable[..., ProgramReply]:
+    return lambda words, *attempts: model.write_program(ProgramRequest(words, table, attempts))
+
+
+def test_a_command_is_its_own_task(reading: Callable[..., Reading]) -> None:
+    assert reading(PUT) == Reading(PUT, log_probability=0.0, whole=True)
+
+
+def test_a_rule_is_no_task(reading: Callable[..., Reading]) -> None:
+    rule = ReadConstraint("G !moved(mug)", "never touch the mug")
+    assert reading("never touch the mug") == Reading("", (rule,), log_probability=0.0, whole=True)
+
+
+def test_task_and_rule_may_come_together(reading: Callable[..., Reading]) -> None:
+    found = reading(BOTH)
+    assert (found.task, [one.formula for one in found.constraints]) == (BOTH, ["G !moved(mug)"])
+
+
+def test_bare_propositions_are_read_as_such(reading: Callable[..., Reading]) -> None:
+    assert [one.formula for one in reading("never q", propositions=("p", "q")).constraints] == ["G !q"]
+
+
+@pytest.mark.parametrize(
+    ("words", "question"),
+    [
+        ("fry the mug", 'I cannot do that: "fry the mug"'),
+        ("pick up the red block by the mug", "I do not know what to do about “mug”"),
+        ("push the mug 5 cm to the left", "I do not know what to do about “5 cm”"),
+        ("pick up the block", "Which block do you mean: the red block or the blue block?"),
+    ],
+)
+def test_what_cannot_be_acted_on_is_a_question(
+    reading: Callable[..., Reading], program: Callable[..., ProgramReply], words: str, question: str
+) -> None:
+    assert question in reading(words).question
+    assert question in program(words).question
+
+
+def test_a_reading_that_is_not_probable_is_a_question(listed_reader: Callable[..., object], table: Scene) -> None:
+    doubtful = EmbeddedModel(listed_reader(SAID, 0.5))  # type: ignore[arg-type]
+    question = doubtful.write_program(ProgramRequest(PUT, table)).question
+    assert question.startswith(f'I am not sure what you mean by "{PUT}". Please say it another way. I see: red block, ')
+    assert doubtful.read_command(ReadingRequest(PUT, table)).readings[0].question == question
+
+
+def test_a_program_has_the_probability_of_its_reading(program: Callable[..., ProgramReply]) -> None:
+    assert program(PUT) == ProgramReply('pick("red block")\nplace_in("green bowl")\n', confidence=0.95)
+
+
+def test_an_amount_that_was_said_is_in_the_program(program: Callable[..., ProgramReply]) -> None:
+    assert program("push the mug 5 cm left").program == 'push("mug", "left", 0.05)\n'
+
+
+def test_a_rule_alone_has_no_program(program: Callable[..., ProgramReply]) -> None:
+    assert "I am not sure what you mean" in program("never touch the mug").question
+
+
+def test_a_program_that_was_refused_is_not_offered_again(program: Callable[..., ProgramReply]) -> None:
+    again = program(PUT, Attempt(program(PUT).program, ("the bowl is full",)))
+    assert again.question == f'I cannot do "{PUT}": the bowl is full'
+
+
+def test_a_reading_that_was_refused_is_not_offered_again(reading: Callable[..., Reading]) -> None:
+    refused = reading("never touch the mug")
+    again = reading("never touch the mug", attempts=(Attempt(str(refused), ("no",)),))
+    assert "Please say it another way" in again.question
+
+
+def test_it_prefers_no_step(model: EmbeddedModel, table: Scene) -> None:
+    assert model.choose(ChoiceRequest(PUT, table, (), ("a", "b"))).log_probabilities == (0.0, 0.0)

@@ -1,0 +1,109 @@
+"""Lifting: what a command names becomes a placeholder, whatever the names are and however they are typed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from llm_planner.language.grounding.lifting import Sentence, lift
+from llm_planner.language.grounding.naming import proposition_phrases, scene_phrases
+from llm_planner.world.scene import Scene
+
+
+def text(sentence: Sentence) -> str:
+    return " ".join(word.text for word in sentence.words)
+
+
+@pytest.mark.parametrize(
+    ("names", "command", "lifted", "named"),
+    [
+        ("a b c", "visit c then a", "visit #prop1 then #prop2", ("c", "a")),
+        ("request grant", "every request is granted", "every #prop1 is #prop2", ("request", "grant")),
+        ("door_open alarm", "the door is open: no alarms", "the #prop1 : no #prop2", ("door_open", "alarm")),
+        ("doorOpen x", "when the door opens", "when the #prop1", ("doorOpen",)),
+        ("room_1 room_10", "go to room 10, never room 1", "go to #prop1 , never #prop2", ("room_10", "room_1")),
+        ("kitchen lab", "go to the kithcen", "go to the #prop1", ("kitchen",)),
+    ],
+)
+def test_bare_propositions_are_found_in_their_words(
+    names: str, command: str, lifted: str, named: tuple[str, ...]
+) -> None:
+    sentence = lift(command, proposition_phrases(names.split()), "bare")
+    assert text(sentence) == lifted
+    assert sentence.named["prop"] == named
+
+
+def test_a_word_of_the_language_is_never_taken_for_a_slip_of_the_finger() -> None:
+    phrases = proposition_phrases(("bring", "tray"))
+    assert text(lift("ring on the stray", phrases, "bare", frozenset(["ring"]))) == "ring on the #prop1"
+
+
+def test_a_table_is_named_by_things_kinds_and_colours(table: Scene) -> None:
+    sentence = lift("put the red cube by the blue one, and the blocks in the vase", scene_phrases(table), "table")
+    assert text(sentence) == "put the #object1 by the #color1 one , and the #kind1s in the #object2"
+    assert sentence.named == {"object": ("red block", "vase"), "kind": ("block",), "color": ("blue",)}
+
+
+def test_a_building_is_named_by_rooms_people_and_things(rooms: Scene) -> None:
+    sentence = lift("bring Anna's mug to the laboratory, not the server", scene_phrases(rooms), "rooms")
+    assert text(sentence) == "bring #person1 #object1 to the #room1 , not the #room2"
+    assert sentence.named["room"] == ("lab", "server room")
+
+
+def test_numbers_times_and_lengths_keep_their_values() -> None:
+    sentence = lift("three times in 2 minutes, 30 cm", (), "bare")
+    assert text(sentence) == "#number times in #seconds , #quantity"
+    assert [word.value for word in sentence.words if word.segment != "word"] == [3.0, 120.0, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("time", "seconds"),
+    [("20 s", 20.0), ("a minute", 60.0), ("half a minute", 30.0), ("a minute and a half", 90.0), ("1.5 min", 90.0),
+     ("one and a half minutes", 90.0), ("two minutes", 120.0)],
+)  # fmt: skip
+def test_a_time_is_one_word(time: str, seconds: float) -> None:
+    sentence = lift(f"go there within {time} please", (), "bare")
+    assert text(sentence) == "go there within #seconds please"
+    assert [word.value for word in sentence.words if word.segment == "seconds"] == [seconds]
+
+
+@pytest.mark.parametrize(
+    ("words", "metres_per_second"),
+    [("0.2 m/s", 0.2), ("10 cm / s", 0.1), ("50mm/sec", 0.05), ("half a metre per second", 0.5), ("6 m a minute", 0.1),
+     ("2 m each second", 2.0), ("3.6 km/h", 1.0)],
+)  # fmt: skip
+def test_a_speed_is_one_word(words: str, metres_per_second: float) -> None:
+    sentence = lift(f"no faster than {words} until then", (), "bare")
+    assert text(sentence) == "no faster than #speed until then"
+    assert [word.value for word in sentence.words if word.segment == "speed"] == [pytest.approx(metres_per_second)]
+
+
+def test_a_length_beside_a_second_thing_is_no_speed() -> None:
+    for words in ("2 m a second time", "2 m per aisle", "2 m /", "2 m, a second"):
+        assert lift(words, (), "bare").words[0].segment == "quantity"
+
+
+@pytest.mark.parametrize("words", ["do it a second time", "0.2 m a second", "a second visit"])
+def test_a_second_one_is_no_time(words: str) -> None:
+    assert all(word.segment != "seconds" for word in lift(words, (), "bare").words)
+
+
+def test_words_know_where_they_stand_in_the_command() -> None:
+    command = "Go to the  kitchen, please"
+    sentence = lift(command, proposition_phrases(("kitchen",)), "bare")
+    assert [command[word.start : word.end] for word in sentence.words] == ["Go", "to", "the", "kitchen", ",", "please"]
+
+
+def test_a_placeholder_knows_what_it_stands_for(rooms: Scene) -> None:
+    sentence = lift("go to the lab", scene_phrases(rooms), "rooms")
+    assert sentence.meaning("#room1") == ("room", "lab")
+    assert sentence.meaning("lab") == ("", "")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=40))
+@example("wait ² minutes")
+def test_any_text_can_be_lifted(text: str) -> None:
+    spans = [(word.start, word.end) for word in lift(text, proposition_phrases(("kitchen", "a_b")), "bare").words]
+    assert spans == sorted(spans)
