@@ -29,7 +29,10 @@ SURELY = 0.95
 
 @dataclass(frozen=True)
 class ListedReader:
-    """Stands in for the embedded reader: reads each sentence as the result that is listed for it, and no other."""
+    """Stands in for the embedded reader: reads each sentence as the result that is listed for it, and no other.
+
+    What is listed as a command is no rule: asked for one, it reads nothing.
+    """
 
     results: Mapping[str, str]
     probability: float = SURELY
@@ -37,6 +40,8 @@ class ListedReader:
     def read(self, task: Task, situation: Situation, words: str) -> tuple[TermReading, ...]:
         said = plain(words)
         terms = parse_result({plain(one): result for one, result in self.results.items()}[said])
+        if task is Task.RULE and terms[0].name not in RULES.table["SPECIFICATION"]:
+            return ()
         FORMS[task].check(terms)
         spans = [match.span() for match in WORD.finditer(said)]
         copied = [symbol[1] for symbol in symbols_of(terms, said) if isinstance(symbol, tuple)]

@@ -7,6 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from llm_planner.language.embedded.model import EmbeddedModel
+from llm_planner.language.embedded.prompt import Situation, Task
+from llm_planner.language.embedded.reader import TermReading
+from llm_planner.language.embedded.terms import parse_result
 from llm_planner.language.model import (
     Attempt,
     ChoiceRequest,
@@ -29,6 +32,7 @@ SAID = {
     "push the mug 5 cm to the left": 'push("the mug", left)',
     "fry the mug": "cannot",
     "never q": 'never(holds("q"))',
+    "never q after p": 'never(holds("q"))',
     "pick up the block": 'pick("the block")',
 }
 Made = Callable[..., EmbeddedModel]
@@ -67,6 +71,10 @@ def test_bare_propositions_are_read_as_such(reading: Callable[..., Reading]) -> 
     assert [one.formula for one in reading("never q", propositions=("p", "q")).constraints] == ["G !q"]
 
 
+def test_a_proposition_that_is_left_out_is_a_question(reading: Callable[..., Reading]) -> None:
+    assert "I do not know what to do about “p”" in reading("never q after p", propositions=("p", "q")).question
+
+
 @pytest.mark.parametrize(
     ("words", "question"),
     [
@@ -88,6 +96,36 @@ def test_a_reading_that_is_not_probable_is_a_question(listed_reader: Callable[..
     question = doubtful.write_program(ProgramRequest(PUT, table)).question
     assert question.startswith(f'I am not sure what you mean by "{PUT}". Please say it another way. I see: red block, ')
     assert doubtful.read_command(ReadingRequest(PUT, table)).readings[0].question == question
+
+
+class Torn:
+    """Reads words as a command with one result and probability, and as a rule with another."""
+
+    def __init__(self, command: tuple[str, float], rule: tuple[str, float]) -> None:
+        self.results = {Task.COMMAND: command, Task.RULE: rule}
+
+    def read(self, task: Task, situation: Situation, words: str) -> tuple[TermReading, ...]:
+        text, probability = self.results[task]
+        return (TermReading(parse_result(text), probability, ((0, len(words)),)),)
+
+
+@pytest.mark.parametrize(
+    ("command", "rule", "formulas"),
+    [
+        (("unclear", 0.9), ('never(moved("the mug"))', 0.9), ["G !moved(mug)"]),
+        (('never(near("the mug"))', 0.4), ('never(moved("the mug"))', 0.9), ["G !moved(mug)"]),
+        (('never(near("the mug"))', 0.9), ('never(moved("the mug"))', 0.99), ["G !near(robot, mug)"]),
+        (("unclear", 0.9), ('never(moved("the mug"))', 0.4), []),
+        (("unclear", 0.9), ("unclear", 0.9), []),
+    ],
+)
+def test_what_is_no_command_may_be_a_rule_alone(
+    table: Scene, command: tuple[str, float], rule: tuple[str, float], formulas: list[str]
+) -> None:
+    torn = EmbeddedModel(Torn(command, rule))  # type: ignore[arg-type]
+    (found,) = torn.read_command(ReadingRequest("hands off the mug", table)).readings
+    assert [one.formula for one in found.constraints] == formulas
+    assert bool(found.question) is not bool(formulas)
 
 
 def test_a_program_has_the_probability_of_its_reading(program: Callable[..., ProgramReply]) -> None:
