@@ -58,7 +58,7 @@ class World:
 def draw_world(rng: random.Random, kind: str = "both") -> World:
     """A random world of this kind; "both" is a table or a building."""
     if kind == "letters":
-        return World((), propositions=tuple(_propositions(rng)))
+        return World(tuple(_things(rng)), propositions=tuple(_propositions(rng)))
     kind = kind if kind != "both" else rng.choice(("table", "rooms"))
     things = _things(rng)
     people = [one[0] for one in rng.sample(names()["person"], rng.randint(0, 3))]

@@ -21,6 +21,7 @@ from llm_planner.language.embedded.model import not_said
 from llm_planner.language.embedded.prompt import Task, plain, situation_of
 from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
 from llm_planner.language.factory import open_model
+from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import before_the_stop, is_stop
 from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Edit, Hold, Operation
@@ -181,7 +182,7 @@ class EmbeddedCorrections:
         edit = build(requests, words, situation, self.sources)
         if edit.asks or not edit.operations:
             return edit
-        if best.probability >= SURE and not not_said(best, words, situation.scene):
+        if best.probability >= SURE and not not_said(best, words, scene_phrases(situation.scene)):
             return edit
         said = " and ".join(filter(None, map(in_words, requests)))
         return Edit((Clarify(f"Do you mean: {said}?", (said,), Pending((requests,))),), words, situation.version)

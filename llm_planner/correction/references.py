@@ -128,7 +128,7 @@ def candidates(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: st
     """
     wanted = described(words, scene)
     if wanted.unknown:
-        return ()
+        return _partly_known(words, wanted, scene)
     if wanted.name:
         return (scene.find(wanted.name),)
     kind = wanted.kind or (scene.find(like).kind if like else "")
@@ -138,6 +138,15 @@ def candidates(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: st
     if wanted.kind or (alike and (wanted.color or wanted.other or wanted.side or wanted.size)):
         found = alike
     return _outermost(wanted, found, scene, viewpoint)
+
+
+def _partly_known(words: str, wanted: Description, scene: Scene) -> tuple[SceneObject, ...]:
+    """What is spoken of in words that name it among others: "the bowl over there", "that dirty bowl"."""
+    sentence = lift(words, scene_phrases(scene), "")
+    kinds = [key for entry, key in (sentence.meaning(word.text) for word in sentence.words) if entry == "kind"]
+    if len(set(kinds)) != 1:
+        return ()
+    return tuple(one for one in scene.objects if one.kind == kinds[0] and wanted.color in ("", one.color))
 
 
 def _outermost(

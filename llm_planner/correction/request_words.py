@@ -28,6 +28,8 @@ _DISTANCES: Mapping[str, tuple[str, str]] = {
 }
 _RELATIONS = {"beside": "next to", "left": "to the left of", "right": "to the right of", "top": "behind",
               "bottom": "in front of", "at": "on", "opposite": "to the other side of"}  # fmt: skip
+_DETERMINERS = frozenset(("the", "a", "an", "my", "your", "our", "this", "that", "these", "those", "all", "both",
+                          "every", "each", "any", "it", "everything", "some", "one"))  # fmt: skip
 _MEMORY = {Scope.ONCE: "just this once", Scope.TASK: "only for now", Scope.SESSION: "only for today",
            Scope.ALWAYS: "remember that"}  # fmt: skip
 
@@ -39,15 +41,15 @@ def in_words(request: Request) -> str:
 
 
 def _said(request: Request) -> str:
-    thing, target = request.thing or "it", request.target
+    thing, target = _the(request.thing) or "it", _the(request.target)
     words: Mapping[Intent, str] = {
         Intent.SHIFT: _shift(request),
         Intent.TOO_FAR: " ".join(filter(None, ("too far", request.direction))),
-        Intent.OTHER_THING: f"take {request.thing} instead" if request.thing else f"not {request.instead_of}",
+        Intent.OTHER_THING: f"take {thing} instead" if request.thing else f"not {_the(request.instead_of)}",
         Intent.OTHER_TARGET: _target(request),
         Intent.FIRST: f"do {thing} {request.relation} {target}" if request.relation else f"do {thing} first",
-        Intent.LAST: f"do {request.thing} last" if request.thing else "leave it for last",
-        Intent.SKIP: f"skip {'everything except ' if request.relation else ''}{request.thing}",
+        Intent.LAST: f"do {thing} last" if request.thing else "leave it for last",
+        Intent.SKIP: f"skip {'everything except ' if request.relation else ''}{_the(request.thing)}",
         Intent.AGAIN: f"{thing} as well" if request.thing else "do that again",
         Intent.PUT_BACK: f"put {thing} back",
         Intent.ADD: f"{'first' if request.when is When.NEXT else 'then'} {request.text}",
@@ -59,6 +61,12 @@ def _said(request: Request) -> str:
     if request.intent in _MORE_LESS or request.intent is Intent.DISTANCE:
         return _quantity(request)
     return words.get(request.intent, "")
+
+
+def _the(words: str) -> str:
+    """Words for a thing with an article, where they have none of their own."""
+    first = words.split(" ")[0].lower()
+    return f"the {words}" if words and first not in _DETERMINERS and not first[:1].isdigit() else words
 
 
 def _quantity(request: Request) -> str:
@@ -77,7 +85,7 @@ def _quantity(request: Request) -> str:
 def _shift(request: Request) -> str:
     amount = f"{request.number:g} {request.unit} " if request.number is not None else _SIZES[request.size]
     if request.direction in ("towards", "away"):
-        return f"{amount}{request.direction}{' from' if request.direction == 'away' else ''} {request.target}"
+        return f"{amount}{request.direction}{' from' if request.direction == 'away' else ''} {_the(request.target)}"
     side = request.direction in ("left", "right")
     if request.frame is Frame.ROBOT:
         ways = {"forward": "away from you", "backward": "towards you"}
@@ -90,7 +98,7 @@ def _target(request: Request) -> str:
     if request.relation == "direction":
         return f"push it {request.direction} instead"
     relation = _RELATIONS.get(request.relation, request.relation or "in")
-    return f"put {request.thing or 'it'} {relation} {request.target} instead"
+    return f"put {_the(request.thing) or 'it'} {relation} {_the(request.target)} instead"
 
 
 def _forget(about: str) -> str:

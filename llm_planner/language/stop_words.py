@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from llm_planner.language.plain_text import plain_text
 
@@ -16,6 +17,8 @@ _FILLERS = frozenset(
 )
 _AFTER = frozenset(re.findall(r"\w+", "now please right there here it this that everything immediately at once robot"))
 _WORDS = frozenset(("abort", "freeze", "halt", "stop", "stopp", "whoa", "woah"))
+_SHORT = 3  # words of an utterance in which a stop may be misspelt
+_SPELT = ("stop", "halt", "freeze", "abort", "stand", "still", "hold")
 _WHOA = frozenset(("whoa", "woah"))  # "whoa, not so fast" says what else is to be done
 _SLOWER = (("not", "so"), ("slow",), ("slower",), ("easy",), ("too", "fast"), ("steady",), ("gently",), ("calm",))
 _PHRASES = (
@@ -62,7 +65,23 @@ def is_stop(text: str) -> bool:
     whole = re.findall(r"[a-z]+", plain)
     if _is_slower(whole):
         return False
+    if len(whole) <= _SHORT and _begins([_mended(word) for word in whole]):
+        return True
     return _begins(whole) or _begins(first) or any(_is_alone(clause) for clause in others)
+
+
+def _mended(word: str) -> str:
+    """The stop word that a word is but for one swapped, missing or doubled letter behind the first; else the word."""
+    return next((right for right in _SPELT if word != right and word in _misspelt(right)), word)
+
+
+@lru_cache
+def _misspelt(word: str) -> frozenset[str]:
+    inner = range(1, len(word))
+    missing = {word[:at] + word[at + 1 :] for at in inner}
+    doubled = {word[:at] + word[at] + word[at:] for at in inner}
+    swapped = {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in inner if at + 1 < len(word)}
+    return frozenset(missing | doubled | swapped)
 
 
 def _is_slower(words: list[str]) -> bool:

@@ -58,3 +58,13 @@ def test_a_stop_may_come_after_other_words(text):
 )  # fmt: skip
 def test_talk_in_which_the_word_occurs_is_none(text):
     assert not is_stop(text)
+
+
+@pytest.mark.parametrize("text", ["stpo", "stop", "Stand stil!", "hlat", "freze", "please stpo"])
+def test_a_short_stop_may_be_misspelt(text):
+    assert is_stop(text)
+
+
+@pytest.mark.parametrize("text", ["top", "shop", "hold it up", "salt", "the left hand", "told you", "sand"])
+def test_words_that_are_like_a_stop_are_none(text):
+    assert not is_stop(text)

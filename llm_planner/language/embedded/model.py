@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from llm_planner.errors import LanguageModelError, QuestionError
@@ -10,7 +11,7 @@ from llm_planner.language.embedded.meaning import command_of, requirements_of
 from llm_planner.language.embedded.prompt import Situation, Task, plain, situation_of
 from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
 from llm_planner.language.grounding.lifting import lift
-from llm_planner.language.grounding.naming import scene_phrases
+from llm_planner.language.grounding.naming import Phrase, proposition_phrases, scene_phrases
 from llm_planner.language.model import (
     ChoiceReply,
     ChoiceRequest,
@@ -92,7 +93,8 @@ class EmbeddedModel:
             raise QuestionError(f"{error}. {EXAMPLES}") from error
         if best is None or best.probability < self.least:
             raise QuestionError(_unsure(words, scene))
-        if not _asks(best) and (lost := not_said(best, words, scene)):
+        names = proposition_phrases(situation.propositions) if situation.propositions else scene_phrases(scene)
+        if not _asks(best) and (lost := not_said(best, words, names)):
             raise QuestionError(f"I do not know what to do about “{lost}”. Please say that part in another way.")
         return best
 
@@ -104,10 +106,10 @@ def _asks(reading: TermReading) -> bool:
     return reading.terms[0].name in ("unclear", "cannot")
 
 
-def not_said(reading: TermReading, words: str, scene: Scene) -> str:
-    """Return a name of the scene, or a number, that the words have and the reading has not; "" where there is none."""
+def not_said(reading: TermReading, words: str, names: Sequence[Phrase]) -> str:
+    """Return one of the `names`, or an amount, that the words have and the reading has not; "" where there is none."""
     said = plain(words)
-    for word in lift(said, scene_phrases(scene), "").words:
+    for word in lift(said, names, "").words:
         counts = word.text.startswith("#") and word.segment in ("word", "quantity", "speed", "seconds")
         if counts and not reading.covers(word.start, word.end):
             return said[word.start : word.end]
