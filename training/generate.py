@@ -31,6 +31,7 @@ FORMS: dict[str, Forms] = {Task.CORRECTION.value: REQUESTS, Task.COMMAND.value: 
 FILES = {Task.CORRECTION.value: "corrections", Task.COMMAND.value: "commands", Task.RULE.value: "rules"}
 SHARES = {Task.CORRECTION.value: 0.36, Task.COMMAND.value: 0.4, Task.RULE.value: 0.24}
 NOTHING = 0.2  # share of corrections that are none
+SIMPLE = 0.4  # share of commands that ask for one thing only, as most do
 STATEMENTS = 0.4  # share of commands that are drawn from those that begin with a statement of a program
 MOST_WORDS = 60
 _PLAIN_RESULTS = frozenset(("nothing", "unclear", "cannot"))
@@ -85,6 +86,8 @@ class Generator:
         self.other = {
             task: _table(blocks, lambda one: wanted(one) and not one.kept) for task, blocks in book.tasks.items()
         }
+        simple = [one for one in book.tasks["commands"] if ";" not in one.result and one.result not in _PLAIN_RESULTS]
+        self.simple = _table(simple, lambda one: wanted(one) and one.kept == kept)
         self.slots = {name: _weighed(blocks) for name, blocks in book.slots.items()}
 
     def draw(self, task: str) -> Sample:
@@ -135,6 +138,8 @@ class Generator:
         count = self.rng.choices((1, 2, 3, 4), (0.72, 0.2, 0.06, 0.02))[0]
         if file == "rules":
             count = self.rng.choices((1, 2), (0.85, 0.15))[0]
+        if file == "commands" and self._chance(SIMPLE):
+            return [self._pick(self.simple, file)]
         first = self._pick(self.main[file], file)
         found = [first]
         if first[0].result.split("(")[0] in (_ALONE if file == "corrections" else _PLAIN_RESULTS):
@@ -151,7 +156,7 @@ class Generator:
         names = [name for name in table if name != "nothing"]
         if file == "commands" and self._chance(STATEMENTS):
             names = [name for name in names if name.split()[0] in COMMANDS.table["STATEMENT"]] or names
-        weights = [min(len(table[name][0]), 60) ** 0.5 for name in names]
+        weights = [len(table[name][0]) ** 0.75 for name in names]
         return _one(self.rng, *table[self.rng.choices(names, weights)[0]])
 
     def _repaired(self, sentence: Sentence, file: str, block: Block, said: list[str]) -> list[str]:

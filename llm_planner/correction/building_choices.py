@@ -11,6 +11,7 @@ from llm_planner.correction.building_order import first, skip, skip_this
 from llm_planner.correction.building_targets import retarget
 from llm_planner.correction.errands import Errand, current, destinations_of, errands_ahead, is_rest, named, subject
 from llm_planner.correction.references import UnclearError, candidates, described, is_region, is_room
+from llm_planner.correction.request_words import in_words
 from llm_planner.correction.requests import Intent, Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
@@ -84,8 +85,12 @@ def other_target(request: Request, situation: Situation, sources: Sources) -> tu
         raise UnclearError(f"Where shall I put {the(situation.scene.held) if situation.scene.held else 'it'} down?")
     several = bool(request.thing) and described(request.thing, situation.scene).plural
     if several or (request.thing and not _is_taken(request.thing, situation)):
-        _check_for_now(request)
-        return add(request, situation, sources)
+        if request.instead_of and not several and _is_taken(request.instead_of, situation):
+            return other_thing(replace(request, target="", relation=""), situation, sources)
+        said = in_words(replace(request, scope=Scope.ONCE)).removesuffix(" instead")
+        command = replace(request, text=request.text or said)
+        _check_for_now(command)
+        return add(command, situation, sources)
     return retarget(request, situation)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from llm_planner.correction.building import build
 from llm_planner.correction.pending import Pending, Requests
-from llm_planner.correction.references import candidates
+from llm_planner.correction.references import MOST_OPTIONS, candidates, listed
 from llm_planner.correction.reflexes import plain_words, read_reflex
 from llm_planner.correction.request_text import requests_of
 from llm_planner.correction.request_words import in_words
@@ -24,10 +24,12 @@ from llm_planner.language.factory import open_model
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import before_the_stop, is_stop
-from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Edit, Hold, Operation
+from llm_planner.plan.edits import AddRule, Adjust, Cancel, Change, Clarify, Edit, Hold, Operation
 
 SURE = 0.6  # probability from which on a reading is carried out
 POSSIBLE = 0.25  # from which on it is offered
+OFFERED = 0.15  # of those that a question offers to choose from
+SLIGHT = 0.03  # of those that are not looked at
 TALK = 0.5  # from which on words are taken for no correction
 LONGEST_NAME = 6  # words of an answer that is only a name
 _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
@@ -73,7 +75,10 @@ class CorrectionReader:
 
     def _rest(self, words: str, situation: Situation) -> Edit:
         """What is no stop by its words alone; a speed of nothing is to hold."""
-        said, sources = _DECIMAL_COMMA.sub(".", words), self._sources(situation)
+        said, sources, asked = _DECIMAL_COMMA.sub(".", words), self._sources(situation), situation.asked
+        if asked is not None and not isinstance(asked.pending, Pending) and (number := chosen(said, asked)) is not None:
+            edit = self._rest(asked.options[number], replace(situation, asked=None))
+            return replace(edit, words=words)
         edit = read_exactly(said, situation, sources)
         if edit is None:
             other = self.other or EmbeddedCorrections(load_reader(), sources).read
@@ -158,7 +163,7 @@ def chosen(words: str, asked: Clarify) -> int | None:
 
 @dataclass(frozen=True)
 class EmbeddedCorrections:
-    """Reads corrections with the embedded model; asks where its reading is not probable enough."""
+    """Reads corrections with the embedded model; asks where no meaning is probable enough."""
 
     reader: EmbeddedReader
     sources: Sources
@@ -169,23 +174,59 @@ class EmbeddedCorrections:
         try:
             readings = self.reader.read(Task.CORRECTION, situation_of(situation.scene, _step(situation)), words)
         except LanguageModelError:  # no words, or too many
-            return (
-                Edit((), words, situation.version) if not words.strip() else Edit((unclear,), words, situation.version)
-            )
+            operations = (unclear,) if words.strip() else ()
+            return Edit(operations, words, situation.version)
         talk = sum(one.probability for one in readings if _is_talk(one))
-        best = next((one for one in readings if not _is_talk(one)), None)
-        if talk >= TALK or (talk and (best is None or talk > best.probability)):
+        meanings = self._meanings(readings, words, situation)
+        if talk >= TALK or talk > max((one.probability for one in meanings), default=0.0):
             return Edit((), words, situation.version)
-        requests = _requests(best, words, situation) if best is not None else ()
-        if best is None or not requests or best.probability < POSSIBLE:
+        if not meanings or meanings[0].probability < POSSIBLE:
             return Edit((unclear,), words, situation.version)
-        edit = build(requests, words, situation, self.sources)
-        if edit.asks or not edit.operations:
-            return edit
-        if best.probability >= SURE and not not_said(best, words, scene_phrases(situation.scene)):
-            return edit
-        said = " and ".join(filter(None, map(in_words, requests)))
-        return Edit((Clarify(f"Do you mean: {said}?", (said,), Pending((requests,))),), words, situation.version)
+        best = meanings[0]
+        if best.edit.asks or not best.edit.operations:
+            return best.edit
+        if best.probability >= SURE and not not_said(best.reading, words, scene_phrases(situation.scene)):
+            return best.edit
+        offered = {one.said: one.requests for one in meanings if one.probability >= OFFERED and one.said}
+        options = tuple(offered)[:MOST_OPTIONS]
+        asked = f"What do you mean: {listed(options)}?" if len(options) > 1 else f"Do you mean: {options[0]}?"
+        pending = Pending(tuple(offered[option] for option in options))
+        return Edit((Clarify(asked, options, pending) if options else unclear,), words, situation.version)
+
+    def _meanings(self, readings: Sequence[TermReading], words: str, situation: Situation) -> list[_Meaning]:
+        """What the readings come to, the most probable first; those that make the same edit count together."""
+        found: dict[str, _Meaning] = {}
+        for reading in readings:
+            requests = () if _is_talk(reading) else _requests(reading, words, situation)
+            if not requests or (found and reading.probability < SLIGHT):
+                continue
+            edit = build(requests, words, situation, self.sources)
+            key = _what_it_does(edit)
+            known = found.get(key) or _Meaning(edit, requests, replace(reading, spans=()), 0.0)
+            covering = replace(known.reading, spans=known.reading.spans + reading.spans)
+            found[key] = replace(known, reading=covering, probability=known.probability + reading.probability)
+        return sorted(found.values(), key=lambda one: -one.probability)
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """An edit, the reading and the requests that it comes of, and how probable it is that it is meant."""
+
+    edit: Edit
+    requests: Requests
+    reading: TermReading
+    probability: float
+
+    @property
+    def said(self) -> str:
+        """What is asked for, in words."""
+        return " and ".join(filter(None, map(in_words, self.requests)))
+
+
+def _what_it_does(edit: Edit) -> str:
+    """The same text for edits that differ in the words of a rule only."""
+    rules = tuple(replace(one, words="") if isinstance(one, AddRule) else one for one in edit.operations)
+    return repr((rules, edit.scope, edit.about))
 
 
 def _is_talk(reading: TermReading) -> bool:

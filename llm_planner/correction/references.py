@@ -217,7 +217,7 @@ def is_room(words: str, scene: Scene) -> bool:
 def names_in(text: str, scene: Scene) -> tuple[str, ...]:
     """Return the things, people and rooms of which a text speaks by name, kind or colour, in its order."""
     found: dict[str, None] = {}
-    sentence = lift(text, scene_phrases(scene), "")
+    sentence = lift(text, scene_phrases(scene), "", slips=False)
     for entry, key in (sentence.meaning(word.text) for word in sentence.words):
         if entry in ("object", "person", "room"):
             found[key] = None

@@ -24,6 +24,7 @@ from llm_planner.language.model import (
 from llm_planner.world.scene import Scene
 
 SURE = 0.6  # probability from which a reading is acted on
+_MOMENT = ("a ", "one ", "half a ")  # "hang on a second" is no amount
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
 
 
@@ -108,11 +109,14 @@ def _asks(reading: TermReading) -> bool:
 
 def not_said(reading: TermReading, words: str, names: Sequence[Phrase]) -> str:
     """Return one of the `names`, or an amount, that the words have and the reading has not; "" where there is none."""
-    said = plain(words)
-    for word in lift(said, names, "").words:
-        counts = word.text.startswith("#") and word.segment in ("word", "quantity", "speed", "seconds")
-        if counts and not reading.covers(word.start, word.end):
-            return said[word.start : word.end]
+    said, about = plain(words), {term.name for term in reading.terms}
+    for word in lift(said, names, "", slips=False).words:
+        text = said[word.start : word.end]
+        is_moment = word.segment == "seconds" and text.startswith(_MOMENT)
+        is_amount = word.segment in ("quantity", "speed", "seconds") and not is_moment
+        is_name = word.text.startswith("#") and word.segment == "word" and text not in about  # "dock" is what is done
+        if (is_name or is_amount) and not reading.covers(word.start, word.end):
+            return text
     return ""
 
 

@@ -271,5 +271,5 @@ def _softmax(x: Array) -> Array:
 def _gelu(x: Array) -> Array:
     from scipy.special import erf
 
-    found: Array = np.asarray(0.5 * x * (1.0 + erf(x * np.float32(2**-0.5))), np.float32)
+    found: Array = 0.5 * x * (1.0 + erf(x * np.float32(2**-0.5)))
     return found

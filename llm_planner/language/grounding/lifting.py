@@ -68,14 +68,14 @@ class _Match:
     plural: bool
 
 
-def lift(command: str, phrases: Sequence[Phrase], world: str, known: frozenset[str] = frozenset()) -> Sentence:
-    """The lifted command. Words in `known` are English, and never taken for slips of the finger."""
+def lift(command: str, phrases: Sequence[Phrase], world: str, slips: bool = True) -> Sentence:
+    """The lifted command; with `slips` words that are nearly a name stand for it."""
     words = split_words(command)
     named: dict[str, dict[str, int]] = {}
     lifted: list[Lifted] = []
     index = 0
     while index < len(words):
-        match = _named_at(words, index, phrases, known)
+        match = _named_at(words, index, phrases, slips)
         if match is None:
             word, used = _plain(words, index)
             lifted.append(word)
@@ -93,24 +93,21 @@ def in_order(named: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]
     return {name: named[name] for name in ENTRIES if named.get(name)}
 
 
-def _named_at(words: list[Word], index: int, phrases: Sequence[Phrase], known: frozenset[str]) -> _Match | None:
-    for slips in (False, True):
-        if slips and (words[index].text in known or len(words[index].text) < _LETTERS):
-            return None
-        found = [m for phrase in phrases if (m := _match(words, index, phrase, known if slips else None)) is not None]
+def _named_at(words: list[Word], index: int, phrases: Sequence[Phrase], slips: bool) -> _Match | None:
+    for loosely in (False, True) if slips and len(words[index].text) >= _LETTERS else (False,):
+        found = [m for phrase in phrases if (m := _match(words, index, phrase, loosely)) is not None]
         if found:
             return max(found, key=lambda match: (len(match.phrase.parts), -match.used, not match.plural))
     return None
 
 
-def _match(words: list[Word], index: int, phrase: Phrase, known: frozenset[str] | None) -> _Match | None:
-    """`known` is None where slips do not count."""
+def _match(words: list[Word], index: int, phrase: Phrase, slips: bool) -> _Match | None:
     at = index
     plural = False
     for number, part in enumerate(phrase.parts):
         while number and at < len(words) and words[at].text in _BETWEEN and words[at].text not in part and phrase.loose:
             at += 1
-        if at >= len(words) or not (fit := _fits(words[at].text, part, phrase.loose, known)):
+        if at >= len(words) or not (fit := _fits(words[at].text, part, phrase.loose, slips)):
             return None
         plural = fit == "plural"
         at += 1
@@ -119,7 +116,7 @@ def _match(words: list[Word], index: int, phrase: Phrase, known: frozenset[str] 
     return _Match(phrase, at - index, plural and phrase.entry == "kind")
 
 
-def _fits(word: str, part: tuple[str, ...], loose: bool, known: frozenset[str] | None) -> str:
+def _fits(word: str, part: tuple[str, ...], loose: bool, slips: bool) -> str:
     """How a typed word stands for a part of a name: "", "exact" or "plural"."""
     if word in part or (word.endswith("'s") and word[:-2] in part):
         return "exact"
@@ -127,7 +124,7 @@ def _fits(word: str, part: tuple[str, ...], loose: bool, known: frozenset[str] |
         return "plural"
     if loose and any(stems(word) & stems(name) for name in part if len(name) > 2):
         return "exact"
-    if known is None or word in known or len(word) < _LETTERS:
+    if not slips or len(word) < _LETTERS:
         return ""
     return "exact" if any(len(name) >= _LETTERS and similarity(word, name) >= _ALIKE for name in part) else ""
 

@@ -34,9 +34,10 @@ def test_bare_propositions_are_found_in_their_words(
     assert sentence.named["prop"] == named
 
 
-def test_a_word_of_the_language_is_never_taken_for_a_slip_of_the_finger() -> None:
+def test_without_slips_only_the_name_itself_counts() -> None:
     phrases = proposition_phrases(("bring", "tray"))
-    assert text(lift("ring on the stray", phrases, "bare", frozenset(["ring"]))) == "ring on the #prop1"
+    assert text(lift("stray from the tray", phrases, "bare")) == "#prop1 from the #prop1"
+    assert text(lift("stray from the tray", phrases, "bare", slips=False)) == "stray from the #prop1"
 
 
 def test_a_table_is_named_by_things_kinds_and_colours(table: Scene) -> None:
