@@ -13,6 +13,7 @@ from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import QUANTITIES, AddRule, Adjust, Change, Operation, Scope
 from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument
+from llm_planner.temporal.parser import parse
 from llm_planner.world.names import the
 
 FASTER: Mapping[Size, float] = {Size.BIT: 4 / 3, Size.PLAIN: 2.0, Size.MUCH: 4.0}
@@ -39,7 +40,8 @@ def _slower_near(request: Request, situation: Situation) -> AddRule:
     near = " | ".join(f"near(robot, {name})" for name in names)
     of_base = situation.scene.building is not None
     limit = (BASE_SPEED if of_base else ARM_SPEED) * SLOWER[request.size]
-    return AddRule(f"G (({near}) -> speed(robot) < {limit:g})", f"slower near {listed(list(map(the, names)), 'and')}")
+    formula = str(parse(f"G (({near}) -> speed(robot) < {limit:g})"))
+    return AddRule(formula, f"slower near {listed(list(map(the, names)), 'and')}")
 
 
 def _speed(request: Request) -> tuple[Change, float]:

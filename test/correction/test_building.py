@@ -98,9 +98,7 @@ def test_what_is_said_of_the_motion_with_a_thing_that_is_not_moved_is_a_question
 
 def test_slower_near_a_thing_is_a_rule(built, at_table, in_house) -> None:
     near = Request(Intent.SPEED, sense=Sense.LESS, near="the vase")
-    assert built(at_table(1), near) == (
-        AddRule("G ((near(robot, vase)) -> speed(robot) < 0.1)", "slower near the vase"),
-    )
+    assert built(at_table(1), near) == (AddRule("G (near(robot, vase) -> speed(robot) < 0.1)", "slower near the vase"),)
     people = Request(Intent.SPEED, sense=Sense.LESS, size=Size.BIT, near="anna")
     (rule,) = built(in_house(1), people)
     assert rule == AddRule("G ((near(robot, Anna)) -> speed(robot) < 0.375)", "slower near Anna")

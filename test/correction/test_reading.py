@@ -114,3 +114,21 @@ def test_any_result_is_an_edit_or_a_question(at_table, sources, any_result):
         assert edit.words == "the red block and the mug"
 
     check()
+
+
+def test_readings_that_make_the_same_edit_count_together(heard):
+    same = (('other_thing("blue block")', 0.5), ('other_thing("blue block", instead="red block")', 0.4))
+    assert heard("wrong block, I want the blue block", *same).operations[0] == Rebind("1", "object", "blue block")
+
+
+def test_meanings_that_differ_are_offered_and_an_answer_chooses(heard):
+    (question,) = heard("a bit over there", ("shift(left, bit)", 0.4), ("shift(right, bit)", 0.35)).operations
+    assert question.options == ("a bit to the left", "a bit to the right")
+    assert heard("the second", asked=question).operations == (Shift((0.0, -0.02, 0.0)),)
+
+
+def test_an_option_of_a_question_that_another_asked_is_read_as_said(heard):
+    asked = Clarify("Which?", ("take the mug", "go slower"))
+    edit = heard("number two", ("speed(less)", 0.9), asked=asked)
+    assert edit.operations == SLOWER.operations
+    assert edit.words == "number two"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from llm_planner.errors import LanguageModelError, QuestionError
-from llm_planner.language.embedded.command_forms import SPECIFICATIONS
 from llm_planner.language.embedded.meaning import command_of, requirements_of
 from llm_planner.language.embedded.prompt import Situation, Task, plain, situation_of
 from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
@@ -17,6 +17,7 @@ from llm_planner.language.model import (
     ChoiceRequest,
     ProgramReply,
     ProgramRequest,
+    ReadConstraint,
     Reading,
     ReadingReply,
     ReadingRequest,
@@ -24,6 +25,7 @@ from llm_planner.language.model import (
 from llm_planner.world.scene import Scene
 
 SURE = 0.6  # probability from which a reading is acted on
+SLIGHT = 0.03  # of readings that are not looked at
 _MOMENT = ("a ", "one ", "half a ")  # "hang on a second" is no amount
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
 
@@ -46,29 +48,19 @@ class EmbeddedModel:
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         """Return one reading: the most probable, or a question where that is not probable enough."""
         task = Task.RULE if request.propositions else Task.COMMAND
-        situation = (
-            Situation(propositions=request.propositions) if request.propositions else situation_of(request.scene)
-        )
         try:
-            best = self._best(task, situation, request.command, request.scene)
-            if request.propositions:
-                constraints = requirements_of(best.terms, request.command, request.propositions)
-                return ReadingReply((Reading(constraints=constraints, log_probability=0.0, whole=True),))
-            found = command_of(best.terms, request.command, request.scene)
+            found = self._meant(task, request.command, request.scene, request.propositions)
         except QuestionError as question:
             return ReadingReply((Reading(question=str(question), log_probability=0.0),))
-        refused = {attempt.program for attempt in request.attempts}
-        has_task = any(term.name not in SPECIFICATIONS for term in best.terms)
-        reading = Reading(request.command if has_task else "", found.constraints, "", 0.0, whole=True)
-        if str(reading) in refused:
+        reading = Reading(request.command if found.program else "", found.constraints, "", 0.0, whole=True)
+        if str(reading) in {attempt.program for attempt in request.attempts}:
             return ReadingReply((Reading(question=_unsure(request.command, request.scene), log_probability=0.0),))
         return ReadingReply((reading,))
 
     def write_program(self, request: ProgramRequest) -> ProgramReply:
         """Return the program of the command's reading; a question where there is none, or it was refused."""
         try:
-            best = self._best(Task.COMMAND, situation_of(request.scene), request.command, request.scene)
-            found = command_of(best.terms, request.command, request.scene)
+            found = self._meant(Task.COMMAND, request.command, request.scene)
         except QuestionError as question:
             return ProgramReply(question=str(question))
         if not found.program:
@@ -77,30 +69,76 @@ class EmbeddedModel:
             if attempt.program == found.program:
                 problems = "; ".join(attempt.problems)
                 return ProgramReply(question=f'I cannot do "{request.command.strip()}": {problems}')
-        return ProgramReply(program=found.program, confidence=best.probability)
+        return ProgramReply(program=found.program, confidence=min(1.0, found.probability))
 
     def choose(self, request: ChoiceRequest) -> ChoiceReply:
         """Prefer no option: this model reads sentences only."""
         return ChoiceReply((0.0,) * len(request.options))
 
-    def _best(self, task: Task, situation: Situation, words: str, scene: Scene) -> TermReading:
-        """The reading to act on; raises QuestionError where there is none. What is no command may be a rule alone."""
+    def _meant(self, task: Task, words: str, scene: Scene, propositions: Sequence[str] = ()) -> _Meaning:
+        """What to act on; raises QuestionError where there is nothing. What is no command may be a rule alone."""
         try:
-            best = next(iter(self.reader.read(task, situation, words)), None)
+            best = self._best(task, words, scene, propositions)
             if task is Task.COMMAND and not self._is_sure(best):
-                rule = next(iter(self.reader.read(Task.RULE, situation, words)), None)
+                rule = self._best(Task.RULE, words, scene, propositions)
                 best = rule if self._is_sure(rule) else best
         except LanguageModelError as error:
             raise QuestionError(f"{error}. {EXAMPLES}") from error
         if best is None or best.probability < self.least:
             raise QuestionError(_unsure(words, scene))
-        names = proposition_phrases(situation.propositions) if situation.propositions else scene_phrases(scene)
-        if not _asks(best) and (lost := not_said(best, words, names)):
+        names = proposition_phrases(propositions) if propositions else scene_phrases(scene)
+        if not _asks(best.reading) and (lost := not_said(best.reading, words, names)):
             raise QuestionError(f"I do not know what to do about “{lost}”. Please say that part in another way.")
+        if best.question is not None:
+            raise best.question
         return best
 
-    def _is_sure(self, reading: TermReading | None) -> bool:
-        return reading is not None and reading.probability >= self.least and not _asks(reading)
+    def _best(self, task: Task, words: str, scene: Scene, propositions: Sequence[str]) -> _Meaning | None:
+        """The most probable meaning; readings that come to the same program and formulas count together."""
+        situation = Situation(propositions=tuple(propositions)) if propositions else situation_of(scene)
+        found: dict[str, _Meaning] = {}
+        for reading in self.reader.read(task, situation, words):
+            if found and reading.probability < SLIGHT:
+                break
+            meaning = _meaning(reading, words, scene, propositions)
+            key = repr((meaning.program, meaning.constraints, str(meaning.question)))
+            known = found.get(key)
+            found[key] = meaning if known is None else known.with_reading(reading)
+        return max(found.values(), key=lambda one: one.probability, default=None)
+
+    def _is_sure(self, meaning: _Meaning | None) -> bool:
+        return meaning is not None and meaning.probability >= self.least and not _asks(meaning.reading)
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What readings come to, a program and rules or a question, and how probable it is that it is meant."""
+
+    reading: TermReading
+    program: str = ""
+    constraints: tuple[ReadConstraint, ...] = ()
+    question: QuestionError | None = None
+
+    @property
+    def probability(self) -> float:
+        """Of all readings that come to this."""
+        return self.reading.probability
+
+    def with_reading(self, other: TermReading) -> _Meaning:
+        """Another reading comes to the same; what either copies is accounted for."""
+        ours = self.reading
+        spans, probability = ours.spans + other.spans, ours.probability + other.probability
+        return replace(self, reading=replace(ours, spans=spans, probability=probability))
+
+
+def _meaning(reading: TermReading, words: str, scene: Scene, propositions: Sequence[str]) -> _Meaning:
+    try:
+        if propositions:
+            return _Meaning(reading, constraints=requirements_of(reading.terms, words, propositions))
+        found = command_of(reading.terms, words, scene)
+    except QuestionError as question:
+        return _Meaning(reading, question=question)
+    return _Meaning(reading, found.program, found.constraints)
 
 
 def _asks(reading: TermReading) -> bool:

@@ -68,7 +68,7 @@ class _Writer:
             "sequence": lambda places: _sequence(self.listed(places)),
             "ordered": lambda places: _ordered(self.listed(places)),
             "strictly": lambda places: _strictly(self.listed(places)),
-            "patrol": lambda places: conj(*(globally(finally_(p)) for p in self.listed(places))),
+            "patrol": lambda places: self._patrol(self.listed(places)),
             "never": lambda places: conj(*(globally(neg(p)) for p in self.listed(places))),
             "always": lambda places: conj(*(globally(p) for p in self.listed(places))),
             "at_least": lambda count, p: _at_least(self.count(count), self.state(p)),
@@ -123,6 +123,12 @@ class _Writer:
     def _each(self, node: Node) -> list[Formula]:
         several = node.step in ("in_room", "looked", "waited") and not isinstance(node.children[0].step, Pointer)
         return self.states.rooms(node) if several else [self.state(node)]
+
+    def _patrol(self, places: list[Formula]) -> Formula:
+        """Again and again; a plan ends, so in a scene that is twice, in the order that was said."""
+        if self.states.bare:
+            return conj(*(globally(finally_(p)) for p in places))
+        return _sequence([*places, *places]) if len(places) > 1 else _at_least(2, places[0])
 
     def _not_before(self, later: Node, first: Node) -> Formula:
         before = self.state(first)

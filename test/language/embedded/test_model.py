@@ -153,3 +153,28 @@ def test_a_reading_that_was_refused_is_not_offered_again(reading: Callable[..., 
 
 def test_it_prefers_no_step(model: EmbeddedModel, table: Scene) -> None:
     assert model.choose(ChoiceRequest(PUT, table, (), ("a", "b"))).log_probabilities == (0.0, 0.0)
+
+
+class Doubtful:
+    """A reader that gives these results with these probabilities."""
+
+    def __init__(self, *results: tuple[str, float]) -> None:
+        self.results = results
+
+    def read(self, task: Task, situation: Situation, words: str) -> tuple[TermReading, ...]:
+        whole = ((0, len(words)),)
+        return tuple(TermReading(parse_result(text), chance, whole) for text, chance in self.results)
+
+
+def test_readings_that_come_to_the_same_program_count_together(table: Scene) -> None:
+    same = (('put("red block", on("blue block"))', 0.45), ('tower(list("blue block", "red block"))', 0.4))
+    reply = EmbeddedModel(Doubtful(*same)).write_program(ProgramRequest("the red block on the blue one", table))  # type: ignore[arg-type]
+    assert reply.program == 'pick("red block")\nplace_on("blue block")\n'
+    assert reply.confidence == pytest.approx(0.85)
+
+
+def test_readings_that_come_to_different_programs_do_not(table: Scene) -> None:
+    others = (('put("red block", on("blue block"))', 0.45), ('put("red block", in("green bowl"))', 0.4))
+    reply = EmbeddedModel(Doubtful(*others)).write_program(ProgramRequest("the red block goes there", table))  # type: ignore[arg-type]
+    assert not reply.program
+    assert "I am not sure" in reply.question

@@ -261,3 +261,22 @@ def test_a_proposition_in_a_scene_is_asked_about(table: Scene) -> None:
     sentence = Sentence((), {"prop": ("a",)}, "table")
     with pytest.raises(QuestionError, match="what 'a' should be"):
         specification(node("visit", listed([A])), SceneStates(sentence, table))
+
+
+NOT_A = node("isnt", A)
+
+
+@pytest.mark.parametrize(
+    ("spec", "formula"),
+    [
+        (node("initially", A), "a"),
+        (node("next", A), "X a"),
+        (node("before", C, node("never", listed([A]))), "F c -> (c | (!a W c))"),
+        (node("after", C, node("never", listed([A]))), "!c W (c & G !a)"),
+        (node("between", B, C, node("visit", listed([A]))), "G ((b & !c & F c) -> (!c U (a & !c)))"),
+        (node("not_before", listed([A]), B), "!a W b"),
+        (node("always", listed([node("iff", A, B)])), "G (a <-> b)"),
+    ],
+)
+def test_rules_may_have_a_scope(spec: Node, formula: str) -> None:
+    assert specification(spec, LETTERS) is parse(formula)
