@@ -77,8 +77,7 @@ class CorrectionReader:
         """What is no stop by its words alone; a speed of nothing is to hold."""
         said, sources, asked = _DECIMAL_COMMA.sub(".", words), self._sources(situation), situation.asked
         if asked is not None and not isinstance(asked.pending, Pending) and (number := chosen(said, asked)) is not None:
-            edit = self._rest(asked.options[number], replace(situation, asked=None))
-            return replace(edit, words=words)
+            return replace(self._rest(asked.options[number], replace(situation, asked=None)), words=words)
         edit = read_exactly(said, situation, sources)
         if edit is None:
             other = self.other or EmbeddedCorrections(load_reader(), sources).read

@@ -101,7 +101,7 @@ def test_slower_near_a_thing_is_a_rule(built, at_table, in_house) -> None:
     assert built(at_table(1), near) == (AddRule("G (near(robot, vase) -> speed(robot) < 0.1)", "slower near the vase"),)
     people = Request(Intent.SPEED, sense=Sense.LESS, size=Size.BIT, near="anna")
     (rule,) = built(in_house(1), people)
-    assert rule == AddRule("G ((near(robot, Anna)) -> speed(robot) < 0.375)", "slower near Anna")
+    assert rule == AddRule("G (near(robot, Anna) -> speed(robot) < 0.375)", "slower near Anna")
 
 
 def test_another_thing_as_well_is_the_errand_under_way_after_it(built, at_table) -> None:

@@ -260,7 +260,7 @@ def load_network(folder: Path) -> Network:
 
 
 def _heads(x: Array) -> Array:
-    return x.reshape(x.shape[0], x.shape[1], HEADS, -1).transpose(0, 2, 1, 3)
+    return np.asarray(x.reshape(x.shape[0], x.shape[1], HEADS, -1).transpose(0, 2, 1, 3), np.float32)
 
 
 def _softmax(x: Array) -> Array:
