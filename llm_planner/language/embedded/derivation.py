@@ -10,9 +10,8 @@ own where it has none (`less`), so that a symbol tells whether arguments follow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 from llm_planner.language.embedded.forms import MOST_TERMS, WORD, WORDS, Forms, Slot
 from llm_planner.language.embedded.terms import Term, Value, Words
@@ -166,7 +165,7 @@ class Derivation:
     def _values(self, kind: str, after: Derivation) -> dict[Symbol, Derivation]:
         """The symbols with which a value of this kind begins; `after` is what there is behind the value."""
         found: dict[Symbol, Derivation] = {}
-        for head, slots in _heads(self.forms, kind):
+        for head, slots in self.forms.heads(kind):
             if head == WORDS:
                 found |= {("begin", n): replace(after, begun=n) for n in range(self.words)}
             elif slots is None:
@@ -177,32 +176,3 @@ class Derivation:
 
     def _filled(self) -> Derivation:
         return self if self.frames else replace(self, between=True)
-
-
-@cache
-def _cached(key: int, kind: str) -> tuple[tuple[str, tuple[Slot, ...] | None], ...]:
-    return tuple(_find_heads(_FORMS[key], kind))
-
-
-_FORMS: dict[int, Forms] = {}
-
-
-def _heads(forms: Forms, kind: str) -> tuple[tuple[str, tuple[Slot, ...] | None], ...]:
-    _FORMS.setdefault(id(forms), forms)
-    return _cached(id(forms), kind)
-
-
-def _find_heads(forms: Forms, kind: str) -> Iterator[tuple[str, tuple[Slot, ...] | None]]:
-    if kind == WORDS:
-        yield WORDS, None
-        return
-    names: Mapping[str, tuple[str, ...]] = forms.table[kind]
-    for name in names:
-        slots = forms.slots(kind, name)
-        if not name:
-            yield from _find_heads(forms, slots[0].symbol)
-            continue
-        if slots:
-            yield f"{name}(", slots
-        if all(slot.optional for slot in slots):
-            yield name, None

@@ -47,6 +47,10 @@ class Forms:
     alone: tuple[str, ...] = ()
     _slots: dict[str, dict[str, tuple[Slot, ...]]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
+    _heads: dict[str, tuple[tuple[str, tuple[Slot, ...] | None], ...]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
     def __post_init__(self) -> None:
         for symbol, terms in self.table.items():
             self._slots[symbol] = {name: tuple(map(slot_of, slots)) for name, slots in terms.items()}
@@ -66,6 +70,22 @@ class Forms:
         for symbol in self._slots:
             begin(symbol)
         return found
+
+    def heads(self, symbol: str) -> tuple[tuple[str, tuple[Slot, ...] | None], ...]:
+        """Return how a value of this symbol may begin: a name with the slots behind its bracket, or None where it has
+        no bracket; and `WORDS`."""
+        if symbol == WORDS:
+            return ((WORDS, None),)
+        if symbol not in self._heads:
+            found: list[tuple[str, tuple[Slot, ...] | None]] = []
+            for name, slots in self._slots[symbol].items():
+                if not name:
+                    found += self.heads(slots[0].symbol)
+                    continue
+                found += [(f"{name}(", slots)] if slots else []
+                found += [(name, None)] if all(slot.optional for slot in slots) else []
+            self._heads[symbol] = tuple(found)
+        return self._heads[symbol]
 
     def slots(self, symbol: str, name: str) -> tuple[Slot, ...]:
         """The slots of the term of that name; raise LanguageModelError where the symbol has none such."""

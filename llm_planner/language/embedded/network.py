@@ -24,6 +24,7 @@ Array = NDArray[np.float32]
 HEADS = 12
 MOST_SYMBOLS = 96
 BEAM = 4
+_WORDS = "words.weight"  # stays in bytes: a sentence needs a few of its rows
 _SCALE = ".scale"  # behind the name of a matrix of bytes: what each row is multiplied by
 
 
@@ -73,12 +74,10 @@ class Network:
         self.pieces = pieces
         self._symbols = tuple(symbols)
         self._numbers = {symbol: number for number, symbol in enumerate(symbols)}
-        self._bytes = {name: weights[name] for name in ("words.weight",)}
-        self._byte_scale = weights[f"words.weight{_SCALE}"].astype(np.float32)
+        self._words, self._word_scale = weights[_WORDS], weights[f"{_WORDS}{_SCALE}"].astype(np.float32)
         self._w = {
-            name: _dequantised(name, weights) for name in weights
-            if name not in self._bytes and not name.endswith(_SCALE)
-        }  # fmt: skip
+            name: _dequantised(name, weights) for name in weights if name != _WORDS and not name.endswith(_SCALE)
+        }
         self._encoder = sum(name.endswith("attention.q.weight") and name.startswith("encoder") for name in self._w)
         self._decoder = sum(name.endswith("self_attention.q.weight") for name in self._w)
 
@@ -90,7 +89,7 @@ class Network:
 
     def _encoded(self, source: Source) -> Array:
         numbers = np.asarray(source.pieces)
-        x = self._bytes["words.weight"][numbers].astype(np.float32) * self._byte_scale[numbers][:, None]
+        x = self._words[numbers].astype(np.float32) * self._word_scale[numbers][:, None]
         x = x + self._w["places.weight"][: len(numbers)] + self._w["segments.weight"][np.asarray(source.segments)]
         x = self.normalised(x, "norm", 1e-12)
         for n in range(self._encoder):
