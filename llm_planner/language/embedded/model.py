@@ -24,7 +24,7 @@ from llm_planner.language.model import (
 )
 from llm_planner.world.scene import Scene
 
-SURE = 0.6  # probability from which a reading is acted on
+SURE = 0.7  # probability from which a reading is acted on
 SLIGHT = 0.03  # of readings that are not looked at
 _MOMENT = ("a ", "one ", "half a ")  # "hang on a second" is no amount
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'

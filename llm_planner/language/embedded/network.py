@@ -24,6 +24,7 @@ Array = NDArray[np.float32]
 HEADS = 12
 MOST_SYMBOLS = 96
 BEAM = 4
+IMPROBABLE = 6.0  # log-probability by which a result may be behind the best
 _WORDS = "words.weight"  # stays in bytes: a sentence needs a few of its rows
 _SCALE = ".scale"  # behind the name of a matrix of bytes: what each row is multiplied by
 
@@ -165,9 +166,12 @@ class _Decoding:
                     done.append((score, Hypothesis((*written[row], symbol), (*raw[row], value))))
                 elif len(kept) < beam:
                     kept.append(option)
-            best = max((score for score, _ in done), default=-np.inf)
-            kept = [option for option in kept if option[0] > best - 6.0]
-            if not kept or len(done) >= beam:
+            done = sorted(done, key=lambda one: -one[0])[:beam]
+            least = done[-1][0] if len(done) == beam else -np.inf
+            if done:
+                least = max(least, done[0][0] - IMPROBABLE)
+            kept = [option for option in kept if option[0] > least]  # what is longer is never more probable
+            if not kept:
                 break
             rows = [option[1] for option in kept]
             caches = [(cache[0][rows], cache[1][rows]) for cache in caches if cache is not None]
@@ -176,7 +180,7 @@ class _Decoding:
             states, scores = [option[3] for option in kept], np.array([option[0] for option in kept])
             inputs = [self._input(symbol) for _, _, symbol, _, _ in kept]
             copied = [self._copied(symbol) for _, _, symbol, _, _ in kept]
-        yield from (found for _, found in sorted(done, key=lambda one: -one[0]))
+        yield from (found for _, found in done)
 
     def _place(self, symbol: Symbol) -> int:
         size, words = len(self._net._symbols), len(self._source.firsts)

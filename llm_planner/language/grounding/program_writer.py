@@ -368,6 +368,8 @@ def _without_targets(items: Node, body: Node) -> Node:
 def _may_contain(items: Node, target: Node) -> bool:
     if items.step == "not_kind":
         return items.children[0] != target.children[0]
+    if items.step == "except":
+        return items.children[1] != target and _may_contain(items.children[0], target)
     if items.step not in ("objects", "not_color"):
         return False
     kind = items.children[0]

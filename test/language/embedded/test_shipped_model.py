@@ -63,7 +63,7 @@ def test_another_thing_is_meant(on_table: Scene) -> None:
 
 def test_it_goes_slower_near_a_thing(on_table: Scene) -> None:
     (rule,) = corrected("go a bit slower near the vase", on_table)
-    assert rule == AddRule("G ((near(robot, vase)) -> speed(robot) < 0.15)", "slower near the vase")
+    assert rule == AddRule("G (near(robot, vase) -> speed(robot) < 0.15)", "slower near the vase")
 
 
 def test_talk_changes_nothing(on_table: Scene) -> None:
