@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.simulation.collada import ColoredMesh, load_collada, simplified
-from llm_planner.simulation.objects import COLORS, KINDS, ObjectSpec
+from llm_planner.simulation.objects import ALL_COLORS, KINDS, ObjectSpec
 from llm_planner.world.scene import Vector3
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ _PROFILES: dict[str, Profile] = {
 
 def object_color(item: ObjectSpec) -> Vector3:
     """The colour it is drawn in, red, green, blue in [0, 1]."""
-    return COLORS[item.color] if item.color else PLAIN_COLORS[item.kind]
+    return ALL_COLORS[item.color] if item.color else PLAIN_COLORS[item.kind]
 
 
 def dress_objects(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:

@@ -41,6 +41,11 @@ COLORS: dict[str, Vector3] = {
     "brown": (0.47, 0.29, 0.16),
     "gray": (0.50, 0.51, 0.53),
 }
+ALL_COLORS: dict[str, Vector3] = {  # those that are never drawn at random, too
+    **COLORS,
+    "white": (0.95, 0.95, 0.93),
+    "black": (0.08, 0.08, 0.09),
+}
 _PASSED_OVER = ("and", "a", "an", "the", "one")
 _COLOR_SPELLINGS = {"grey": "gray"}
 
@@ -187,6 +192,6 @@ def _parse_words(words: list[str]) -> tuple[str, str]:
         raise InputError(f"cannot read the object {phrase!r}; write a colour and a kind, for instance: red block")
     color, kind = (_COLOR_SPELLINGS.get(words[0], words[0]), words[1]) if len(words) == 2 else ("", words[0])
     object_kind(kind)
-    if color and color not in COLORS:
-        raise InputError(f"there is no colour {color!r} (in {phrase!r}); the colours are: {', '.join(COLORS)}")
+    if color and color not in ALL_COLORS:
+        raise InputError(f"there is no colour {color!r} (in {phrase!r}); the colours are: {', '.join(ALL_COLORS)}")
     return color, kind

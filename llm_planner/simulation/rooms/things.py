@@ -15,7 +15,7 @@ from math import hypot
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.simulation.objects import COLORS, ObjectSpec, named
+from llm_planner.simulation.objects import ALL_COLORS, ObjectSpec, named
 from llm_planner.world.predicates import DOCK, FIXED_KINDS
 from llm_planner.world.scene import Vector3
 
@@ -114,7 +114,7 @@ def thing_color(item: ObjectSpec) -> Vector3:
     """The colour it is drawn in, red, green, blue in [0, 1]; each person has clothes of their own."""
     if item.kind == PERSON:
         return CLOTHES[sum(map(ord, item.name)) % len(CLOTHES)]
-    return COLORS[item.color] if item.color else thing_kind(item.kind).color
+    return ALL_COLORS[item.color] if item.color else thing_kind(item.kind).color
 
 
 def default_things(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
@@ -146,7 +146,7 @@ def parse_things(text: str) -> tuple[ObjectSpec, ...]:
 
 def _parse_words(words: Sequence[str]) -> tuple[str, str]:
     kinds = [kind for kind in THINGS if kind != PERSON]
-    color, kind = (words[0], " ".join(words[1:])) if words[0] in COLORS else ("", " ".join(words))
+    color, kind = (words[0], " ".join(words[1:])) if words[0] in ALL_COLORS else ("", " ".join(words))
     if kind not in kinds:
         choices = ", ".join([*kinds, *PEOPLE])
         raise InputError(
