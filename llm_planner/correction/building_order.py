@@ -16,7 +16,7 @@ from llm_planner.correction.errands import (
     subject,
     subject_parameter,
 )
-from llm_planner.correction.references import UnclearError, candidates, described, the_thing
+from llm_planner.correction.references import UnclearError, candidates, described, only, the_thing
 from llm_planner.correction.requests import Request
 from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import Insert, Move, Operation, Remove
@@ -87,7 +87,8 @@ def put_back(request: Request, situation: Situation) -> tuple[Operation, ...]:
     moved = _moved_last(situation)
     name = held or moved
     if request.thing:
-        name = the_thing(request.thing, situation.scene, situation.viewpoint, name).name
+        found = candidates(request.thing, situation.scene, situation.viewpoint, name)
+        name = held if held in [one.name for one in found] else only(found, request.thing, situation.scene).name
     elif not name:
         raise UnclearError("What should go back? Nothing has been moved yet.")
     if held and name != held:

@@ -69,7 +69,8 @@ def _of_motion(adjust: Adjust, request: Request, situation: Situation) -> tuple[
     names, spared = {item.name for item in found}, bool(request.instead_of)
     meant = [errand for errand in errands_ahead(situation) if (subject(errand, situation) in names) is not spared]
     is_over = any(subject(errand, situation) in names for errand in situation.errands)
-    is_about_it = is_over or bool(request.thing)  # what is said of "around the vase" is said of all motion
+    of_all = not is_over and adjust.quantity == "clearance"  # more room to the vase, which nothing moves
+    is_about_it = is_over or (bool(request.thing) and not of_all)
     if not meant and (spared or (is_about_it and request.scope is Scope.ONCE)):
         raise UnclearError(f"Nothing that is left to do is about “{said}”. What do you mean?")
     return tuple(replace(adjust, step=step.id) for errand in meant for step in ahead(errand)) or (adjust,)

@@ -24,7 +24,7 @@ from llm_planner.language.factory import open_model
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import before_the_stop, is_stop
-from llm_planner.plan.edits import AddRule, Adjust, Cancel, Change, Clarify, Edit, Hold, Operation
+from llm_planner.plan.edits import AddRule, Adjust, Cancel, Change, Clarify, Edit, Hold, Operation, Remember
 
 POSSIBLE = 0.25  # from which on it is offered
 OFFERED = 0.15  # of those that a question offers to choose from
@@ -222,9 +222,9 @@ class _Meaning:
 
 
 def _what_it_does(edit: Edit) -> str:
-    """The same text for edits that differ in the words of a rule only."""
-    rules = tuple(replace(one, words="") if isinstance(one, AddRule) else one for one in edit.operations)
-    return repr((rules, edit.scope, edit.about))
+    """The same text for edits that differ in the words of a rule, or in how long they are remembered, only."""
+    done = [one for one in edit.operations if not isinstance(one, Remember)] or edit.operations
+    return repr([replace(one, words="") if isinstance(one, AddRule) else one for one in done])
 
 
 def _is_talk(reading: TermReading) -> bool:

@@ -473,3 +473,24 @@ def test_the_robots_own_left_is_said_in_the_speakers_words(built, pushing) -> No
     facing = replace(pushing, viewpoint=VIEWPOINTS["facing"])
     own = Request(Intent.OTHER_TARGET, relation="direction", direction="right", frame=Frame.ROBOT)
     assert built(facing, own) == (Rebind("1", "direction", "left"),)
+
+
+def test_somebody_else_is_to_be_followed(built, situation_of) -> None:
+    from test.correction.conftest import ROOMS_SCENE, thing
+
+    ben = thing("Ben", 8.0, 2.0, (0.44, 0.44, 1.7), kind="person")
+    scene = replace(ROOMS_SCENE, objects=(*ROOMS_SCENE.objects, ben))
+    following = (("go_to", {"destination": "Anna"}), ("follow", {"object": "Anna", "seconds": 60.0, "distance": 1.5}))
+    request = Request(Intent.OTHER_TARGET, target="ben", instead_of="anna", relation="to")
+    assert Rebind("2", "object", "Ben") in built(situation_of(scene, following, 2), request)
+
+
+def test_what_goes_back_is_what_is_held_where_the_words_fit_it(built, at_table) -> None:
+    assert built(at_table(2, "red block"), Request(Intent.PUT_BACK, thing="block")) == built(
+        at_table(2, "red block"), Request(Intent.PUT_BACK)
+    )
+
+
+def test_more_room_to_a_thing_that_nothing_moves_is_for_all_motion(built, at_table) -> None:
+    request = Request(Intent.CLEARANCE, thing="the vase")
+    assert built(at_table(1), request) == (Adjust("clearance", Change.SHIFT, 0.02),)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
 from llm_planner.correction.request_text import REQUESTS
 from llm_planner.language.embedded.derivation import vocabulary
-from llm_planner.language.embedded.network import load_network
+from llm_planner.language.embedded.network import dequantised, load_network
 from llm_planner.language.embedded.prompt import Task
 from llm_planner.language.embedded.reader import WEIGHTS, EmbeddedReader
 from llm_planner.language.embedded.terms import result_text
 from llm_planner.language.embedded.wordpieces import WordPieces
 from training.generate import FORMS, Sample
 from training.network import Network
-from training.train import Batches, export
+from training.train import Batches, export, take_shipped
 
 WORDS = "no, the blue one, 2.5 cm to the left of the mug"
 
@@ -41,3 +43,14 @@ def test_torch_and_numpy_give_a_result_the_same_probability(tmp_path: Path) -> N
         expected = logs.gather(1, labels[0][:, None])[:, 0].tolist()
         assert found.log_probabilities == pytest.approx(expected, abs=0.05)
     assert all(result_text(one.terms) for one in reader.read(Task.CORRECTION, sample.situation, WORDS))
+
+
+def test_what_ships_can_be_trained_further_with_more_symbols() -> None:
+    shipped = json.loads((WEIGHTS / "symbols.json").read_text(encoding="utf-8"))
+    symbols = tuple(sorted([*shipped, "a_new_one("]))
+    network = Network(len(symbols))
+    take_shipped(network, WEIGHTS, symbols)
+    weights = dequantised(load_file(WEIGHTS / "network.safetensors"))
+    ours = network.state_dict()["out.weight"]
+    assert torch.equal(ours[symbols.index("never(")], torch.from_numpy(weights["out.weight"][shipped.index("never(")]))
+    assert torch.equal(network.state_dict()["symbols.weight"][-3:], torch.from_numpy(weights["symbols.weight"][-3:]))

@@ -148,11 +148,14 @@ def _asks(reading: TermReading) -> bool:
 def not_said(reading: TermReading, words: str, names: Sequence[Phrase]) -> str:
     """Return one of the `names`, or an amount, that the words have and the reading has not; "" where there is none."""
     said, about = plain(words), {term.name for term in reading.terms}
-    for word in lift(said, names, "", slips=False).words:
+    lifted = lift(said, names, "", slips=False).words
+    covered = [word for word in lifted if word.segment == "word" and reading.covers(word.start, word.end)]
+    about |= {word.text for word in covered}  # a name has to be accounted for once
+    for word in lifted:
         text = said[word.start : word.end]
         is_moment = word.segment == "seconds" and text.startswith(_MOMENT)
         is_amount = word.segment in ("quantity", "speed", "seconds") and not is_moment
-        is_name = word.text.startswith("#") and word.segment == "word" and text not in about  # "dock" is what is done
+        is_name = word.text.startswith("#") and word.segment == "word" and not {text, word.text} & about
         if (is_name or is_amount) and not reading.covers(word.start, word.end):
             return text
     return ""

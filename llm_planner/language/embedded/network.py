@@ -76,9 +76,7 @@ class Network:
         self._symbols = tuple(symbols)
         self._numbers = {symbol: number for number, symbol in enumerate(symbols)}
         self._words, self._word_scale = weights[_WORDS], weights[f"{_WORDS}{_SCALE}"].astype(np.float32)
-        self._w = {
-            name: _dequantised(name, weights) for name in weights if name != _WORDS and not name.endswith(_SCALE)
-        }
+        self._w = dequantised(weights, without=(_WORDS,))
         self._encoder = sum(name.endswith("attention.q.weight") and name.startswith("encoder") for name in self._w)
         self._decoder = sum(name.endswith("self_attention.q.weight") for name in self._w)
 
@@ -241,10 +239,15 @@ def quantised(name: str, matrix: Array) -> dict[str, NDArray[np.generic]]:
     }
 
 
-def _dequantised(name: str, weights: Mapping[str, NDArray[np.generic]]) -> Array:
-    found = weights[name].astype(np.float32)
-    scale = weights.get(f"{name}{_SCALE}")
-    return found if scale is None else found * scale.astype(np.float32)[:, None]
+def dequantised(weights: Mapping[str, NDArray[np.generic]], without: Sequence[str] = ()) -> dict[str, Array]:
+    """Return all matrices in single precision but those named."""
+    found: dict[str, Array] = {}
+    for name in weights:
+        if name not in without and not name.endswith(_SCALE):
+            scale = weights.get(f"{name}{_SCALE}")
+            matrix = weights[name].astype(np.float32)
+            found[name] = matrix if scale is None else matrix * scale.astype(np.float32)[:, None]
+    return found
 
 
 def load_network(folder: Path) -> Network:
