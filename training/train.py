@@ -1,7 +1,7 @@
 """Train the embedded language model on sentences that are drawn as it learns; run again to go on where it stopped.
 
     python -m training.train                       # 105 minutes of one core
-    python -m training.train --start llm_planner/language/embedded/weights --minutes 30 --rate 3e-4   # trains it further
+    python -m training.train --start llm_planner/language/embedded/weights --minutes 30   # trains it further
     python -m training.train --export llm_planner/language/embedded/weights   # write a run as it ships; no training
 
 Needs `requirements-training.txt`. A run is a folder `training/runs/NAME` with `network.safetensors`, its symbols and

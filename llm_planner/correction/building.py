@@ -45,7 +45,7 @@ _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 def build(requests: Sequence[Request], words: str, situation: Situation, sources: Sources) -> Edit:
     """The edit for these requests, in their order; a single `Clarify` where one of them cannot be decided."""
     requests = [_resolved(request, words, situation) for request in requests]
-    scope = max(map(_scope, requests), key=list(Scope).index, default=Scope.ONCE)
+    scope = max((_scope(one, words) for one in requests), key=list(Scope).index, default=Scope.ONCE)
     kept = [request.about or request.thing for request in requests if request.scope is not Scope.ONCE]
     about = next(iter(kept), "")
     operations: list[Operation] = []
@@ -86,9 +86,9 @@ def _check_one_kind(requests: Sequence[Request]) -> None:
             raise UnclearError(f"One at a time, please: shall I remember that of “{one.about}” or of “{other.about}”?")
 
 
-def _scope(request: Request) -> Scope:
-    """For how long it is to hold: what shall never be, for ever."""
-    is_for_ever = request.intent is Intent.RULE and "never" in request.text.split()
+def _scope(request: Request, words: str) -> Scope:
+    """For how long it is to hold: a rule that says never or always, for ever."""
+    is_for_ever = request.intent is Intent.RULE and not {"never", "always"}.isdisjoint(words.lower().split())
     return Scope.ALWAYS if is_for_ever and request.scope is Scope.ONCE else request.scope
 
 

@@ -18,6 +18,7 @@ _WHOLE: Mapping[Intent, tuple[str, ...]] = {
                   "pause", "one moment", "one second"),
     Intent.RESUME: ("go on", "continue", "carry on", "resume", "proceed", "keep going", "go ahead"),
     Intent.UNDO: ("undo", "undo that", "undo it", "take that back"),
+    Intent.FORGET: ("forget that",),
     Intent.YES: ("yes", "yeah", "yep", "yup", "sure", "ok", "okay", "right", "correct", "exactly", "yes do it"),
     Intent.NO: ("no", "nope", "nah", "no don't", "neither"),
 }  # fmt: skip

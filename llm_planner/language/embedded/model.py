@@ -24,7 +24,8 @@ from llm_planner.language.model import (
 )
 from llm_planner.world.scene import Scene
 
-SURE = 0.7  # probability from which a reading is acted on
+SURE = 0.6  # probability from which a reading is acted on
+CERTAIN = 0.9  # from which on a colour may be said in passing: "the blue, no, the green one"
 SLIGHT = 0.03  # of readings that are not looked at
 _MOMENT = ("a ", "one ", "half a ")  # "hang on a second" is no amount
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
@@ -156,6 +157,7 @@ def not_said(reading: TermReading, words: str, names: Sequence[Phrase]) -> str:
         is_moment = word.segment == "seconds" and text.startswith(_MOMENT)
         is_amount = word.segment in ("quantity", "speed", "seconds") and not is_moment
         is_name = word.text.startswith("#") and word.segment == "word" and not {text, word.text} & about
+        is_name &= not (word.text.startswith("#color") and reading.probability >= CERTAIN)
         if (is_name or is_amount) and not reading.covers(word.start, word.end):
             return text
     return ""
