@@ -75,7 +75,7 @@ class Runner:
         names = tuple(name.strip() for name in row["propositions"].split(","))
         understood = understand(row["words"], Scene(0.0, ()), self.model, propositions=names)
         formula = conj(*(one.formula for one in understood.constraints))
-        accepted = [parse(text) for text in row.get("any_of", [row["formula"]])]
+        accepted = [parse(text) for text in (row.get("any_of") or [row["formula"]])]
         return {
             "formula": str(formula),
             "right": any(map(partial(Meanings(Scene(0.0, ()), True).same, formula), accepted)),
