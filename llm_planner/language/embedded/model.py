@@ -85,7 +85,8 @@ class EmbeddedModel:
                 best = rule if self._is_sure(rule) else best
         except LanguageModelError as error:
             raise QuestionError(f"{error}. {EXAMPLES}") from error
-        if best is None or best.probability < self.least:
+        least = max(self.least, CERTAIN) if propositions else self.least  # requirements are worded in too many ways
+        if best is None or best.probability < least:
             raise QuestionError(_unsure(words, scene))
         names = proposition_phrases(propositions) if propositions else scene_phrases(scene)
         if not _asks(best.reading) and (lost := not_said(best.reading, words, names)):
