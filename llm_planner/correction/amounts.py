@@ -70,11 +70,6 @@ def read_amount(words: str) -> Amount:
     return Amount(_count(found["count"].strip()) + part, found["unit"])
 
 
-def is_added(words: str) -> bool:
-    """Whether an amount comes on top of what there is: "another 2 cm", "20 more seconds"."""
-    return re.search(rf"\b(?:another|{_MORE})\b", words) is not None
-
-
 def _count(said: str) -> float:
     """ "twenty five" adds up, "half a" and "a hundred" multiply."""
     if said[0].isdigit():

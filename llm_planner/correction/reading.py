@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from llm_planner.correction.building import build
 from llm_planner.correction.pending import Pending, Requests
@@ -34,16 +33,6 @@ LONGEST_NAME = 6  # words of an answer that is only a name
 _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
 _ARTICLES = frozenset(("the", "a", "an", "one", "ones", "that", "this"))
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")  # "1,5 cm": elsewhere a comma is a pause
-
-
-class CorrectionModel(Protocol):
-    """A model that reads corrections."""
-
-    def read(self, words: str, situation: Situation) -> Edit:
-        """Return the edit, without operations where the words are no correction, a `Clarify` where they are unclear.
-
-        Raises LanguageModelError where the model cannot be asked.
-        """
 
 
 @dataclass(frozen=True)
@@ -167,7 +156,7 @@ class EmbeddedCorrections:
     sources: Sources
 
     def read(self, words: str, situation: Situation) -> Edit:
-        """Return the edit; see `CorrectionModel`."""
+        """Return the edit, without operations for what is not a correction, a `Clarify` where the words are unclear."""
         unclear = Clarify(f"I am not sure what you mean by “{words}”. Please say it in another way.")
         try:
             readings = self.reader.read(Task.CORRECTION, situation_of(situation.scene, _step(situation)), words)

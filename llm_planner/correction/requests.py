@@ -45,9 +45,6 @@ class Intent(str, Enum):
     NOTHING = "nothing"  # sure to be no correction
 
 
-OF_MOTION = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE)  # of all of it, or of that with a thing
-
-
 class Sense(str, Enum):
     """Which way a quantity goes: faster or slower, higher or lower, farther or less far."""
 
