@@ -90,25 +90,8 @@ class _Writer:
             "before": lambda end, rule: _before(self.state(end), self.spec(rule)),
             "after": lambda start, rule: weak_until(neg(self.state(start)), conj(self.state(start), self.spec(rule))),
             "between": lambda start, end, rule: _between(self.state(start), self.state(end), self.spec(rule)),
-            "formula": self.form,
         }
         return writers[str(node.step)](*node.children)
-
-    def form(self, node: Node) -> Formula:
-        if node.step == "holds":
-            return self.state(node.children[0])
-        operators: dict[str, Callable[..., Formula]] = {
-            "f_not": neg,
-            "f_and": conj,
-            "f_or": disj,
-            "f_implies": implies,
-            "f_iff": iff,
-            "f_next": next_,
-            "f_finally": finally_,
-            "f_globally": globally,
-            "f_until": until,
-        }
-        return operators[str(node.step)](*(self.form(child) for child in node.children))
 
     def state(self, node: Node) -> Formula:
         connectives: dict[str, Callable[..., Formula]] = {"both": conj, "either": disj, "isnt": neg, "iff": iff}
