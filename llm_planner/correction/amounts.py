@@ -24,13 +24,14 @@ _PERCENT = ("%", "percent", "per cent")
 _TIMES = ("times", "x")
 _TENS = {"sixty": 60.0, "seventy": 70.0, "eighty": 80.0, "ninety": 90.0, "hundred": 100.0}
 NUMBER_WORDS = {**NUMBERS, **_TENS, "one": 1.0, "quarter": 0.25, "couple": 2.0, "another": 1.0}
-UNITS: Mapping[str, float] = {  # in metres, seconds, or as a factor
-    **METRES, **SECONDS, **dict.fromkeys(_PERCENT, 0.01), **dict.fromkeys(_TIMES, 1.0),
+SPEEDS = {f"{unit}{per}": size for unit, size in METRES.items() for per in ("/s", " per second", " a second")}
+UNITS: Mapping[str, float] = {  # in metres, seconds, metres a second, or as a factor; "" is a number alone
+    **METRES, **SECONDS, **SPEEDS, **dict.fromkeys(_PERCENT, 0.01), **dict.fromkeys(_TIMES, 1.0), "": 1.0,
 }  # fmt: skip
 _WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 _NUMBER = r"\d+(?:[.,]\d+)?"
 _COUNT = rf"(?:(?:{_WORDS})(?: (?:{_WORDS}))*(?: and a (?:half|quarter))?)"
-_UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_UNIT = "|".join(sorted(map(re.escape, filter(None, UNITS)), key=len, reverse=True))
 _MORE = "(?:more|extra|additional|further)"
 _BETWEEN = f"(?:of an|of a|of|whole|full|{_MORE})"
 _MOMENT = r"(?!(?:an?|one) (?:s|secs?|seconds?|mins?|minutes?)\b)"  # "a second" is no second
@@ -49,7 +50,7 @@ class Amount:
 
     @property
     def value(self) -> float:
-        """In metres or seconds, or a factor."""
+        """In metres, seconds or metres a second, or a factor."""
         return self.number * UNITS[self.unit]
 
     @property
@@ -60,10 +61,23 @@ class Amount:
     def is_time(self) -> bool:
         return self.unit in SECONDS
 
+    @property
+    def is_speed(self) -> bool:
+        return self.unit in SPEEDS
 
-def read_amount(words: str) -> Amount:
-    """The amount that the words are: "2 cm", "half an inch", "30 percent". Raises InputError for other words."""
+
+def read_amount(words: str, bare: bool = False) -> Amount:
+    """The amount that the words are: "2 cm", "half an inch", "30 percent"; where it may be `bare`, a number alone.
+
+    Raises InputError for other words.
+    """
     found = AMOUNT.fullmatch(words)
+    if found is None and bare:  # words that are said to be an amount: "a minute", "about 8 cm", "ten"
+        said = re.sub(r"\b(?:an?|one) (?=(?:secs?|seconds?|mins?|minutes?)\b)", "1 ", words)
+        inside = list(AMOUNT.finditer(said))
+        found = inside[0] if len(inside) == 1 else None
+        if not inside and len(numbers := re.findall(rf"(?<![\w.,])(?:{_NUMBER}|{_COUNT})(?!\w)", said)) == 1:
+            return Amount(_count(numbers[0]), "")
     if found is None:
         raise InputError(f"{words!r} is no amount; say a number and a unit, such as 2 cm")
     part = NUMBER_WORDS[found["part"]] if found["part"] else 0.0

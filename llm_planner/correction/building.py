@@ -13,8 +13,8 @@ from itertools import pairwise
 from llm_planner.correction.building_additions import add
 from llm_planner.correction.building_choices import first_or_go, other_target, other_thing, skip_or_forbid
 from llm_planner.correction.building_motion import shift, too_far
-from llm_planner.correction.building_order import again, last, put_back, skip_this
-from llm_planner.correction.building_quantities import distance, duration, height_or_clearance, speed
+from llm_planner.correction.building_order import again, last, put_back, skip_this, swap_order
+from llm_planner.correction.building_quantities import height_or_clearance, of_a_step, speed
 from llm_planner.correction.building_rules import add_rule, lift_rule
 from llm_planner.correction.pending import pending_of
 from llm_planner.correction.references import UnclearError, described, names_in
@@ -146,12 +146,13 @@ _BUILDERS: dict[Intent, _Builder] = {
     Intent.SPEED: lambda request, situation, sources: speed(request, situation),
     Intent.HEIGHT: lambda request, situation, sources: height_or_clearance(request, situation),
     Intent.CLEARANCE: lambda request, situation, sources: height_or_clearance(request, situation),
-    Intent.DISTANCE: lambda request, situation, sources: distance(request, situation),
-    Intent.DURATION: lambda request, situation, sources: duration(request, situation),
+    Intent.DISTANCE: lambda request, situation, sources: of_a_step(request, situation),
+    Intent.DURATION: lambda request, situation, sources: of_a_step(request, situation),
     Intent.OTHER_THING: other_thing,
     Intent.OTHER_TARGET: other_target,
     Intent.FIRST: first_or_go,
     Intent.LAST: lambda request, situation, sources: last(request, situation),
+    Intent.SWAP: lambda request, situation, sources: swap_order(situation),
     Intent.SKIP: skip_or_forbid,
     Intent.SKIP_THIS: lambda request, situation, sources: skip_this(situation),
     Intent.PUT_BACK: lambda request, situation, sources: put_back(request, situation),

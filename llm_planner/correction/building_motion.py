@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from llm_planner.correction.amounts import Amount, shift_length, thing_size
-from llm_planner.correction.building_quantities import FARTHER, LESS_FAR, distance, height_or_clearance, steps_with
+from llm_planner.correction.building_quantities import FARTHER, LESS_FAR, height_or_clearance, of_a_step, steps_with
 from llm_planner.correction.errands import current, destinations_of, named, subject
 from llm_planner.correction.references import UnclearError, is_room, the_region, the_thing
 from llm_planner.correction.requests import Intent, Request, Sense
@@ -57,7 +57,7 @@ def _gap(request: Request, situation: Situation) -> tuple[Operation, ...]:
     sense = Sense.LESS if request.direction == "towards" else Sense.MORE
     of_place = replace(request, intent=Intent.DISTANCE, text="place", sense=sense, target="")
     beside = {step.arguments["object"] for step in steps_with("distance", of_place, situation)}
-    return distance(of_place, situation) if beside & set(named(request.target, situation)) else ()
+    return of_a_step(of_place, situation) if beside & set(named(request.target, situation)) else ()
 
 
 def too_far(request: Request, situation: Situation) -> tuple[Operation, ...]:

@@ -57,6 +57,14 @@ def last(request: Request, situation: Situation) -> tuple[Operation, ...]:
     return (Move(tuple(step.id for errand in errands for step in ahead(errand))),)
 
 
+def swap_order(situation: Situation) -> tuple[Operation, ...]:
+    """The next two errands change places; one under way waits while nothing is held in it."""
+    errands = [one for one in errands_ahead(situation) if not (situation.scene.held and has_begun(one))]
+    if len(errands) < 2:
+        raise UnclearError("There are no two errands left whose order could change. What should be done first?")
+    return (Move(tuple(step.id for step in errands[1]), ahead(errands[0])[0].id),)
+
+
 def skip(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """Without the errands of the thing, or but for them without any; what is held of one goes back first."""
     errands = meant(request.thing, situation, "skip {}")

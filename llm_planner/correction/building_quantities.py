@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -25,13 +26,21 @@ SHIFTS: Mapping[Intent, Mapping[Size, float]] = {  # [m]
     Intent.HEIGHT: {Size.BIT: 0.025, Size.PLAIN: 0.05, Size.MUCH: 0.1},
     Intent.CLEARANCE: {Size.BIT: 0.01, Size.PLAIN: 0.02, Size.MUCH: 0.04},
 }
+MOST_METRES = 3.5  # a number alone from which on it is no number of metres
 _SKILLS = {"push": ("push", "place_offset"), "place": ("place_beside",), "follow": ("follow",), "wait": ("wait",)}
 
 
 def speed(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Of all motion, or of that with a thing, in shares of the full speed or of what it is; near a thing a rule."""
+    """Of all motion, or of that with a thing, in shares of the full speed or of what it is; near a thing, or in metres
+    a second, a rule."""
     if request.near and request.sense is Sense.LESS:
         return (_slower_near(request, situation),)
+    amount = _amount(request)
+    if amount is not None and amount.is_speed and request.sense is not Sense.MORE:
+        holding = " | ".join(f"holding({name})" for name in named(request.thing, situation)) if request.thing else ""
+        limit = f"speed(robot) < {amount.value:g}"
+        formula = str(parse(f"G (({holding}) -> {limit})" if holding else f"G {limit}"))
+        return (AddRule(formula, f"at most {_said(amount)}"),)
     return _of_motion(Adjust("speed", *_speed(request)), request, situation)
 
 
@@ -82,11 +91,16 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
     if request.intent is Intent.CLEARANCE and request.about and request.scope is Scope.ONCE:
         gap = replace(request, thing=request.about, text="place")
         if steps_with("distance", gap, situation):
-            return distance(gap, situation)
+            return of_a_step(replace(gap, intent=Intent.DISTANCE), situation)
     amount = _amount(request)
+    if amount is not None and not amount.unit:
+        amount = replace(amount, unit="cm")
     if amount is not None and not amount.is_length:
         raise UnclearError(f"How far is {_said(amount)}? Please say a length, such as 2 cm.")
     by = amount.value if amount else SHIFTS[request.intent][request.size]
+    said = request.thing or request.about or request.near
+    if request.intent is Intent.CLEARANCE and amount and said and request.sense is not Sense.LESS:
+        return (_distance_from(said, by, situation),)
     most = QUANTITIES[request.intent.value].maximum
     if by > most:
         raise UnclearError(f"Of {request.intent.value} I can give {100 * most:.0f} cm at most. How much shall it be?")
@@ -94,20 +108,61 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
     return _of_motion(Adjust(request.intent.value, Change.SHIFT, sign * by), request, situation)
 
 
-def distance(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """How far a step pushes, keeps behind, or what gap it leaves [m]."""
-    amount = _amount(request)
-    if amount is not None and amount.is_time:
-        raise UnclearError(f"How far is {_said(amount)}? Please say a length, such as 10 cm.")
-    return (_of_step("distance", request, amount, _step_with("distance", request, situation)),)
+def _distance_from(said: str, length: float, situation: Situation) -> AddRule:
+    names = named(said, situation)
+    kept = " & ".join(f"distance(robot, {name}) > {length:g}" for name in names)
+    return AddRule(str(parse(f"G ({kept})")), f"keep {length:g} m from {listed(list(map(the, names)), 'and')}")
 
 
-def duration(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """How long a step waits or follows [s]."""
-    amount = _amount(request)
-    if amount is not None and amount.is_length:
-        raise UnclearError(f"How long is {_said(amount)}? Please say a time, such as 10 seconds.")
-    return (_of_step("seconds", request, amount, _step_with("seconds", request, situation)),)
+def of_a_step(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """How far a step pushes, keeps behind, or what gap it leaves [m]; how long it waits or follows [s].
+
+    The units that were said tell which of both, and for a number alone what it is at present.
+    """
+    parameter = "distance" if request.intent is Intent.DISTANCE else "seconds"
+    amount, present = _amount(request), Amount(*request.present) if request.present else None
+    units = [one for one in (amount, present) if one is not None and one.unit]
+    if units:
+        lengths, times = (any(map(kind, units)) for kind in (_is_length, _is_time))
+        if lengths and times:
+            raise UnclearError(f"Is {_said(units[0])} how far, or how long? Please say it with one unit.")
+        parameter = "distance" if lengths else "seconds" if times else parameter
+    elif present is not None:
+        parameter = _parameter_at(present.number, situation) or parameter
+    if amount is not None and not (amount.unit or units):
+        amount = replace(amount, unit=_unit_of(parameter, amount.number))
+    elif amount is not None and not amount.unit:
+        amount = replace(amount, unit=units[0].unit)
+    step = _step_with(parameter, request, situation, present)
+    return (_of_step(parameter, request, amount, step),)
+
+
+def _is_length(amount: Amount) -> bool:
+    return amount.is_length
+
+
+def _is_time(amount: Amount) -> bool:
+    return amount.is_time
+
+
+def _parameter_at(number: float, situation: Situation) -> str:
+    """The quantity of a step ahead that is this number, in a unit of its own, at present; "" where none is."""
+    for step in situation.ahead:
+        for parameter in ("distance", "seconds"):
+            if _is_now(step, parameter, Amount(number, "")):
+                return parameter
+    return ""
+
+
+def _is_now(step: PlanStep, parameter: str, present: Amount) -> bool:
+    value = step.arguments.get(parameter)
+    unit = present.unit or _unit_of(parameter, present.number)
+    return isinstance(value, float) and math.isclose(value, Amount(present.number, unit).value, abs_tol=1e-3)
+
+
+def _unit_of(parameter: str, number: float) -> str:
+    """What a number alone counts: people say "ten" for 10 cm and "one and a half" for 1.5 m."""
+    return "s" if parameter == "seconds" else "cm" if number >= MOST_METRES else "m"
 
 
 def _amount(request: Request) -> Amount | None:
@@ -158,9 +213,11 @@ def _where(step: PlanStep, situation: Situation) -> Argument:
     return next(reversed(list(ways)), "")
 
 
-def _step_with(parameter: str, request: Request, situation: Situation) -> PlanStep:
-    """The first of them; raises UnclearError where there is none."""
+def _step_with(parameter: str, request: Request, situation: Situation, present: Amount | None = None) -> PlanStep:
+    """The first of them, or that whose value is the `present` one; raises UnclearError where there is none."""
     found = steps_with(parameter, request, situation)
+    if present is not None:
+        found = [step for step in found if _is_now(step, parameter, present)] or found
     if not found:
         what = {"distance": "a distance", "seconds": "a time"}[parameter]
         about = f" about “{request.thing}”" if request.thing else ""

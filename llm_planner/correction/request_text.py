@@ -15,7 +15,7 @@ from llm_planner.language.embedded.terms import Term, Value, Words
 from llm_planner.plan.edits import Frame, Lifetime, Scope
 
 _ALWAYS = ("scope=SCOPE?", "about=WORDS?", "lifetime=LIFETIME?")  # slots of every request that changes something
-_AMOUNT = ("SENSE", "SIZE?", "by=AMOUNT?")
+_AMOUNT = ("SENSE", "SIZE?", "by=AMOUNT?", "instead=AMOUNT?")  # in place of what it is
 _WHERE = ("near=WORDS?", "carrying=WORDS?")  # a change of motion that binds only there, or then
 _SLOTS: Mapping[Intent, tuple[str, ...]] = {
     Intent.SHIFT: ("DIRECTION", "SIZE?", "by=AMOUNT?", "frame=FRAME?", "thing=WORDS?", "target=WORDS?"),
@@ -41,6 +41,7 @@ _SLOTS: Mapping[Intent, tuple[str, ...]] = {
 }
 _ALONE = (Intent.HOLD, Intent.RESUME, Intent.CANCEL, Intent.REMEMBER, Intent.FORGET, Intent.UNDO, Intent.YES,
           Intent.NO, Intent.OPTION, Intent.NOTHING)  # fmt: skip
+_MEASURED = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE, Intent.DISTANCE, Intent.DURATION)
 _FIRST_WORDS = {  # the slot of a request that words without a key are in
     Intent.OTHER_TARGET: "target", Intent.ADD: "text", Intent.RULE: "text", Intent.LIFT: "text",
 }  # fmt: skip
@@ -106,7 +107,9 @@ def _request(term: Term) -> Request:
 def _slot(intent: Intent, key: str, value: Value) -> dict[str, Any]:
     said = value.text if isinstance(value, Words) else value.name
     if key in ("by", "AMOUNT"):
-        return _amount(value)
+        return dict(zip(("number", "unit"), _amount(value), strict=True))
+    if key == "instead" and intent in _MEASURED:
+        return {"present": _amount(value)}
     if key == WORDS:
         return {_FIRST_WORDS.get(intent, "thing"): said}
     if key == "OPTION":
@@ -123,15 +126,14 @@ def _slot(intent: Intent, key: str, value: Value) -> dict[str, Any]:
     return {_KEYS.get(key, key.lower()): kind(said) if kind else said}
 
 
-def _amount(value: Value) -> dict[str, Any]:
+def _amount(value: Value) -> tuple[float, str]:
     if isinstance(value, Term):
-        number, unit = _SHARES[value.name]
-        return {"number": number, "unit": unit}
+        return _SHARES[value.name]
     try:
-        amount = read_amount(value.text.replace("-", " "))
+        amount = read_amount(value.text.replace("-", " "), bare=True)
     except InputError as error:
         raise LanguageModelError(str(error)) from error
-    return {"number": amount.number, "unit": amount.unit}
+    return amount.number, amount.unit
 
 
 def _whole(request: Request, words: str) -> Request:

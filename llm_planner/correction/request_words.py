@@ -11,7 +11,7 @@ _SIZES = {Size.BIT: "a bit ", Size.PLAIN: "", Size.MUCH: "much "}
 _SCOPES = {Scope.TASK: "for now ", Scope.SESSION: "today ", Scope.ALWAYS: "from now on "}
 _FIXED: Mapping[Intent, str] = {
     Intent.HOLD: "wait", Intent.RESUME: "go on", Intent.CANCEL: "forget the whole plan",
-    Intent.SKIP_THIS: "skip this one", Intent.UNDO: "undo that", Intent.YES: "yes",
+    Intent.SWAP: "the other one first", Intent.SKIP_THIS: "skip this one", Intent.UNDO: "undo that", Intent.YES: "yes",
     Intent.NO: "no",
 }  # fmt: skip
 _MORE_LESS: Mapping[Intent, tuple[str, str]] = {

@@ -29,6 +29,7 @@ class Intent(str, Enum):
     OTHER_TARGET = "other_target"  # relation, target, instead_of; thing where it is said what goes there
     FIRST = "first"  # thing: its errand is next
     LAST = "last"  # thing
+    SWAP = "swap_order"  # the next two errands change places
     SKIP = "skip"  # thing: its errands are left out; relation "except": all others are
     SKIP_THIS = "skip_this"  # the errand under way is
     PUT_BACK = "put_back"  # thing, or "" for what is held or was moved last
@@ -85,7 +86,7 @@ class Request:
     to "bottom" are beside it on that side, "at" is a region, "to" a room or a person. Of another thing "for" says
     where it is to go; of an order "before" and "after" what; "direction" is another way of a push. `number` is as it
     was said, in `unit`, one of `amounts.UNITS`: "half speed" is exactly 50 %, "2 cm further" more by 2 cm, "twice as
-    far" 2 times what it is. Of a distance or a time `text` tells which: "push", "place", "follow", "wait". `negated`
+    far" 2 times what it is. `present` is what it is now, where that is said: "make it 8 cm, not 4". Of a distance or a time `text` tells which: "push", "place", "follow", "wait". `negated`
     is set for what shall not be ("not the mug" without another thing; "do not keep away"). A change of motion with
     `near` binds near that thing only.
     """
@@ -101,6 +102,7 @@ class Request:
     size: Size = Size.PLAIN
     number: float | None = None
     unit: str = ""
+    present: tuple[float, str] | None = None
     negated: bool = False
     text: str = ""
     when: When = When.END

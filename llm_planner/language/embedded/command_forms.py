@@ -24,17 +24,24 @@ _STATEMENTS: dict[str, tuple[str, ...]] = {
     "tower": ("SET",),
     "deal_in": ("SET", "SET"),
     "deal_on": ("SET", "SET"),
-    "row": ("SET", "AXIS"),
+    "row": ("SET", "AXIS", "AMOUNT?"),
     "circle": ("SET",),
     "swap": ("OBJECT", "OBJECT"),
     "when": ("CONDITION", "STATEMENT+"),
     "when_else": ("CONDITION", "BLOCK", "BLOCK"),
+    "repeat": ("COUNT", "STATEMENT+"),
+    "check": ("CONDITION",),  # says whether it is so; a room is looked at first
+    # in a building
+    "go": ("NAME",),  # to a room, a person, a thing
+    "bring": ("OBJECT", "NAME"),  # to a room or a person
+    "look": ("ROOM?",),
+    "wait": ("TIME?",),
 }
 SKILLS = {  # called as they stand
     "open_drawer": ("OBJECT",),
     "close_drawer": ("OBJECT",),
     "press": ("OBJECT",),
-    "wipe": ("OBJECT",),
+    "wipe": ("OBJECT?",),
     "tip": ("OBJECT",),
     "reach": ("OBJECT",),
     "sweep": ("OBJECT", "REGION"),
@@ -69,6 +76,9 @@ SPECIFICATIONS = {
     "at_least": ("COUNT", "STATE"),
     "at_most": ("COUNT", "STATE"),
     "exactly": ("COUNT", "STATE"),
+    "at_least_steps": ("COUNT", "STATE"),  # moments at which it is so; the three above count how often it comes about
+    "at_most_steps": ("COUNT", "STATE"),
+    "exactly_steps": ("COUNT", "STATE"),
     "only_after": ("STATE", "STATE+"),  # none of the later before the first
     "stay_until": ("STATE", "STATE"),
     "responds": ("STATE", "STATE"),  # every first is followed by a second
@@ -137,14 +147,23 @@ _TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "is_in": ("OBJECT", "OBJECT"),
         "is_on": ("OBJECT", "OBJECT"),
         "is_at": ("OBJECT", "REGION"),
+        "is_open": ("OBJECT",),
         "exists": ("SET",),
         "not": ("CONDITION",),
+        "and": ("CONDITION", "CONDITION"),
+        "or": ("CONDITION", "CONDITION"),
     },
     "STATE": {
         "and": ("STATE", "STATE"),
         "or": ("STATE", "STATE"),
         "not": ("STATE",),
         "iff": ("STATE", "STATE"),  # both or neither
+        "implies": ("STATE", "STATE"),
+        "next": ("STATE",),  # the operators of temporal logic, for what no pattern above says
+        "eventually": ("STATE",),
+        "globally": ("STATE",),
+        "until": ("STATE", "STATE"),
+        "unless": ("STATE", "STATE"),  # weak until
         "holds": ("WORDS",),  # a proposition that is known by its name only: "p", "door_open"
         "in": ("ROOM",),
         "looked": ("ROOM",),
@@ -159,7 +178,7 @@ _TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "beside": ("THING", "NAME"),
         "is_at": ("THING", "REGION"),
         "farther": ("THING", "LENGTH"),
-        "slower": ("SPEED",),
+        "slower": ("SPEED?",),
         "lower": ("THING", "LENGTH"),
     },
     "THING": {"": ("WORDS",), "each": ("GROUP",), "any": ("GROUP",), "anyone": ()},
