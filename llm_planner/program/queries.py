@@ -212,6 +212,7 @@ QUERIES: dict[str, Query] = {
         _query("is_in", lambda view, a, b: predicates.in_(view.scene, a, b), BOOL, _A, _B),
         _query("is_at", _is_at, BOOL, _A, _parameter("place", "place")),
         _query("is_held", lambda view, a: view.scene.held == a, BOOL, _A),
+        _query("is_open", lambda view, a: predicates.open_(view.scene, a), BOOL, _A),
         _query("is_clear", lambda view, a: predicates.clear(view.scene, a), BOOL, _A),
         _query("contents", _contents, OBJECTS, _OBJECT),
         _query("closest", _closest, OBJECT, _CANDIDATES, _parameter("to", "location")),

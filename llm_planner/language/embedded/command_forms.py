@@ -141,6 +141,7 @@ _TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "side_all": ("SET", "DIRECTION", "OBJECT"),
         "contents": ("OBJECT",),
         "at_place": ("SET", "REGION"),
+        "in_room": ("SET", "ROOM"),
     },
     "CONDITION": {
         "empty": ("OBJECT",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from llm_planner.errors import LanguageModelError, QuestionError
@@ -21,12 +21,15 @@ from llm_planner.language.model import ReadConstraint
 from llm_planner.world.scene import Scene
 
 _GOALS = frozenset(
-    ("visit", "sequence", "ordered", "strictly", "patrol", "at_least", "exactly", "within", "lasting", "finish", "next")
+    ("visit", "sequence", "ordered", "strictly", "patrol", "at_least", "exactly", "at_least_steps", "exactly_steps",
+     "within", "lasting", "finish", "next")
 )
 _STATES = {"and": "both", "or": "either", "not": "isnt", "in": "in_room", "beside": "is_beside"}
 _STATEMENTS = {"open_gripper": "open", "close_gripper": "close", "go_home": "home"}
 _OBJECTS = {"any": "first", "closest_to": "closest_to_place"}
 _LISTS = {1: "take", 2: "pair", 3: "triple", 4: "four"}
+WAITING = 60.0  # [s] for which to wait where nobody says how long
+MOST_TIMES = 20  # that a thing is done over
 _UNSAID = frozenset([  # words of a reference that tell nothing apart
     "the", "a", "an", "that", "this", "these", "those", "my", "your", "our", "all", "every", "each", "any", "some",
     "both", "of", "one", "ones", "thing", "things", "object", "objects", "item", "items", "stuff", "pieces", "piece",
@@ -255,6 +258,18 @@ class _Meaning:
             return Node(value.name, (*head, self._statements(parts["STATEMENT"], entries)))
         if symbol == "BLOCK":
             return self._statements(parts["STATEMENT"], entries)
+        if symbol == "STATEMENT" and value.name in ("go", "bring", "look", "wait"):
+            return self._errand(value.name, parts, entries)
+        if symbol == "STATEMENT" and value.name == "wipe" and not parts:
+            return Node("wipe")
+        if symbol == "STATEMENT" and value.name == "repeat":
+            times = self._times(parts["COUNT"][0])
+            return Node("repeat", (Node(str(times)), self._statements(parts["STATEMENT"], entries)))
+        if symbol == "SET" and value.name in ("contents", "in_room") and (room := self._room_said(value.arguments[-1])):
+            items = self._node("SET", parts["SET"][0], entries) if "SET" in parts else Node("loads")
+            return Node("in_room", (items, Node(room)))
+        if symbol == "CONDITION" and value.name == "is_in" and (room := self._room_said(parts["OBJECT"][1])):
+            return Node("room_is", (self._node("OBJECT", parts["OBJECT"][0], entries), Node(room)))
         if value.name == "same_color":
             kind, _ = self._kind_and_color(parts["WORDS"][0], entries)
             return Node("the", (kind, Node("same_color")))
@@ -278,6 +293,45 @@ class _Meaning:
         if symbol == "STATEMENT" and value.name in SKILLS:
             return Node("skill", (Node(value.name), *children))
         return Node(renamed.get(value.name, value.name), tuple(children))
+
+    def _errand(self, name: str, parts: Mapping[str, list[Value]], entries: Entries) -> Node:
+        """A statement of a robot that drives."""
+        if self.scene.building is None:
+            raise QuestionError("I stand at a table and cannot go anywhere. What should I do here?")
+        if name == "wait":
+            seconds = self._seconds(parts["TIME"][0]) if "TIME" in parts else WAITING
+            return Node("lines", (Node(f"wait({seconds:g})"),))
+        if name == "look":
+            rooms = [self._room_said(one) for one in parts.get("ROOM", [])]
+            if "" in rooms:
+                raise QuestionError(f"There is no room called {parts['ROOM'][0]}. Where should I look?")
+            return Node("lines", (*(Node(f'go_to("{room}")') for room in rooms), Node("look()")))
+        place = Node(self._only(parts["NAME"][0]))
+        if name == "go":
+            return Node("go", (place,))
+        return Node("bring", (self._node("OBJECT", parts["OBJECT"][0], entries), place))
+
+    def _room_said(self, value: Value) -> str:
+        """The room that the words name, "" for none."""
+        found = self.reference(value) if isinstance(value, Words) else Reference()
+        return found.name if found.entry == "room" else ""
+
+    def _seconds(self, value: Value) -> float:
+        assert isinstance(value, Words)
+        found = [word.value for word in lift(f"for {value.text}", (), "").words if word.segment == "seconds"]
+        if not found:
+            raise QuestionError(f"I do not know how long “{value.text}” is. Please say a number of seconds or minutes.")
+        return found[0]
+
+    def _times(self, value: Value) -> int:
+        if isinstance(value, Words):
+            said = [word.value for word in lift(value.text, (), "").words if word.segment == "number"]
+            count = int(said[0]) if said else int(_COUNTS.get(value.text.split()[0], 0))
+        else:
+            count = int(value.name[1:])
+        if not 1 <= count <= MOST_TIMES:
+            raise QuestionError(f"I can do a thing 1 to {MOST_TIMES} times, not {value}. How often do you mean?")
+        return count
 
     def _said(self, symbol: str, said: Words, entries: Entries) -> Node:
         if symbol == "AMOUNT":

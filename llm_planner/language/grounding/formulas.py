@@ -74,6 +74,11 @@ class _Writer:
             "at_least": lambda count, p: _at_least(self.count(count), self.state(p)),
             "at_most": lambda count, p: neg(_at_least(self.count(count) + 1, self.state(p))),
             "exactly": lambda count, p: _exactly(self.count(count), self.state(p)),
+            "at_least_steps": lambda count, p: _steps(self.count(count), self.state(p)),
+            "at_most_steps": lambda count, p: neg(_steps(self.count(count) + 1, self.state(p))),
+            "exactly_steps": lambda count, p: conj(
+                _steps(self.count(count), self.state(p)), neg(_steps(self.count(count) + 1, self.state(p)))
+            ),
             "not_before": self._not_before,
             "stay_until": self._stay_until,
             "responds": lambda p, q: globally(implies(self.state(p), finally_(self.state(q)))),
@@ -94,7 +99,10 @@ class _Writer:
         return writers[str(node.step)](*node.children)
 
     def state(self, node: Node) -> Formula:
-        connectives: dict[str, Callable[..., Formula]] = {"both": conj, "either": disj, "isnt": neg, "iff": iff}
+        connectives: dict[str, Callable[..., Formula]] = {
+            "both": conj, "either": disj, "isnt": neg, "iff": iff, "implies": implies, "next": next_,
+            "eventually": finally_, "globally": globally, "until": until, "unless": weak_until,
+        }  # fmt: skip
         if node.step in connectives:
             return connectives[str(node.step)](*(self.state(child) for child in node.children))
         return self.states.state(node)
@@ -223,6 +231,14 @@ def _at_least(count: int, p: Formula) -> Formula:
     for _ in range(count - 1):
         formula = finally_(conj(p, until(p, conj(neg(p), until(neg(p), formula)))))
     return formula if count else disj(formula, neg(formula))
+
+
+def _steps(count: int, p: Formula) -> Formula:
+    """`p` is so at `count` moments at least."""
+    formula = p
+    for _ in range(count - 1):
+        formula = conj(p, next_(finally_(formula)))
+    return finally_(formula) if count else disj(p, neg(p))
 
 
 def _exactly(count: int, p: Formula) -> Formula:

@@ -12,7 +12,7 @@ from llm_planner.language.grounding.descriptions import Entries, Grounding
 from llm_planner.language.grounding.tree import Node, Pointer
 from llm_planner.language.grounding.words import Word
 from llm_planner.world.names import the
-from llm_planner.world.predicates import FURNITURE
+from llm_planner.world.predicates import FIXED_KINDS, FURNITURE, STAIN
 from llm_planner.world.scene import Scene
 
 LITTLE, USUAL, MUCH = 0.05, 0.1, 0.2  # [m] "a little", no amount given, "a lot"
@@ -68,12 +68,59 @@ class _Writer:
             "when": self._when,
             "when_else": self._when,
             "skill": self._skill,
+            "go": lambda place: self._line(f"go_to({_quoted(str(place.step))})"),
+            "bring": self._bring,
+            "repeat": self._repeat,
+            "check": self._check,
+            "wipe": self._wipe,
             "lines": lambda *lines: self._indented(*(str(line.step) for line in lines), deeper=0),
         }
         writers[str(node.step)](*node.children)
 
+    def _bring(self, item: Node, place: Node) -> None:
+        """Fetch a thing, unless the robot carries it already, and put it down there."""
+        thing = self._movable(item)
+        if thing != _quoted(self.held) or any(" = " not in line for line in self.lines):
+            self._line(f"go_to({thing})")
+            self._line(f"pick_up({thing})")
+        self._line(f"go_to({_quoted(str(place.step))})")
+        self._line("drop_off()")
+
+    def _repeat(self, times: Node, body: Node) -> None:
+        self._line(f"for {self._fresh('time')} in range({times.step}):")
+        self._block(body)
+
+    def _check(self, condition: Node) -> None:
+        """Says whether it is so, in a building after a look at the room."""
+        if condition.step == "room_is":
+            self._line(f"go_to({_quoted(str(condition.children[1].step))})")
+            self._line("look()")
+        self._line(f"if {self.condition(condition)}:")
+        self._indented('tell("Yes, that is so.")')
+        self._line("else:")
+        self._indented('tell("No, that is not so.")')
+
+    def _wipe(self, item: Node | None = None) -> None:
+        """With the sponge, which goes back to where it lay; where nothing is said it is every stain."""
+        stains = [thing.name for thing in self.ground.scene.objects if thing.kind == STAIN]
+        sponges = [thing.name for thing in self.ground.scene.objects if thing.kind == "sponge"]
+        if item is None and not stains:
+            raise QuestionError("I see no stain here. What should I wipe?")
+        marks = [self.object(item)] if item is not None else list(map(_quoted, stains))
+        takes = bool(sponges) and self.held not in sponges
+        spot = self._fresh("spot") if takes else ""
+        if takes:
+            self._line(f"{spot} = position({_quoted(sponges[0])})")
+            self._line(f"pick({_quoted(sponges[0])})")
+        for mark in marks:
+            self._line(f"wipe({mark})")
+        if takes:
+            self._line(f"place_at({spot})")
+
     def _skill(self, name: Node, item: Node, place: Node | None = None) -> None:
         """A call as it stands."""
+        if name.step == "wipe":
+            return self._wipe(item)
         where = [] if place is None else [self.region(place)]
         self._line(f"{name.step}({', '.join((self.object(item), *where))})")
 
@@ -169,8 +216,9 @@ class _Writer:
         self._line(f"for {item}, {place} in zip({self.set(items)}, {self.set(places)}):")
         self._indented(f"pick({item})", f"{skill}({place})")
 
-    def _row(self, items: Node, axis: Node) -> None:
-        self._arrange(items, f'line_points(len({{}}), "{axis.step}")')
+    def _row(self, items: Node, axis: Node, gap: Node) -> None:
+        apart = "" if gap.step == "usual" else f", gap={self.amount(gap)}"
+        self._arrange(items, f'line_points(len({{}}), "{axis.step}"{apart})')
 
     def _circle(self, items: Node) -> None:
         self._arrange(items, "circle_points(len({}))")
@@ -247,6 +295,11 @@ class _Writer:
             return self._filtered("objects()", "kind({}) != " + _quoted(self.ground.kind(children[0])))
         if step in ("pair", "triple", "four"):
             return "[" + ", ".join(self.object(child) for child in children) + "]"
+        if step == "in_room":
+            return self._filtered(self.set(children[0]), "room_of({}) == " + _quoted(str(children[1].step)))
+        if step == "loads":  # what can be carried away
+            fixed = ", ".join(map(_quoted, sorted(FIXED_KINDS & {item.kind for item in self.ground.scene.objects})))
+            return self._filtered("objects()", "kind({}) not in [" + fixed + "]") if fixed else "objects()"
         if step == "take":
             return f"{self.set(children[1])}[:{str(children[0].step)[1:]}]"
         if step == "side_all":
@@ -276,6 +329,12 @@ class _Writer:
         step, children = node.step, node.children
         if step == "not":
             return f"not {self.condition(children[0])}"
+        if step in ("and", "or"):
+            return f" {step} ".join(f"({self.condition(child)})" for child in children)
+        if step == "room_is":
+            return f"room_of({self.object(children[0])}) == {_quoted(str(children[1].step))}"
+        if step == "is_open":
+            return f"is_open({self.object(children[0])})"
         if step == "empty":
             return f"is_clear({self.object(children[0])})"
         if step == "exists":

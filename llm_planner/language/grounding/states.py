@@ -16,6 +16,9 @@ from llm_planner.world.propositions import ANYTHING, ROBOT
 from llm_planner.world.scene import Scene, SceneObject
 
 
+SLOWLY, SLOWLY_DRIVEN = 0.1, 0.25  # [m/s] that "slowly" is, of a hand and of a base
+
+
 @dataclass(frozen=True)
 class BareStates:
     """Propositions that the person gave names to."""
@@ -53,7 +56,8 @@ class SceneStates:
         if step in ("in_room", "looked", "waited"):
             return disj(*self.rooms(node))
         if step == "slower":
-            return atom(f"speed({ROBOT}) < {self._length(children[0])}")
+            usual = SLOWLY_DRIVEN if self.scene.building else SLOWLY
+            return atom(f"speed({ROBOT}) < {self._length(children[0]) if children else f'{usual:g}'}")
         if isinstance(node.step, Pointer):
             raise QuestionError(f"I do not see what {self._entry(node)!r} should be. Please name a thing or a room.")
         written = {
