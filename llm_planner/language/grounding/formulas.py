@@ -30,6 +30,10 @@ from llm_planner.temporal.formula import (
 )
 
 MOST = 9  # visits that can be counted
+_OPERATORS: dict[str, Callable[..., Formula]] = {
+    "both": conj, "either": disj, "isnt": neg, "iff": iff, "implies": implies, "next": next_,
+    "eventually": finally_, "globally": globally, "until": until, "unless": weak_until,
+}  # fmt: skip
 _LIMITS = frozenset(["slower", "farther", "lower"])
 
 
@@ -99,12 +103,8 @@ class _Writer:
         return writers[str(node.step)](*node.children)
 
     def state(self, node: Node) -> Formula:
-        connectives: dict[str, Callable[..., Formula]] = {
-            "both": conj, "either": disj, "isnt": neg, "iff": iff, "implies": implies, "next": next_,
-            "eventually": finally_, "globally": globally, "until": until, "unless": weak_until,
-        }  # fmt: skip
-        if node.step in connectives:
-            return connectives[str(node.step)](*(self.state(child) for child in node.children))
+        if node.step in _OPERATORS:
+            return _OPERATORS[str(node.step)](*(self.state(child) for child in node.children))
         return self.states.state(node)
 
     def listed(self, node: Node) -> list[Formula]:
@@ -134,7 +134,7 @@ class _Writer:
         if node.step in ("both", "either"):
             parts = [self._started(child, before) for child in node.children]
             return (conj if node.step == "both" else disj)(*parts)
-        return self.state(node) if node.step == "isnt" else self.states.started(node, before)
+        return self.state(node) if node.step in _OPERATORS else self.states.started(node, before)
 
     def _never_after(self, first: Node, later: Node) -> Formula:
         cause = self.state(first)
