@@ -27,6 +27,10 @@ from training.templates import SLOT, Block, Book, Wording, read_book, without_un
 from training.worlds import Namer, World, draw_world
 
 HELD_OUT = ("plain", "ward", "workshop")  # hands that training never sees
+NATURAL = frozenset((  # hands that write as people speak, with reasons and asides: shown this much more often
+    "clinic", "couriers", "elder", "families", "protocol", "railway", "tablefolk", "techs",
+))  # fmt: skip
+OFTEN = 3.0
 FORMS: dict[str, Forms] = {Task.CORRECTION.value: REQUESTS, Task.COMMAND.value: COMMANDS, Task.RULE.value: RULES}
 FILES = {Task.CORRECTION.value: "corrections", Task.COMMAND.value: "commands", Task.RULE.value: "rules"}
 SHARES = {Task.CORRECTION.value: 0.36, Task.COMMAND.value: 0.4, Task.RULE.value: 0.24}
@@ -113,13 +117,14 @@ class Generator:
             said, result = sentence.say(block, wording)
             if number:
                 words += self._free("joint")
-            words += self._repaired(sentence, file, block, said)
+            words += said if world.kind == "letters" else self._repaired(sentence, file, block, said)
             results.append(result)
         if file == "corrections" and all(result.split("(")[0] in _LASTING for result in results) and self._chance(0.15):
             words, results = self._lasting(sentence, words, results)
-        if results[0].split("(")[0] not in (*_ANSWERS, "nothing") or self._chance(0.2):
+        written = world.kind == "letters" and self._chance(0.8)  # as requirements are, not spoken
+        if not written and (results[0].split("(")[0] not in (*_ANSWERS, "nothing") or self._chance(0.2)):
             words = self._around(sentence, file, words)
-        text, copies = joined(noisy(words, self.rng))
+        text, copies = joined([part for word in words for part in word.split(" ")] if written else noisy(words, self.rng))
         text = plain(text)
         result = self._result(
             "; ".join(results), {mark: plain(copy) for mark, copy in copies.items()}, FORMS[task], text
@@ -156,7 +161,7 @@ class Generator:
         names = [name for name in table if name != "nothing"]
         if file == "commands" and self._chance(STATEMENTS):
             names = [name for name in names if name.split()[0] in COMMANDS.table["STATEMENT"]] or names
-        weights = [len(table[name][0]) ** 0.75 for name in names]
+        weights = [sum(table[name][1]) ** 0.75 for name in names]
         return _one(self.rng, *table[self.rng.choices(names, weights)[0]])
 
     def _repaired(self, sentence: Sentence, file: str, block: Block, said: list[str]) -> list[str]:
@@ -244,7 +249,8 @@ def _table(blocks: Sequence[Block], wanted: Callable[[Wording], bool]) -> Table:
             if wanted(wording):
                 lines, weights = table.setdefault(_family(block), ([], []))
                 lines.append((block, wording))
-                weights.append((1 + wording.text.count("|")) ** 0.3)
+                often = OFTEN if wording.hand in NATURAL else 1.0
+                weights.append(often * (1 + wording.text.count("|")) ** 0.3)
     return table
 
 

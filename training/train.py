@@ -35,7 +35,7 @@ from llm_planner.language.embedded.terms import parse_result
 from llm_planner.language.embedded.wordpieces import WordPieces
 from training.generate import FORMS, Generator, Sample, draw_all
 from training.network import PIECES, Network, take_pretrained
-from training.templates import read_book
+from training.templates import Book, read_book
 
 RUNS = Path(__file__).parent / "runs"
 CHECKED = 600  # samples of either kind that the log judges
@@ -179,6 +179,7 @@ def train(options: argparse.Namespace) -> None:
     share, rng = 0.0, random.Random(options.seed)
     while share < 1.0:
         chunk += 1
+        book = _newest(book)
         rows = [batches.row(one) for one in draw_all(Generator(book, 1_000_000 * options.seed + chunk), options.chunk)]
         rows = [row for row in rows if len(row[0].pieces) <= MOST_PIECES]
         rows.sort(key=lambda row: len(row[0].pieces) + len(row[1]) + rng.random() * 6)
@@ -211,6 +212,15 @@ def train(options: argparse.Namespace) -> None:
             log.write(json.dumps(line) + "\n")
         save_file(network.state_dict(), folder / "part.safetensors")
         (folder / "part.safetensors").replace(folder / "network.safetensors")  # whole, or not at all
+
+
+def _newest(book: Book) -> Book:
+    """The sentences as they are now, for authors may write while it learns; those before, where a file is half written."""
+    try:
+        return read_book()
+    except (OSError, ValueError) as error:
+        print(f"going on with the sentences before: {error}", flush=True)
+        return book
 
 
 def _step(network: Network, optimiser: Any, batches: Batches, rows: Sequence[Row]) -> float:
