@@ -124,7 +124,9 @@ class Generator:
         written = world.kind == "letters" and self._chance(0.8)  # as requirements are, not spoken
         if not written and (results[0].split("(")[0] not in (*_ANSWERS, "nothing") or self._chance(0.2)):
             words = self._around(sentence, file, words)
-        text, copies = joined([part for word in words for part in word.split(" ")] if written else noisy(words, self.rng))
+        text, copies = joined(
+            [part for word in words for part in word.split(" ")] if written else noisy(words, self.rng)
+        )
         text = plain(text)
         result = self._result(
             "; ".join(results), {mark: plain(copy) for mark, copy in copies.items()}, FORMS[task], text

@@ -39,6 +39,7 @@ from llm_planner.world.names import the
 
 _Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
 _PRONOUN = re.compile(r"\b(?:it|them|that one|this one|that|this)$|\b(?:it|them|him|her)\b")
+_FOR_EVER = re.compile(r"\b(?:never|always|from now on|in future|in the future|for good|ever again)\b")
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 
 
@@ -87,8 +88,8 @@ def _check_one_kind(requests: Sequence[Request]) -> None:
 
 
 def _scope(request: Request, words: str) -> Scope:
-    """For how long it is to hold: a rule that says never or always, for ever."""
-    is_for_ever = request.intent is Intent.RULE and not {"never", "always"}.isdisjoint(words.lower().split())
+    """For how long it is to hold: a rule that says never, always or from now on, for ever."""
+    is_for_ever = request.intent is Intent.RULE and _FOR_EVER.search(words.lower()) is not None
     return Scope.ALWAYS if is_for_ever and request.scope is Scope.ONCE else request.scope
 
 

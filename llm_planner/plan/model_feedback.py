@@ -10,11 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import QuestionError
+from llm_planner.language.understanding.unasked import unnamed
 from llm_planner.plan.rehearsal import Advice, Rehearsal
 from llm_planner.program.problems import Problem, ProgramError
 from llm_planner.temporal.clauses import momentary
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.phrases import default_phrase
+from llm_planner.world.names import the
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.propositions import Moment, holds, parse_proposition
 from llm_planner.world.scene import Scene
@@ -47,10 +49,13 @@ def _shown(goal: Formula, moment: Moment) -> bool:
 
 
 class Feedback:
-    """Looks at each plan that a model writes for one command; `goals` are those that it stated."""
+    """Looks at each plan that a model writes for one command; `goals` are those that it stated, `said` is the command
+    and those before it."""
 
-    def __init__(self, goals: Sequence[Formula], scene: Scene, viewpoint: Viewpoint, asks: bool) -> None:
-        self._goals, self._scene, self._viewpoint, self._asks = goals, scene, viewpoint, asks
+    def __init__(
+        self, goals: Sequence[Formula], scene: Scene, viewpoint: Viewpoint, asks: bool, said: Sequence[str] = ()
+    ) -> None:
+        self._goals, self._scene, self._viewpoint, self._asks, self._said = goals, scene, viewpoint, asks, said
         self._given: set[str] = set()
 
     def once(self, kind: str, problems: Sequence[Problem]) -> None:
@@ -71,8 +76,30 @@ class Feedback:
             raise QuestionError(
                 f"I found no program after which {words}. The steps that I have are: {steps}. What should I do?"
             )
+        self._check_unasked(planned)
         if self._asks:
             self.once("doubts", _doubts(planned.rehearsal))
+
+    def _check_unasked(self, planned: Planned) -> None:
+        """What the plan takes in hand though no word names it."""
+        names = unnamed(handled(planned), self._said, self._scene) if self._said else ()
+        listed = " and ".join(map(the, names))
+        self.once(
+            "unasked", [Problem(0, 0, f"the command does not speak of {listed}: leave it alone")] if names else ()
+        )
+        if names:
+            raise QuestionError(
+                f"For that I would also move {listed}, which you have not named. Shall I? Then please say it with the names."
+            )
+
+
+def handled(planned: Planned) -> tuple[str, ...]:
+    """The things of the scene that steps of the plan change, as the effects of skills tell."""
+    skills = planned.interpreter.program.skills
+    changed = ((step, atom.arguments[0]) for step in planned.plan.steps for atom in skills[step.skill].effects
+               if atom.arguments and not atom.negated)  # fmt: skip
+    found = (step.arguments.get(argument) for step, argument in changed)
+    return tuple(dict.fromkeys(name for name in found if isinstance(name, str)))
 
 
 def _doubts(rehearsal: Rehearsal) -> list[Problem]:

@@ -190,7 +190,8 @@ class _Planner:
     def _for_task(self, understood: Understood) -> Planned:
         """The model's program where it obeys; else its calls in another order, or others, found by decoding."""
         seen: dict[str, Planned] = {}
-        feedback = Feedback(understood.goals, self.scene, self.viewpoint, self.settings.ask)
+        said = (self.command, *(exchange.command for exchange in self.settings.exchanges))
+        feedback = Feedback(understood.goals, self.scene, self.viewpoint, self.settings.ask, said)
 
         def review(program: CheckedProgram) -> None:
             try:

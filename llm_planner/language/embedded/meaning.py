@@ -21,8 +21,21 @@ from llm_planner.language.model import ReadConstraint
 from llm_planner.world.scene import Scene
 
 _GOALS = frozenset(
-    ("visit", "sequence", "ordered", "strictly", "patrol", "at_least", "exactly", "at_least_steps", "exactly_steps",
-     "within", "lasting", "finish", "next")
+    (
+        "visit",
+        "sequence",
+        "ordered",
+        "strictly",
+        "patrol",
+        "at_least",
+        "exactly",
+        "at_least_steps",
+        "exactly_steps",
+        "within",
+        "lasting",
+        "finish",
+        "next",
+    )
 )
 _STATES = {"and": "both", "or": "either", "not": "isnt", "in": "in_room", "beside": "is_beside"}
 _STATEMENTS = {"open_gripper": "open", "close_gripper": "close", "go_home": "home"}

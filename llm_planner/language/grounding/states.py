@@ -15,7 +15,6 @@ from llm_planner.world.places import REGIONS
 from llm_planner.world.propositions import ANYTHING, ROBOT
 from llm_planner.world.scene import Scene, SceneObject
 
-
 SLOWLY, SLOWLY_DRIVEN = 0.1, 0.25  # [m/s] that "slowly" is, of a hand and of a base
 
 

@@ -49,6 +49,12 @@ def left_out(words: Sequence[str]) -> QuestionError:
     )
 
 
+def added(constraint: Constraint) -> QuestionError:
+    return QuestionError(
+        f"I understood also: {read_back(constraint.formula)}. You have not named all of that. If you mean it, please say it."
+    )
+
+
 def conflict(constraints: Sequence[Constraint]) -> QuestionError:
     """Constraints that cannot all be kept, as few as possible."""
     if len(constraints) == 1:

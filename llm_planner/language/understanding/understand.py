@@ -14,6 +14,7 @@ from llm_planner.language.understanding.harm import check_harmless
 from llm_planner.language.understanding.meaning import Meanings
 from llm_planner.language.understanding.mentions import names_in
 from llm_planner.language.understanding.typed import typed
+from llm_planner.language.understanding.unasked import is_quoted, named_by, unnamed
 from llm_planner.language.understanding.vote import Grounded, Group, Vote, count
 from llm_planner.language.understanding.wording import is_english, left_over, names_left_over, plain, same_task
 from llm_planner.program.synthesis import clean_command
@@ -84,6 +85,9 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
     reading = vote.groups[0].reading
     if words := _left_out(request, reading):
         raise questions.left_out(words)
+    for constraint in reading.constraints if model.is_large else ():
+        if _adds(constraint, request):
+            raise questions.added(constraint)
     return Understood(reading.task, reading.constraints, vote, goals=reading.goals)
 
 
@@ -95,6 +99,12 @@ def _left_out(request: ReadingRequest, reading: Grounded) -> tuple[str, ...]:
         return left_over(request.command, parts)
     formulas = map(str, (reading.formula, *reading.goals))
     return names_left_over(request.command, request.scene.names, (*parts, *formulas))
+
+
+def _adds(constraint: Constraint, request: ReadingRequest) -> tuple[str, ...]:
+    """What a constraint speaks of though nobody has."""
+    said = (request.command, *(exchange.command for exchange in request.exchanges))
+    return unnamed(named_by(constraint, request.scene), said, request.scene) if not request.propositions else ()
 
 
 def _is_likely(reading: Reading) -> bool:
@@ -146,6 +156,17 @@ class _Poll:
                 f"nothing in it stands for {', '.join(map(repr, words))}: say in the task, or in the words of a "
                 "constraint, what the command says of that, in the command's own words"
             )
+        for constraint in grounded.constraints:
+            if not is_quoted(constraint, request.command):
+                raise InputError(
+                    f"“{constraint.words}” is not said in the command: give the command's own words for a constraint, "
+                    "and no constraint that nobody asked for"
+                )
+            if not insisted and (names := _adds(constraint, request)):
+                raise InputError(
+                    f"the command does not speak of {', '.join(map(repr, names))}, but {constraint.formula} does: leave "
+                    "out what nobody asked for"
+                )
         return replace(grounded, content=frozenset(names_in(plain(grounded.task), request.scene)))
 
     def _drawn(self, wanted: int) -> tuple[Reading, ...]:
