@@ -215,7 +215,7 @@ def train(options: argparse.Namespace) -> None:
 
 
 def _newest(book: Book) -> Book:
-    """The sentences as they are now, for authors may write while it learns; those before, where a file is half written."""
+    """The sentences as they are now, for authors write while it learns; those before, where a file is half written."""
     try:
         return read_book()
     except (OSError, ValueError) as error:

@@ -201,8 +201,8 @@ def steps_with(parameter: str, request: Request, situation: Situation) -> list[P
         names = named(request.thing, situation)
         found = [step for step in found if _speaks_of(step, names, situation)]
     if request.target:
-        room = named(request.target, situation)[0]
-        found = [step for step in found if _where(step, situation) == room]
+        name = named(request.target, situation)[0]
+        found = [step for step in found if name in (*step.arguments.values(), _where(step, situation))]
     return found
 
 

@@ -89,7 +89,8 @@ class Feedback:
         )
         if names:
             raise QuestionError(
-                f"For that I would also move {listed}, which you have not named. Shall I? Then please say it with the names."
+                f"For that I would also move {listed}, which you have not named. If I shall, please say it with the "
+                "names."
             )
 
 

@@ -120,7 +120,8 @@ class _Writer:
     def _skill(self, name: Node, item: Node, place: Node | None = None) -> None:
         """A call as it stands."""
         if name.step == "wipe":
-            return self._wipe(item)
+            self._wipe(item)
+            return
         where = [] if place is None else [self.region(place)]
         self._line(f"{name.step}({', '.join((self.object(item), *where))})")
 

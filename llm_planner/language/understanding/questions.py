@@ -51,7 +51,8 @@ def left_out(words: Sequence[str]) -> QuestionError:
 
 def added(constraint: Constraint) -> QuestionError:
     return QuestionError(
-        f"I understood also: {read_back(constraint.formula)}. You have not named all of that. If you mean it, please say it."
+        f"I understood also that {read_back(constraint.formula)}. You have not named all of that: please say it if you "
+        "mean it."
     )
 
 

@@ -164,8 +164,8 @@ class _Poll:
                 )
             if not insisted and (names := _adds(constraint, request)):
                 raise InputError(
-                    f"the command does not speak of {', '.join(map(repr, names))}, but {constraint.formula} does: leave "
-                    "out what nobody asked for"
+                    f"the command does not speak of {', '.join(map(repr, names))}, but {constraint.formula} does: "
+                    "leave out what nobody asked for"
                 )
         return replace(grounded, content=frozenset(names_in(plain(grounded.task), request.scene)))
 
