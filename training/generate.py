@@ -229,6 +229,10 @@ class Generator:
             forms.check(terms)
         except LanguageModelError as error:
             raise ImpossibleError(str(error)[:90]) from error
+        for copy in set(re.findall(r'"([^"]*)"', result)):
+            if f"{copy}'s" in text and not re.search(rf"(?<![\w']){re.escape(copy)}(?![\w'])", text):
+                result = result.replace(f'"{copy}"', f'"{copy}\'s"')  # words are copied whole, "anna's" too
+        terms = parse_result(result)
         begins = {match.start() for match in WORD.finditer(text)}
         ends = {match.end() for match in WORD.finditer(text)}
         for copy in re.findall(r'"([^"]*)"', result):

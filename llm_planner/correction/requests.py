@@ -81,14 +81,14 @@ class Request:
     """One thing that is asked for. `thing`, `instead_of`, `target`, `about` and `text` are the person's words.
 
     `direction` is one of `DIRECTIONS`, along the axes of `frame`; "towards" and "away" are from `target`, "back" is
-    where it came from, "opposite" the other way than the one before, "more" the same as before. `thing` is "" where
-    it is what the step is about. `relation` is one of `RELATIONS`: how what is put down is to lie to `target`; "left"
-    to "bottom" are beside it on that side, "at" is a region, "to" a room or a person. Of another thing "for" says
-    where it is to go; of an order "before" and "after" what; "direction" is another way of a push. `number` is as it
-    was said, in `unit`, one of `amounts.UNITS`: "half speed" is exactly 50 %, "2 cm further" more by 2 cm, "twice as
-    far" 2 times what it is. `present` is what it is now, where that is said: "make it 8 cm, not 4". Of a distance or a time `text` tells which: "push", "place", "follow", "wait". `negated`
-    is set for what shall not be ("not the mug" without another thing; "do not keep away"). A change of motion with
-    `near` binds near that thing only.
+    where it came from, "opposite" the other way than the one before, "more" the same as before. `thing` is "" where it
+    is what the step is about. `relation` is one of `RELATIONS`: how what is put down is to lie to `target`; "left" to
+    "bottom" are beside it on that side, "at" is a region, "to" a room or a person. Of another thing "for" says where
+    it is to go; of an order "before" and "after" what; "direction" is another way of a push. `number` is as it was
+    said, in `unit`, one of `amounts.UNITS`: "half speed" is exactly 50 %, "2 cm further" more by 2 cm, "twice as far"
+    2 times what it is. `present` is what it is now, where that is said: "make it 8 cm, not 4". Of a distance or a time
+    `text` tells which: "push", "place", "follow", "wait". `negated` is set for what shall not be ("not the mug"
+    without another thing; "do not keep away"). A change of motion with `near` binds near that thing only.
     """
 
     intent: Intent

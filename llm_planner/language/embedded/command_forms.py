@@ -142,6 +142,7 @@ _TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "contents": ("OBJECT",),
         "at_place": ("SET", "REGION"),
         "in_room": ("SET", "ROOM"),
+        "people": (),
     },
     "CONDITION": {
         "empty": ("OBJECT",),

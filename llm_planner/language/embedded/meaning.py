@@ -281,6 +281,8 @@ class _Meaning:
         if symbol == "SET" and value.name in ("contents", "in_room") and (room := self._room_said(value.arguments[-1])):
             items = self._node("SET", parts["SET"][0], entries) if "SET" in parts else Node("loads")
             return Node("in_room", (items, Node(room)))
+        if symbol == "SET" and value.name == "people":
+            return Node("people")
         if symbol == "CONDITION" and value.name == "is_in" and (room := self._room_said(parts["OBJECT"][1])):
             return Node("room_is", (self._node("OBJECT", parts["OBJECT"][0], entries), Node(room)))
         if value.name == "same_color":

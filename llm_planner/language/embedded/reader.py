@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -64,8 +64,8 @@ class EmbeddedReader:
             raise LanguageModelError("that is too long for the embedded model; say it in shorter parts")
         found: dict[str, TermReading] = {}
         for one in self.network.read(source, self.forms[task]):
-            terms = terms_of(one.symbols, said)
-            key = result_text([_bare(term) for term in terms])
+            terms = tuple(_changed(term, _owner) for term in terms_of(one.symbols, said))
+            key = result_text([_changed(term, _bare) for term in terms])
             known = found.get(key)
             best = known.terms if known else terms
             spans = known.spans if known else _spans(one.symbols, said)
@@ -80,19 +80,25 @@ def _spans(symbols: Sequence[Symbol], said: str) -> tuple[tuple[int, int], ...]:
     return tuple((words[begin][0], words[end][1]) for begin, end in zip(places[::2], places[1::2], strict=True))
 
 
-def _bare(value: Term) -> Term:
-    """The term with the words it copies in one form: without articles, which tell nothing apart."""
-    return Term(value.name, tuple(map(_bare_value, value.arguments)),
-                tuple((key, _bare_value(one)) for key, one in value.keyed))  # fmt: skip
+def _changed(term: Term, change: Callable[[str], str]) -> Term:
+    """The term with the words that it copies changed."""
+
+    def changed(value: Value) -> Value:
+        return Words(change(value.text)) if isinstance(value, Words) else _changed(value, change)
+
+    return Term(term.name, tuple(map(changed, term.arguments)), tuple((key, changed(one)) for key, one in term.keyed))
 
 
-def _bare_value(value: Value) -> Value:
-    if isinstance(value, Term):
-        return _bare(value)
-    text = value.text
+def _owner(text: str) -> str:
+    """Of "anna's" anna."""
+    return text.removesuffix("'s")
+
+
+def _bare(text: str) -> str:
+    """Without the article, which tells nothing apart."""
     for article in _ARTICLES:
         text = text.removeprefix(article)
-    return Words(text)
+    return text
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.grounding.descriptions import Entries, Grounding
+from llm_planner.language.grounding.naming import PEOPLE
 from llm_planner.language.grounding.tree import Node, Pointer
 from llm_planner.language.grounding.words import Word
 from llm_planner.world.names import the
@@ -298,6 +299,9 @@ class _Writer:
             return "[" + ", ".join(self.object(child) for child in children) + "]"
         if step == "in_room":
             return self._filtered(self.set(children[0]), "room_of({}) == " + _quoted(str(children[1].step)))
+        if step == "people":
+            kinds = sorted(PEOPLE & {item.kind for item in self.ground.scene.objects})
+            return f"objects({_quoted(kinds[0])})" if kinds else "[]"
         if step == "loads":  # what can be carried away
             fixed = ", ".join(map(_quoted, sorted(FIXED_KINDS & {item.kind for item in self.ground.scene.objects})))
             return self._filtered("objects()", "kind({}) not in [" + fixed + "]") if fixed else "objects()"
