@@ -219,11 +219,11 @@ class _Writer:
         self._indented(f"pick({item})", f"{skill}({place})")
 
     def _row(self, items: Node, axis: Node, gap: Node) -> None:
-        apart = "" if gap.step == "usual" else f", gap={self.amount(gap)}"
-        self._arrange(items, f'line_points(len({{}}), "{axis.step}"{apart})')
+        wide = "" if gap.step == "usual" else f", gap={self.amount(gap)} + max([width(each) for each in {{0}}])"
+        self._arrange(items, f'line_points(len({{0}}), "{axis.step}"{wide})')
 
     def _circle(self, items: Node) -> None:
-        self._arrange(items, "circle_points(len({}))")
+        self._arrange(items, "circle_points(len({0}))")
 
     def _arrange(self, items: Node, points: str) -> None:
         chosen, variable, spot = self._fresh("chosen"), self._fresh(self._noun(items)), self._fresh("spot")
