@@ -74,9 +74,10 @@ def _quantity(request: Request) -> str:
     if request.sense is Sense.NORMAL:
         return "normal speed"
     if request.sense is Sense.EXACT:
-        return {Intent.SPEED: f"go at {amount}", Intent.DURATION: f"wait for {amount}"}.get(
-            request.intent, f"push it {amount}"
+        verb = {"push": "push it", "place": "leave", "follow": "stay behind by", "wait": "wait"}.get(
+            request.text, "make it"
         )
+        return f"go at {amount}" if request.intent is Intent.SPEED else f"{verb} {amount.strip()}"
     wordings = _MORE_LESS.get(request.intent) or _DISTANCES[request.text]
     wording = wordings[request.sense is Sense.LESS]
     return wording.format(f"{amount} " if amount else _SIZES[request.size])

@@ -23,6 +23,15 @@ def test_numbers_are_taken_as_they_are_said(words: str, value: float) -> None:
     assert read_amount(words).value == pytest.approx(value)
 
 
+@pytest.mark.parametrize(
+    ("words", "amount"),
+    [("8", (8.0, "")), ("two", (2.0, "")), ("a minute", (1.0, "minute")), ("about 7 cm", (7.0, "cm")),
+     ("0.05 m/s", (0.05, "m/s"))],
+)  # fmt: skip
+def test_words_that_are_said_to_be_an_amount_may_be_a_number_alone(words: str, amount: tuple[float, str]) -> None:
+    assert read_amount(words, bare=True) == Amount(*amount)
+
+
 @pytest.mark.parametrize("words", ["a second", "as far", "left", "2"])
 def test_what_is_no_amount_is_refused(words: str) -> None:
     with pytest.raises(InputError, match=r"is no amount; say a number and a unit, such as 2 cm"):

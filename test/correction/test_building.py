@@ -494,3 +494,31 @@ def test_what_goes_back_is_what_is_held_where_the_words_fit_it(built, at_table) 
 def test_more_room_to_a_thing_that_nothing_moves_is_for_all_motion(built, at_table) -> None:
     request = Request(Intent.CLEARANCE, thing="the vase")
     assert built(at_table(1), request) == (Adjust("clearance", Change.SHIFT, 0.02),)
+
+
+def set_to(operations) -> tuple[str, str, float]:
+    (adjust,) = operations
+    assert adjust.change is Change.SET
+    return adjust.quantity, adjust.step, adjust.value
+
+
+def test_a_number_alone_is_in_the_unit_of_what_it_takes_the_place_of(built, at_table) -> None:
+    gap = Request(Intent.DISTANCE, number=8.0, present=(4.0, "cm"), sense=Sense.EXACT)
+    assert set_to(built(at_table(2, "red block"), gap)) == ("distance", "4", 0.08)
+    alone = replace(gap, number=15.0, present=(4.0, ""))
+    assert set_to(built(at_table(2, "red block"), alone)) == ("distance", "4", 0.15)
+
+
+def test_a_limit_in_metres_a_second_is_a_rule(built, at_table) -> None:
+    (rule,) = built(at_table(2, "red block"), Request(Intent.SPEED, number=5.0, unit="cm/s", sense=Sense.EXACT))
+    assert rule.formula == "G speed(robot) < 0.05"
+
+
+def test_room_to_a_thing_in_centimetres_is_a_rule(built, at_table) -> None:
+    (rule,) = built(at_table(2, "red block"), Request(Intent.CLEARANCE, thing="vase", number=10.0, unit="cm"))
+    assert rule.formula == "G distance(robot, vase) > 0.1"
+
+
+def test_the_next_two_errands_change_places(built, at_table) -> None:
+    (move,) = built(at_table(2, "red block"), Request(Intent.SWAP))
+    assert (move.steps, move.before) == (("5", "6"), "3")

@@ -64,6 +64,16 @@ def test_a_goal_that_is_missed_again_is_a_question(plans):
     assert len(model.requests) == 2
 
 
+def test_what_no_word_names_is_left_alone(plans):
+    more = RED + 'pick("green block")\nplace_in("blue bowl")\n'
+    model, plan = plans(more, RED, goals=IN_RED)
+    assert plan().plan.program == RED
+    assert model.requests[1].attempts[0].problems == ("the command does not speak of the green block: leave it alone",)
+    _, again = plans(more, goals=IN_RED)
+    with pytest.raises(QuestionError, match="I would also move the green block, which you have not named"):
+        again()
+
+
 def test_a_negated_goal_is_held_against_the_last_scene_too(plans):
     _, plan = plans(RED, goals=("!moved(green block)", *IN_RED))
     assert plan().plan.program == RED

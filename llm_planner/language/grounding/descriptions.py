@@ -88,4 +88,4 @@ class Grounding:
 
     def _absent(self, what: str) -> str:
         seen = ", ".join(self.scene.names) or "nothing"
-        return f"I see {what} here. What do you mean? On the table: {seen}."
+        return f"I see {what} here. What do you mean? There is: {seen}."

@@ -15,7 +15,7 @@ QUOTED = 0.5  # share of the words of a constraint that are the command's own
 _ANY = frozenset((  # with one of these the words may mean any thing
     "all", "every", "everything", "everyone", "everybody", "each", "any", "anything", "anyone", "anybody", "nothing",
     "nobody", "things", "objects", "items", "stuff", "other", "others", "rest", "else", "both", "whatever", "whichever",
-    "which", "what", "them", "they", "these", "those", "one", "ones", "two", "three", "four", "same", "people",
+    "which", "what", "them", "they", "these", "those", "same", "people",
     "somebody", "someone", "table", "rooms",
 ))  # fmt: skip
 

@@ -59,6 +59,14 @@ def meant(table: Scene) -> Meant:
         ('put("mug", offset(left, "3 cm"))', ['pick("mug")', 'place_offset("left", 0.03)']),
         ('place(at(top_left_corner))', ['place_at("top left corner")']),
         ('when(empty("bowl"), pick("mug"))', ['if is_clear("green bowl"):', '    pick("mug")']),
+        ('when(and(is_open("drawer"), not(empty("bowl"))), close_drawer("drawer"))',
+         ['if (is_open("top drawer")) and (not is_clear("green bowl")):', '    close_drawer("top drawer")']),
+        ('repeat("three", pick("mug"))', ["for time in range(3):", '    pick("mug")']),
+        ('check(empty("bowl"))', ['if is_clear("green bowl"):', '    tell("Yes, that is so.")', "else:",
+                                  '    tell("No, that is not so.")']),
+        ('row("blocks", vertical, "3 cm")',
+         ['chosen = objects("block")', 'for block, spot in zip(chosen, line_points(len(chosen), "vertical", '
+          "gap=0.03 + max([width(each) for each in chosen]))):", "    pick(block)", "    place_at(spot)"]),
     ],
 )  # fmt: skip
 def test_statements_become_a_program(meant: Meant, result: str, lines: list[str]) -> None:
@@ -74,6 +82,7 @@ def test_statements_become_a_program(meant: Meant, result: str, lines: list[str]
         ('whenever(holding("mug"), lower("mug", "10 cm"))', "G (holding(mug) -> height(mug) < 0.1)"),
         ('only_after(is_in("mug", "bowl"), holding("red block"))', "!holding(red block) W in(mug, green bowl)"),
         ('within("half a minute", holding("mug"))', "F[0,30] holding(mug)"),
+        ('whenever(holding("mug"), slower)', "G (holding(mug) -> speed(robot) < 0.1)"),
     ],
 )
 def test_patterns_become_formulas(meant: Meant, result: str, formula: str) -> None:
@@ -84,7 +93,7 @@ def test_patterns_become_formulas(meant: Meant, result: str, formula: str) -> No
     "result",
     [
         "unclear", "cannot", 'pick("block")', 'pick("pink block")', 'never(in("kitchen"))', 'never(moved("cat"))',
-        "tip(item)", 'pick(same_color("block"))',
+        "tip(item)", 'pick(same_color("block"))', "wipe", 'go("mug")', 'wait("10 s")', "repeat(n0, go_home)",
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_a_question(meant: Meant, result: str) -> None:
@@ -127,6 +136,30 @@ def test_rooms_and_people_are_known_by_name(meant: Meant, result: str, formula: 
     assert parse(found.formula) is parse(formula)
 
 
+@pytest.mark.parametrize(
+    ("result", "lines"),
+    [
+        ('go("the lab"); wait("15 s"); look', ['go_to("lab")', "wait(15)", "look()"]),
+        ('bring("the mug", "anna")', ['go_to("mug")', 'pick_up("mug")', 'go_to("Anna")', "drop_off()"]),
+        ('when(is_in("anna", "lab"), look("aisle 1"))', ['if room_of("Anna") == "lab":', '    go_to("aisle 1")',
+                                                         "    look()"]),
+        ('when(exists(in_room(people, "lab")), wait)',
+         ['if len([each for each in objects("person") if room_of(each) == "lab"]) > 0:', "    wait(60)"]),
+        ('each(contents("lab"), bring(item, "aisle 2"))',
+         ['for item in [each for each in [each for each in objects() if kind(each) not in ["person"]] if room_of(each) '
+          '== "lab"]:', "    go_to(item)", "    pick_up(item)", '    go_to("aisle 2")', "    drop_off()"]),
+    ],
+)  # fmt: skip
+def test_a_robot_that_drives_goes_brings_looks_and_waits(meant: Meant, result: str, lines: list[str]) -> None:
+    rooms = tuple(Room(name, Rectangle(n, n + 1, 0, 1)) for n, name in enumerate(("lab", "aisle 1", "aisle 2")))
+    anna = SceneObject("Anna", "person", "", (0.0, 0.0, 0.9), IDENTITY, (0.5, 0.5, 1.8))
+    mug = SceneObject("mug", "mug", "", (1.5, 0.5, 0.0), IDENTITY, (0.1, 0.1, 0.1))
+    scene = Scene(0.0, (anna, mug), building=Building(rooms, ()))
+    program = meant(result, "to the lab", scene).program
+    assert program.splitlines() == lines
+    check_program(program, load_skills().for_scene(scene).signatures, scene)
+
+
 def test_what_is_held_is_put_down_without_being_picked_up(meant: Meant, table: Scene) -> None:
     held = replace(table, held="red block")
     assert meant('put("red block", in("bowl"))', scene=held).program == 'place_in("green bowl")\n'
@@ -139,6 +172,12 @@ def test_what_is_held_is_put_down_without_being_picked_up(meant: Meant, table: S
         ('responds(holds("requested"), holds("granted"))', "G (request -> F grant)"),
         ('between(holds("requested"), holds("granted"), always(holds("door open")))',
          "G ((request & !grant & F grant) -> (door_open W grant))"),
+        ('initially(or(globally(not(holds("request"))), eventually(holds("grant"))))', "G !request | F grant"),
+        ('always(implies(holds("request"), unless(not(holds("grant")), next(holds("door open")))))',
+         "G (request -> (!grant W X door_open))"),
+        ('at_most_steps(n1, holds("grant"))', "!F (grant & X F grant)"),
+        ('exactly_steps("two", holds("grant"))',
+         "F (grant & X F grant) & !F (grant & X F (grant & X F grant))"),
     ],
 )  # fmt: skip
 def test_requirements_speak_of_propositions(result: str, formula: str) -> None:
