@@ -142,7 +142,7 @@ def candidates(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: st
 
 def _partly_known(words: str, wanted: Description, scene: Scene) -> tuple[SceneObject, ...]:
     """What is spoken of in words that name it among others: "the bowl over there", "that dirty bowl"."""
-    sentence = lift(words, scene_phrases(scene), "")
+    sentence = lift(words, scene_phrases(scene))
     kinds = [key for entry, key in (sentence.meaning(word.text) for word in sentence.words) if entry == "kind"]
     if len(set(kinds)) != 1:
         return ()
@@ -217,7 +217,7 @@ def is_room(words: str, scene: Scene) -> bool:
 def names_in(text: str, scene: Scene) -> tuple[str, ...]:
     """Return the things, people and rooms of which a text speaks by name, kind or colour, in its order."""
     found: dict[str, None] = {}
-    sentence = lift(text, scene_phrases(scene), "", slips=False)
+    sentence = lift(text, scene_phrases(scene), slips=False)
     for entry, key in (sentence.meaning(word.text) for word in sentence.words):
         if entry in ("object", "person", "room"):
             found[key] = None

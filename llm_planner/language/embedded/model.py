@@ -150,7 +150,7 @@ def _asks(reading: TermReading) -> bool:
 def not_said(reading: TermReading, words: str, names: Sequence[Phrase]) -> str:
     """Return one of the `names`, or an amount, that the words have and the reading has not; "" where there is none."""
     said, about = plain(words), {term.name for term in reading.terms}
-    lifted = lift(said, names, "", slips=False).words
+    lifted = lift(said, names, slips=False).words
     covered = [word for word in lifted if word.segment == "word" and reading.covers(word.start, word.end)]
     about |= {word.text for word in covered}  # a name has to be accounted for once
     for word in lifted:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from llm_planner.errors import QuestionError
+from llm_planner.language.embedded.amounts import amount
 from llm_planner.language.embedded.terms import Value, Words
-from llm_planner.language.grounding.lifting import lift
 from llm_planner.world.scene import Scene
 
 _BESIDE, _RING = 0.6, 0.95  # [m] from the outside of a thing to a base that stands there, or goes round it
@@ -62,14 +62,7 @@ def reward_calls(name: str, names: Sequence[str], parts: Mapping[str, list[Value
 
 def _amount(parts: Mapping[str, list[Value]], slot: str, unsaid: float) -> float:
     """Metres or seconds."""
-    if slot not in parts:
-        return unsaid
-    said = parts[slot][0]
-    assert isinstance(said, Words)
-    found = [word.value for word in lift(said.text, (), "").words if word.segment in ("quantity", "seconds")]
-    if not found:
-        raise QuestionError(f"I do not know how much “{said.text}” is. Please say a number with its unit.")
-    return found[0]
+    return amount(parts[slot][0], "quantity", "seconds") if slot in parts else unsaid
 
 
 def _angle(parts: Mapping[str, list[Value]]) -> float:

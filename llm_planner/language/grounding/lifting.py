@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from llm_planner.language.grounding.naming import Phrase, stems
 from llm_planner.language.grounding.words import NUMBERS, Word, similarity, split_words
 
-ENTRIES = ("prop", "room", "person", "object", "kind", "color", "world")  # classes of names
 SECONDS = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
     **dict.fromkeys(("min", "mins", "minute", "minutes"), 60.0),
@@ -48,17 +47,11 @@ class Sentence:
 
     words: tuple[Lifted, ...]
     named: Mapping[str, tuple[str, ...]]
-    world: str = ""
 
     def meaning(self, text: str) -> tuple[str, str]:
         """The class and the name that a placeholder stands for; two empty texts for any other word."""
         match = _PLACEHOLDER.fullmatch(text)
         return (match[1], self.named[match[1]][int(match[2]) - 1]) if match else ("", "")
-
-    def flat(self) -> list[tuple[str, tuple[str, ...]]]:
-        """The entries of the network's input: a placeholder for everything named, and the kind of world."""
-        listed = [(name, (f"#{name}{i}",)) for name, keys in self.named.items() for i in range(1, len(keys) + 1)]
-        return [*listed, ("world", (f"#{self.world}",))]
 
 
 @dataclass(frozen=True)
@@ -68,7 +61,7 @@ class _Match:
     plural: bool
 
 
-def lift(command: str, phrases: Sequence[Phrase], world: str, slips: bool = True) -> Sentence:
+def lift(command: str, phrases: Sequence[Phrase], slips: bool = True) -> Sentence:
     """The lifted command; with `slips` words that are nearly a name stand for it."""
     words = split_words(command)
     named: dict[str, dict[str, int]] = {}
@@ -85,12 +78,7 @@ def lift(command: str, phrases: Sequence[Phrase], world: str, slips: bool = True
             text = f"#{match.phrase.entry}{number}{'s' if match.plural else ''}"
             lifted.append(Lifted(text, "word", 0.0, words[index].start, words[index + used - 1].end))
         index += used
-    return Sentence(tuple(lifted), in_order({name: tuple(keys) for name, keys in named.items()}), world)
-
-
-def in_order(named: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Sorted as the grammar's classes are."""
-    return {name: named[name] for name in ENTRIES if named.get(name)}
+    return Sentence(tuple(lifted), {name: tuple(keys) for name, keys in named.items()})
 
 
 def _named_at(words: list[Word], index: int, phrases: Sequence[Phrase], slips: bool) -> _Match | None:

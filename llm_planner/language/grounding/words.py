@@ -40,11 +40,6 @@ class Word:
     start: int = field(default=0, compare=False)
     end: int = field(default=0, compare=False)
 
-    @property
-    def segment(self) -> str:
-        """Its class in the grammar of programs."""
-        return "quantity" if self.metres else "word"
-
 
 def split_words(text: str) -> list[Word]:
     """Words of `text`: "Move it 5 cm left" gives move, it, <quantity> (0.05 m), left."""

@@ -28,7 +28,7 @@ def unnamed(names: Iterable[str], words: Sequence[str], scene: Scene) -> tuple[s
     text = " . ".join(words)
     if not is_english(text) or not _ANY.isdisjoint(words_of(text)):
         return ()
-    named = lift(text, scene_phrases(scene), "").named
+    named = lift(text, scene_phrases(scene)).named
     known = {name for entry in ("object", "person", "room") for name in named.get(entry, ())}
     kinds, colors = named.get("kind", ()), named.get("color", ())
     known |= {item.name for item in scene.objects if item.kind in kinds or item.color in colors}

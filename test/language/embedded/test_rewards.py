@@ -99,7 +99,7 @@ def test_every_reward_is_one_of_these() -> None:
     [
         ('turn("mug", "somewhat")', "how far to turn by “somewhat”"),
         ('apart("red block", "mug", "a bit")', "how much “a bit” is"),
-        ('touch("block", "mug")', "Which one do you mean by “block”: "),
+        ('touch("block", "mug")', "Which block do you mean: the red block or the blue block"),
         ('touch("pink cat", "mug")', "I do not know what “pink cat” is here"),
     ],
 )

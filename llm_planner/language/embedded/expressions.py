@@ -1,0 +1,177 @@
+"""Writes things, sets and conditions as expressions of a policy program, resolving their words in the scene."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.embedded.amounts import amount
+from llm_planner.language.embedded.command_forms import COMMANDS
+from llm_planner.language.embedded.terms import Term, Value, Words
+from llm_planner.language.grounding.naming import PEOPLE
+from llm_planner.language.grounding.resolution import Reference, Resolver
+from llm_planner.world.predicates import FIXED_KINDS
+
+_LENGTHS = {"little": "0.05", "much": "0.2"}  # [m]
+_CALLS = {  # of terms that are not written as a call of the same name
+    "any": "{}[0]",
+    "closest": "closest({}, to={})",
+    "farthest": "farthest({}, to={})",
+    "closest_to": "closest({}, to={})",
+    "side": "on_side({}, {}, of={})[0]",
+    "atop": "contents({})[0]",
+    "take": "{1}[:{0}]",
+    "side_all": "on_side({}, {}, of={})",
+    "at_place": "[each for each in {} if is_at(each, {})]",
+    "empty": "is_clear({})",
+    "not": "not {}",
+    "and": "({}) and ({})",
+    "or": "({}) or ({})",
+}
+
+
+@dataclass
+class Expressions:
+    """Writes expressions; raises QuestionError where the words fit nothing in the scene, or several things."""
+
+    here: Resolver
+    loops: list[str] = field(default_factory=list)  # loop variables, outermost first
+
+    def write(self, symbol: str, value: Value) -> str:
+        """The expression of a value of this symbol."""
+        match symbol, value:
+            case "DIRECTION" | "REGION" | "AXIS", Term(name):
+                return quoted(name.replace("_", " "))
+            case "NUMBER", Term(name):
+                return name[1:]
+            case "AMOUNT", _:
+                return f"{amount(value, 'quantity'):.3g}" if isinstance(value, Words) else _LENGTHS[value.name]
+            case "OBJECT", Words(said):
+                found = self.here.refer(said)
+                is_named = found.entry in ("object", "person")
+                return quoted(found.name if is_named else self.here.the(self.here.described(said)))
+            case "OBJECT", Term("item" | "outer" as which):
+                return self._loop(1 if which == "item" else 2)
+            case "OBJECT", Term("same_color", (like,)):
+                return f"{self._objects(Reference(kind=self.kind(like)), f'color({self._loop(1)})')}[0]"
+            case "OBJECT", Term("nth", (items, direction, Term(number))):
+                return f"from_side({self.set(items)}, {quoted(str(direction))})[{int(number[1:]) - 1}]"
+            case "SET", Words(said):
+                return self._objects(self.here.described(said))
+            case "SET", Term("all"):
+                return self._objects(Reference())
+            case "SET", Term("except", (items, *left_out)):
+                text = self.set(items)
+                for one in left_out:
+                    text = _filtered(text, f"each != {self.object(one)}")
+                return text
+            case "SET", Term("not_color", (items, Words(said))):
+                color = self._present(Reference(color=self.here.described(said).color), said).color
+                return _filtered(self._objects(Reference(kind=self.kind(items))), f"color(each) != {quoted(color)}")
+            case "SET", Term("not_kind", (Words(said) as words,)):
+                kind = self._present(Reference(kind=self.kind(words)), said).kind
+                return _filtered("objects()", f"kind(each) != {quoted(kind)}")
+            case "SET", Term("list", items):
+                return f"[{', '.join(map(self.object, items))}]"
+            case "SET", Term("contents", (place,)) if room := self.room(place):
+                return _filtered(self._loads(), f"room_of(each) == {quoted(room)}")
+            case "SET", Term("in_room", (items, room)):
+                return _filtered(self.set(items), f"room_of(each) == {quoted(self.here.room(words_of(room)))}")
+            case "SET", Term("people"):
+                kinds = sorted(PEOPLE & {item.kind for item in self.here.scene.objects})
+                return f"objects({quoted(kinds[0])})" if kinds else "[]"
+            case "CONDITION", Term("is_in", (item, place)) if room := self.room(place):
+                return f"room_of({self.object(item)}) == {quoted(room)}"
+            case "CONDITION", Term("exists", (items,)):
+                return f"len({self._existing(items)}) > 0"
+        assert isinstance(value, Term), value
+        slots = COMMANDS.slots(symbol, value.name)
+        parts = [self.write(slot.symbol, one) for slot, one in zip(slots, value.arguments, strict=False)]
+        return _CALLS.get(value.name, f"{value.name}({', '.join(['{}'] * len(parts))})").format(*parts)
+
+    def object(self, value: Value) -> str:
+        """The expression of one thing."""
+        return self.write("OBJECT", value)
+
+    def set(self, value: Value) -> str:
+        """The expression of a set of things."""
+        return self.write("SET", value)
+
+    def room(self, value: Value) -> str:
+        """The room that the words name, "" for none."""
+        found = self.here.refer(value.text) if isinstance(value, Words) else Reference()
+        return found.name if found.entry == "room" else ""
+
+    def kind(self, items: Value) -> str:
+        """That the words of a set say, "" for any."""
+        return self.here.described(items.text).kind if isinstance(items, Words) else ""
+
+    def may_contain(self, items: Value, target: Value) -> bool:
+        """Whether a thing that is described is one of the set."""
+        match target:
+            case Words(said) if not self.here.refer(said).name:
+                kind = self.kind(target)
+            case Term("same_color", (words,)):
+                kind = self.kind(words)
+            case _:
+                return False
+        match items:
+            case Words() | Term("all") | Term("not_color"):
+                among = items.arguments[0] if isinstance(items, Term) and items.arguments else items
+                return self.kind(among) in ("", kind)
+            case Term("not_kind", (left_out,)):
+                return self.kind(left_out) != kind
+            case Term("except", (among, *left_out)):
+                return target not in left_out and self.may_contain(among, target)
+        return False
+
+    def _loop(self, depth: int) -> str:
+        """The variable of the loop around, or of the one around that."""
+        if len(self.loops) < depth:
+            raise QuestionError("I do not see which thing that is about. Please name it.")
+        return self.loops[-depth]
+
+    def _objects(self, wanted: Reference, color: str = "") -> str:
+        """All of this kind and colour; `color` is an expression for another colour than the one that is wanted."""
+        if not self.here.matching(wanted):
+            raise self.here.absent(f"no {wanted}")
+        color = color or (quoted(wanted.color) if wanted.color else "")
+        arguments = ([quoted(wanted.kind)] if wanted.kind else []) + ([f"color={color}"] if color else [])
+        return f"objects({', '.join(arguments)})"
+
+    def _present(self, wanted: Reference, said: str) -> Reference:
+        if wanted == Reference() or not self.here.matching(wanted):
+            raise self.here.absent(f"nothing that is {said!r}")
+        return wanted
+
+    def _loads(self) -> str:
+        """What can be carried away."""
+        fixed = ", ".join(map(quoted, sorted(FIXED_KINDS & {item.kind for item in self.here.scene.objects})))
+        return _filtered("objects()", f"kind(each) not in [{fixed}]") if fixed else "objects()"
+
+    def _existing(self, items: Value) -> str:
+        """A set that may be empty: asking whether there is any must not itself be a question."""
+        try:
+            return self.set(items)
+        except QuestionError:
+            return "[]"
+
+
+def is_simple(value: Value) -> bool:
+    """Whether a reference means the same before and after something was picked up."""
+    return isinstance(value, Words) or value.name in ("item", "outer", "same_color")
+
+
+def words_of(value: Value) -> str:
+    """What the person said, or a term as it is written."""
+    return value.text if isinstance(value, Words) else str(value)
+
+
+def quoted(text: str) -> str:
+    """A string literal that no name can break out of."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _filtered(items: str, condition: str) -> str:
+    return f"[each for each in {items} if {condition}]"

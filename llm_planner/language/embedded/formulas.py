@@ -1,0 +1,211 @@
+"""Writes a specification out as a formula: the patterns as Lang2LTL (arXiv:2302.11649) writes them.
+
+"Not q before p" does not oblige p (`!q W p`), nor in a scene does "slower than v until p", and there "never q after p"
+speaks of the moment of p too. A rule within a scope is what it says of the moments there (Dwyer, Avrunin and Corbett).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+
+from llm_planner.errors import LanguageModelError, QuestionError
+from llm_planner.language.embedded.amounts import amount, count_of
+from llm_planner.language.embedded.command_forms import SPECIFICATIONS
+from llm_planner.language.embedded.states import States
+from llm_planner.language.embedded.terms import Term, Value, Words
+from llm_planner.temporal.formula import (
+    Formula,
+    conj,
+    disj,
+    finally_,
+    globally,
+    iff,
+    implies,
+    neg,
+    next_,
+    strong_release,
+    until,
+    weak_next,
+    weak_until,
+)
+
+MOST = 9  # visits that can be counted
+
+
+def specification(term: Term, states: States) -> Formula:
+    """The formula of a rule or goal; raises `QuestionError` where it speaks of what is not there."""
+    match term:
+        case Term("never", places):
+            return conj(*(globally(neg(p)) for p in states.each(map(_any_of_them, places))))
+        case Term("patrol", places):
+            return _patrol(states.each(places), states.bare)
+        case Term("only_after", (first, *later)):
+            before, waiting = states.state(first), [states.started(_any_of_them(p), first) for p in later]
+            return conj(*(weak_until(neg(p), before) for p in waiting))
+        case Term("never_after", (first, *later)):
+            cause, ended = states.state(first), [states.started(_any_of_them(p), first) for p in later]
+            return conj(*(_no_more(cause, p, states.bare) for p in ended))
+        case Term("stay_until", (stay, end)):
+            return (weak_until if _is_limit(stay) else until)(states.state(stay), states.state(end))
+        case Term(name, places) if name in _OF_LISTS:
+            return _OF_LISTS[name](states.each(places))
+        case Term(name, (count, state)) if name in _OF_COUNTS:
+            return _OF_COUNTS[name](_count(count), states.state(state))
+        case Term(name, (time, state)) if name in _OF_TIMES:
+            return _OF_TIMES[name](amount(time), states.state(state))
+        case Term(name, (*bounds, Term() as rule)) if name in _SCOPES:
+            return _SCOPES[name](*map(states.state, bounds), specification(rule, states))
+        case Term(name, arguments) if name in _OF_STATES:
+            return _OF_STATES[name](*map(states.state, arguments))
+    raise LanguageModelError(f"{term} is no rule and no goal; these are {', '.join(SPECIFICATIONS)}")
+
+
+def _any_of_them(value: Value) -> Value:
+    """ "Never touch all the mugs" forbids touching any of them."""
+    if isinstance(value, Words):
+        return value
+    name = "any" if value.name == "each" else value.name
+    return Term(name, tuple(map(_any_of_them, value.arguments)), value.keyed)
+
+
+def _count(value: Value) -> int:
+    found = count_of(value)
+    if not 0 <= found <= MOST:
+        raise QuestionError(f"I can count visits up to {MOST}, not {found}. How often do you mean?")
+    return found
+
+
+def _is_limit(value: Value) -> bool:
+    """Whether it bounds how the robot moves, and no more."""
+    if isinstance(value, Term) and value.name == "and":
+        return all(map(_is_limit, value.arguments))
+    return isinstance(value, Term) and value.name in ("slower", "farther", "lower")
+
+
+def _patrol(places: list[Formula], bare: bool) -> Formula:
+    """Again and again; a plan ends, so in a scene that is twice, in the order that was said."""
+    if bare:
+        return conj(*(globally(finally_(p)) for p in places))
+    return _sequence([*places, *places]) if len(places) > 1 else _at_least(2, places[0])
+
+
+def _no_more(cause: Formula, late: Formula, bare: bool) -> Formula:
+    """From the next moment where the data says so; what has a part in the cause may last, but not come again."""
+    never = globally(neg(late))
+    if bare:
+        return globally(implies(cause, next_(never)))
+    if cause is late:
+        return neg(_at_least(2, late))
+    lasts = set(cause.propositions) & set(late.propositions)
+    return globally(implies(cause, globally(implies(neg(late), never)) if lasts else never))
+
+
+def _before(end: Formula, rule: Formula) -> Formula:
+    """The rule up to the first moment of `end`, where that comes."""
+    return implies(finally_(end), disj(end, _up_to(rule, end)))
+
+
+def _between(start: Formula, end: Formula, rule: Formula) -> Formula:
+    """The rule from each moment of `start` up to the next moment of `end`, where that comes."""
+    return globally(implies(conj(start, neg(end), finally_(end)), _up_to(rule, end)))
+
+
+def _up_to(f: Formula, end: Formula) -> Formula:
+    """What `f` says of the moments before `end`, which is not so now."""
+    if not f.operands:
+        return f
+    parts = [_up_to(operand, end) for operand in f.operands]
+    inside = neg(end)
+    writers: dict[str, Callable[..., Formula]] = {
+        "!": neg, "&": conj, "|": disj, "->": implies, "<->": iff,
+        "X": lambda p: next_(conj(inside, p)),
+        "N": lambda p: weak_next(disj(end, p)),
+        "F": lambda p: until(inside, conj(inside, p)),
+        "G": lambda p: weak_until(p, end),
+        "U": lambda p, q: until(conj(inside, p), conj(inside, q)),
+        "W": lambda p, q: weak_until(p, disj(end, q)),
+        "R": lambda p, q: weak_until(q, disj(end, conj(p, q))),
+        "M": lambda p, q: until(conj(inside, q), conj(inside, p, q)),
+    }  # fmt: skip
+    if f.window is not None:
+        raise QuestionError("I cannot keep a time in seconds only up to another moment. Please say one of the two.")
+    return writers[f.operator](*parts)
+
+
+def _sequence(places: list[Formula]) -> Formula:
+    formula = finally_(places[-1])
+    for place in reversed(places[:-1]):
+        formula = finally_(conj(place, formula))
+    return formula
+
+
+def _ordered(places: list[Formula]) -> Formula:
+    return conj(*(until(neg(after), before) for before, after in pairwise(places)), finally_(places[-1]))
+
+
+def _strictly(places: list[Formula]) -> Formula:
+    once = [until(neg(a), until(a, until(neg(a), b))) for a, b in pairwise(places)]
+    return conj(_ordered(places), *once)
+
+
+def _at_least(count: int, p: Formula) -> Formula:
+    """`p` comes true at least `count` times; staying true counts once."""
+    formula = finally_(p)
+    for _ in range(count - 1):
+        formula = finally_(conj(p, until(p, conj(neg(p), until(neg(p), formula)))))
+    return formula if count else disj(formula, neg(formula))
+
+
+def _steps(count: int, p: Formula) -> Formula:
+    """`p` is so at `count` moments at least."""
+    formula = p
+    for _ in range(count - 1):
+        formula = conj(p, next_(finally_(formula)))
+    return finally_(formula) if count else disj(p, neg(p))
+
+
+def _exactly(count: int, p: Formula) -> Formula:
+    if count == 0:
+        return globally(neg(p))
+    reached, no_more = p, disj(neg(p), globally(disj(p, globally(neg(p)))))
+    for _ in range(count - 1):
+        reached = conj(p, finally_(conj(neg(p), finally_(reached))))
+        no_more = disj(neg(p), globally(disj(p, globally(no_more))))
+    return strong_release(reached, no_more)
+
+
+_OF_LISTS: Mapping[str, Callable[[list[Formula]], Formula]] = {
+    "visit": lambda ps: conj(*map(finally_, ps)),
+    "always": lambda ps: conj(*map(globally, ps)),
+    "sequence": _sequence,
+    "ordered": _ordered,
+    "strictly": _strictly,
+}
+_OF_COUNTS: Mapping[str, Callable[[int, Formula], Formula]] = {
+    "at_least": _at_least,
+    "at_most": lambda n, p: neg(_at_least(n + 1, p)),
+    "exactly": _exactly,
+    "at_least_steps": _steps,
+    "at_most_steps": lambda n, p: neg(_steps(n + 1, p)),
+    "exactly_steps": lambda n, p: conj(_steps(n, p), neg(_steps(n + 1, p))),
+}
+_OF_TIMES: Mapping[str, Callable[[float, Formula], Formula]] = {
+    "within": lambda time, p: finally_(p, within=time),
+    "from_now": lambda time, p: globally(p, within=time),
+    "lasting": lambda time, p: finally_(globally(p, within=time)),
+}
+_OF_STATES: Mapping[str, Callable[..., Formula]] = {
+    "responds": lambda p, q: globally(implies(p, finally_(q))),
+    "at_once": lambda p, q: globally(implies(p, next_(q))),
+    "just_then": lambda p, q: globally(iff(p, next_(q))),
+    "whenever": lambda p, q: globally(implies(p, q)),
+    "finish": lambda p: finally_(globally(p)),
+    "initially": lambda p: p,
+    "next": next_,
+}
+_SCOPES: Mapping[str, Callable[..., Formula]] = {
+    "before": _before,
+    "after": lambda start, rule: weak_until(neg(start), conj(start, rule)),
+    "between": _between,
+}

@@ -1,0 +1,248 @@
+"""Writes statements as a policy program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.embedded.amounts import amount, count_of
+from llm_planner.language.embedded.command_forms import COMMANDS, REWARDS
+from llm_planner.language.embedded.expressions import Expressions, is_simple, quoted, words_of
+from llm_planner.language.embedded.rewards import reward_calls
+from llm_planner.language.embedded.terms import Term, Value, Words
+from llm_planner.language.grounding.resolution import Resolver
+from llm_planner.world.names import the
+from llm_planner.world.predicates import FURNITURE, STAIN
+
+USUAL = "0.1"  # [m] of a push or a shift where nobody says how far
+WAITING = 60.0  # [s] for which to wait where nobody says how long
+MOST_TIMES = 20  # that a thing is done over
+_TAKEN = frozenset((
+    "color", "kind", "height", "width", "push", "pick", "point", "line", "held", "for", "if", "in", "is", "not", "and",
+    "or", "each", "pairs", "objects",
+))  # fmt: skip
+
+
+def program(statements: Sequence[Term], here: Resolver) -> str:
+    """The program of these statements.
+
+    Raises `QuestionError` where the words name something that is not in the scene, or more than one thing.
+    """
+    writer = _Writer(here, Expressions(here))
+    writer.block(statements)
+    return "\n".join(writer.lines) + "\n"
+
+
+@dataclass
+class _Writer:
+    here: Resolver
+    expressions: Expressions
+    lines: list[str] = field(default_factory=list)
+    depth: int = 0
+    used: set[str] = field(default_factory=set)
+
+    def block(self, statements: Sequence[Value], deeper: int = 0) -> None:
+        self.depth += deeper
+        for value in statements:
+            self.statement(value)
+        self.depth -= deeper
+
+    def statement(self, value: Value) -> None:
+        write = self.expressions.write
+        match value:
+            case Term("put", (item, target)):
+                thing, call = self._movable(item), self._placing(target)  # settles where before the thing is taken
+                self._take("pick", thing)
+                self._add(call)
+            case Term("pick", (item,)):
+                self._add(f"pick({self._movable(item)})")
+            case Term("place", (target,)):
+                self._add(self._placing(target))
+            case Term("push", (item, direction, *far)):
+                self._add(f"push({self._movable(item)}, {write('DIRECTION', direction)}, {self._length(far)})")
+            case Term("each", (items, *body)):
+                self._each(items, body)
+            case Term("tower", (Term("list", items),)):  # reads best as the steps it stands for
+                for below, above in pairwise([write("OBJECT", item) for item in items]):
+                    self._take("pick", above)
+                    self._add(f"place_on({below})")
+            case Term("tower", (items,)):
+                below, above = self._fresh("below"), self._fresh(self._noun(items))
+                self._add(f"for {below}, {above} in pairs({write('SET', items)}):")
+                self._add(f"pick({above})", f"place_on({below})", deeper=1)
+            case Term("deal_in" | "deal_on" as deal, (items, places)):  # for as long as there are both
+                one, other = self._fresh(self._noun(items)), self._fresh(self._noun(places))
+                self._add(f"for {one}, {other} in zip({write('SET', items)}, {write('SET', places)}):")
+                self._add(f"pick({one})", f"{deal.replace('deal', 'place')}({other})", deeper=1)
+            case Term("row", (items, axis, *gap)):
+                wide = f", gap={self._length(gap)} + max([width(each) for each in {{0}}])" if gap else ""
+                self._arrange(items, f"line_points(len({{0}}), {write('AXIS', axis)}{wide})")
+            case Term("circle", (items,)):
+                self._arrange(items, "circle_points(len({0}))")
+            case Term("swap", (first, second)):
+                self._swap(write("OBJECT", first), write("OBJECT", second))
+            case Term("when", (condition, *body)):
+                self._add(f"if {write('CONDITION', condition)}:")
+                self.block(body, deeper=1)
+            case Term("when_else", (condition, Term("do", body), Term("do", otherwise))):
+                self._add(f"if {write('CONDITION', condition)}:")
+                self.block(body, deeper=1)
+                self._add("else:")
+                self.block(otherwise, deeper=1)
+            case Term("repeat", (count, *body)):
+                times = count_of(count)
+                if not 1 <= times <= MOST_TIMES:
+                    raise QuestionError(
+                        f"I can do a thing 1 to {MOST_TIMES} times, not {times}. How often do you mean?"
+                    )
+                self._add(f"for {self._fresh('time')} in range({times}):")
+                self.block(body, deeper=1)
+            case Term("check", (condition,)):
+                self._check(condition)
+            case Term("go" | "bring" | "look" | "wait") if self.here.scene.building is None:
+                raise QuestionError("I stand at a table and cannot go anywhere. What should I do here?")
+            case Term("go", (place,)):
+                self._add(f"go_to({quoted(self.here.name(words_of(place)))})")
+            case Term("bring", (item, place)):
+                self._take("pick_up", self._movable(item))
+                self._add(f"go_to({quoted(self.here.name(words_of(place)))})", "drop_off()")
+            case Term("look", rooms):
+                self._add(*(f"go_to({quoted(self.here.room(words_of(room)))})" for room in rooms), "look()")
+            case Term("wait", time):
+                self._add(f"wait({amount(time[0], 'seconds') if time else WAITING:g})")
+            case Term("wipe", items):
+                self._wipe([write("OBJECT", item) for item in items])
+            case Term(name) if name in REWARDS:
+                parts = COMMANDS.filled("STATEMENT", value)
+                names = [self.here.name(words_of(one)) for one in parts.get("NAME", ())]
+                self._add(*reward_calls(name, names, parts, self.here.scene))
+            case _:
+                self._add(write("STATEMENT", value))  # a skill
+
+    def _movable(self, value: Value) -> str:
+        """One thing; raises `QuestionError` for a piece of furniture, which the networks know nothing of."""
+        text = self.expressions.object(value)
+        fixed = [item.name for item in self.here.scene.objects if item.kind in FURNITURE and quoted(item.name) == text]
+        if fixed:
+            raise QuestionError(f"I cannot move {the(fixed[0])} from its place. What should I do with it?")
+        return text
+
+    def _take(self, skill: str, thing: str) -> None:
+        """Takes it, for a base where it is, unless it is in the hand and nothing has been done yet."""
+        if thing != quoted(self.here.scene.held) or any(" = " not in line for line in self.lines):
+            self._add(*([f"go_to({thing})"] if skill == "pick_up" else []), f"{skill}({thing})")
+
+    def _placing(self, target: Value) -> str:
+        """The call that puts down what is held."""
+        assert isinstance(target, Term), target
+        first, *rest = target.arguments
+        write = self.expressions.write
+        match target.name:
+            case "at":
+                return f"place_at({write('REGION', first)})"
+            case "offset":
+                return f"place_offset({write('DIRECTION', first)}, {self._length(rest)})"
+            case "between":
+                middle = f"midpoint({write('OBJECT', first)}, {write('OBJECT', rest[0])})"
+                return f"place_at({self._assigned('spot', middle)})"
+        base = write("OBJECT", first)
+        base = base if is_simple(first) else self._assigned("target", base)  # it may change once the thing is taken
+        if target.name in ("on", "in"):
+            return f"place_{target.name}({base})"
+        side = f", {write('DIRECTION', rest.pop(0))}" if target.name == "beside" else ""
+        return f"place_beside({base}{side}{f', distance={self._length(rest)}' if rest else ''})"
+
+    def _assigned(self, stem: str, text: str) -> str:
+        name = self._fresh(stem)
+        self._add(f"{name} = {text}")
+        return name
+
+    def _each(self, items: Value, body: Sequence[Value]) -> None:
+        match body[0]:  # "everything into the bowl" does not mean the bowl itself
+            case Term("put", (_, Term("on" | "in" | "near" | "beside", (target, *_)))) if self.expressions.may_contain(
+                items, target
+            ):
+                items = Term("except", (items, target))
+        text, variable = self.expressions.set(items), self._fresh(self._noun(items))
+        self._add(f"for {variable} in {text}:")
+        self.expressions.loops.append(variable)
+        there = self._already_there(body)
+        if there:
+            self._add(f"if not {there}:", deeper=1)
+        self.block(body, deeper=2 if there else 1)
+        self.expressions.loops.pop()
+
+    def _already_there(self, body: Sequence[Value]) -> str:
+        """The test that spares what is already where it shall be: a thing in a full corner may be out of reach."""
+        match body:
+            case (Term("put", (Term("item" | "outer") as item, Term("at", (place,)))),):
+                return self.expressions.write("CONDITION", Term("is_at", (item, place)))
+            case (Term("put", (Term("item" | "outer") as item, Term("in", (target,)))),) if is_simple(target):
+                return f"is_in({self.expressions.object(item)}, {self.expressions.object(target)})"
+        return ""
+
+    def _arrange(self, items: Value, points: str) -> None:
+        chosen, variable, spot = self._fresh("chosen"), self._fresh(self._noun(items)), self._fresh("spot")
+        self._add(f"{chosen} = {self.expressions.set(items)}")
+        self._add(f"for {variable}, {spot} in zip({chosen}, {points.format(chosen)}):")
+        self._add(f"pick({variable})", f"place_at({spot})", deeper=1)
+
+    def _swap(self, one: str, other: str) -> None:
+        here, there = self._assigned("here", f"position({one})"), self._assigned("there", f"position({other})")
+        self._add(f"pick({one})", 'place_at("middle")', f"pick({other})", f"place_at({here})")
+        self._add(f"pick({one})", f"place_at({there})")
+
+    def _check(self, condition: Value) -> None:
+        """Says whether it is so, in a building after a look at the room."""
+        match condition:
+            case Term("is_in", (_, place)) if room := self.expressions.room(place):
+                self._add(f"go_to({quoted(room)})", "look()")
+        self._add(f"if {self.expressions.write('CONDITION', condition)}:")
+        self._add('tell("Yes, that is so.")', deeper=1)
+        self._add("else:")
+        self._add('tell("No, that is not so.")', deeper=1)
+
+    def _wipe(self, marks: list[str]) -> None:
+        """With the sponge, which goes back to where it lay; where nothing is said it is every stain."""
+        stains, sponges = (
+            [quoted(item.name) for item in self.here.scene.objects if item.kind == kind] for kind in (STAIN, "sponge")
+        )
+        if not marks and not stains:
+            raise QuestionError("I see no stain here. What should I wipe?")
+        wiping = [f"wipe({mark})" for mark in marks or stains]
+        if not sponges or quoted(self.here.scene.held) in sponges:
+            self._add(*wiping)
+            return
+        spot = self._assigned("spot", f"position({sponges[0]})")
+        self._add(f"pick({sponges[0]})", *wiping, f"place_at({spot})")
+
+    # text
+
+    def _length(self, far: Sequence[Value]) -> str:
+        """In metres, of an amount that may be left out."""
+        return self.expressions.write("AMOUNT", far[0]) if far else USUAL
+
+    def _noun(self, items: Value) -> str:
+        """A readable loop variable: the kind of the things in the set."""
+        match items:
+            case Words():
+                noun = self.expressions.kind(items).split(" ")[-1]
+                return noun if noun.isascii() and noun.isidentifier() else "item"
+            case Term("not_color" | "except" | "side_all" | "at_place" | "in_room", (inner, *_)):
+                return self._noun(inner)
+            case Term("take", (_, inner)):
+                return self._noun(inner)
+        return "item"
+
+    def _fresh(self, stem: str) -> str:
+        stem = f"this_{stem}" if stem in _TAKEN else stem
+        name, count = stem, 2
+        while name in self.used:
+            name, count = f"{stem}_{count}", count + 1
+        self.used.add(name)
+        return name
+
+    def _add(self, *lines: str, deeper: int = 0) -> None:
+        self.lines += ["    " * (self.depth + deeper) + line for line in lines]

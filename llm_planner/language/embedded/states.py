@@ -1,0 +1,208 @@
+"""The states that rules and goals speak of: bare propositions, or things, rooms and people of a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from llm_planner.errors import LanguageModelError, QuestionError
+from llm_planner.language.embedded.amounts import amount
+from llm_planner.language.embedded.terms import Term, Value, Words
+from llm_planner.language.grounding.lifting import lift
+from llm_planner.language.grounding.naming import PEOPLE, families, proposition_phrases
+from llm_planner.language.grounding.resolution import Reference, Resolver
+from llm_planner.temporal.formula import (
+    Formula,
+    atom,
+    conj,
+    disj,
+    finally_,
+    globally,
+    iff,
+    implies,
+    neg,
+    next_,
+    until,
+    weak_until,
+)
+from llm_planner.world.propositions import ANYTHING, ROBOT
+
+SLOWLY, SLOWLY_DRIVEN = 0.1, 0.25  # [m/s] that "slowly" is, of a hand and of a base
+_OPERATORS: dict[str, Callable[..., Formula]] = {
+    "and": conj, "or": disj, "not": neg, "iff": iff, "implies": implies, "next": next_,
+    "eventually": finally_, "globally": globally, "until": until, "unless": weak_until,
+}  # fmt: skip
+_IN_ROOMS = {"in": f"in({ROBOT}, {{}})", "looked": "did(look, {})", "waited": "did(wait, {})"}
+_OF_THINGS = {
+    "near": f"near({ROBOT}, {{x}})",
+    "over": f"over({ROBOT}, {{x}})",
+    "holding": "holding({x})",
+    "moved": "moved({x})",
+    "is_in": "in({x}, {y})",
+    "is_on": "on({x}, {y})",
+    "beside": "beside({x}, {y})",
+    "is_at": "at({x}, {y})",
+    "farther": f"distance({ROBOT}, {{x}}) > {{y}}",
+    "lower": "height({x}) < {y}",
+}
+_MOVING = ("moved", "holding")
+_OF_ONE_THING = (*_MOVING, "is_in", "is_on", "beside", "is_at")  # that is not the robot's own place or motion
+
+
+@dataclass(frozen=True)
+class States:
+    """Writes states of a scene, or, where there are `propositions`, of what these say."""
+
+    here: Resolver
+    propositions: tuple[str, ...] = ()
+
+    @property
+    def bare(self) -> bool:
+        """Whether there are propositions and no scene."""
+        return bool(self.propositions)
+
+    def state(self, value: Value) -> Formula:
+        """The formula of a state; raises `QuestionError` where it speaks of what is not there."""
+        match value:
+            case Term(name, states) if name in _OPERATORS:
+                return _OPERATORS[name](*map(self.state, states))
+            case Term("holds", (Words(said),)):
+                return atom(self._proposition(said))
+            case _ if self.bare:
+                asked = "I do not see which of the propositions that is about. Please name them as they are."
+                raise QuestionError(asked)
+            case Term("holding_any"):
+                return atom(f"holding({ANYTHING})")
+            case Term("slower", speed):
+                usual = SLOWLY_DRIVEN if self.here.rooms else SLOWLY
+                return atom(f"speed({ROBOT}) < {amount(speed[0]) if speed else usual:g}")
+            case Term(name, (room,)) if name in _IN_ROOMS:
+                return disj(*self._in_rooms(name, self._rooms(room)))
+            case Term("near" | "moved" | "over", (Term(_, (group,)),)) if self._family(group):
+                return disj(*self._in_rooms("in", self._rooms_of(group)))  # to touch an aisle is to be there
+            case Term(name, (thing, *second)) if name in _OF_THINGS:
+                other = self._second(name, second[0]) if second else ""
+                names = [one for one in self.things(thing, name, other) if one != other]
+                return _joined(name, thing, names, other)
+        raise LanguageModelError(f"{value} is no state of a scene")
+
+    def each(self, values: Iterable[Value]) -> list[Formula]:
+        """The states of a list; "every room" is as many states as there are rooms."""
+        found: list[Formula] = []
+        for value in values:
+            match value:
+                case Term(name, (Term() as rooms,)) if name in _IN_ROOMS:
+                    found += self._in_rooms(name, self._rooms(rooms))
+                case _:
+                    found.append(self.state(value))
+        return found
+
+    def started(self, value: Value, before: Value) -> Formula:
+        """Like `state`, where it is what must not yet be begun `before` another.
+
+        To move a thing begins with taking it in hand; several things are those that must not come first.
+        """
+        match value:
+            case Term("and" | "or" as name, states):
+                return _OPERATORS[name](*(self.started(state, before) for state in states))
+            case _ if self.bare:
+                return self.state(value)
+            case Term("holding_any") if first := self._things_in(before):
+                others = (item.name for item in self.here.matching(Reference()) if item.name not in first)
+                return disj(*(atom(f"holding({name})") for name in others))
+            case Term("moved" | "holding", (thing,)):
+                first = self._things_in(before) if isinstance(thing, Term) and thing.arguments else set()
+                names = [name for name in self.things(thing, "moved") if name not in first]
+                return _joined("holding", thing, names)
+        return self.state(value)
+
+    def things(self, thing: Value, state: str, without: str = "") -> list[str]:
+        """Names that the words stand for; raises `QuestionError` for none, or several where one is meant.
+
+        One thing is not the one that it is put in or on, `without`.
+        """
+        match thing:
+            case Words(said):
+                return [self.here.name(said, without, moves=state in _MOVING)]
+            case Term("anyone"):
+                found = [item.name for item in self.here.scene.objects if item.kind in PEOPLE]
+                if not found:
+                    raise QuestionError("I know of nobody here. Whom do you mean?")
+                return found
+        (group,) = thing.arguments
+        wanted = self._wanted(group)
+        spoken = self.here.spoken_of(plural=not wanted.kind) if _is_others(group) else ()
+        found = [item.name for item in self.here.matching(wanted) if item.name not in spoken]
+        if not found:
+            raise self.here.absent(f"no {wanted}")
+        return found
+
+    def _proposition(self, said: str) -> str:
+        sentence = lift(said, proposition_phrases(self.propositions))
+        found = [key for entry, key in map(sentence.meaning, (word.text for word in sentence.words)) if entry]
+        if len(found) != 1:
+            known = ", ".join(self.propositions) or "there are none here"
+            raise QuestionError(f"“{said}” is none of the propositions: {known}. Which do you mean?")
+        return found[0]
+
+    def _wanted(self, group: Value) -> Reference:
+        """The kind and colour of a group, any where it says none."""
+        match group:
+            case Words(said) | Term("others", (Words(said),)):
+                return self.here.known(said)
+        return Reference()
+
+    def _second(self, state: str, value: Value) -> str:
+        if state in ("farther", "lower"):
+            return f"{amount(value):g}"
+        if isinstance(value, Words):
+            return self.here.name(value.text)
+        return value.name.replace("_", " ")  # of a region
+
+    def _things_in(self, value: Value) -> set[str]:
+        """The names of the first thing of every state in it."""
+        match value:
+            case Term("and" | "or" | "not", states):
+                return set().union(*map(self._things_in, states))
+            case Term(name, (thing, *_)) if name in _OF_ONE_THING:
+                return set(self.things(thing, "moved"))
+        return set()
+
+    # rooms
+
+    def _in_rooms(self, state: str, rooms: Sequence[str]) -> list[Formula]:
+        if not rooms:
+            raise QuestionError("There are no such rooms here. Which do you mean?")
+        return [atom(_IN_ROOMS[state].format(room)) for room in rooms]
+
+    def _rooms(self, value: Value) -> Sequence[str]:
+        match value:
+            case Words(said):
+                return [self.here.room(said)]
+            case Term("rooms_of", (group,)):
+                return self._rooms_of(group)
+            case Term("other_rooms"):
+                return self._others(self.here.rooms)
+        return self.here.rooms
+
+    def _rooms_of(self, group: Value) -> Sequence[str]:
+        """The rooms of a family, "any aisle", or all."""
+        rooms = self._family(group) if self._wanted(group).kind else self.here.rooms
+        return self._others(rooms) if _is_others(group) else rooms
+
+    def _family(self, group: Value) -> Sequence[str]:
+        return families(self.here.rooms).get(self._wanted(group).kind, ())
+
+    def _others(self, rooms: Sequence[str]) -> Sequence[str]:
+        spoken = self.here.spoken_of(plural=False)
+        return [room for room in rooms if room not in spoken]
+
+
+def _is_others(group: Value) -> bool:
+    return isinstance(group, Term) and group.name == "others"
+
+
+def _joined(state: str, thing: Value, names: Sequence[str], other: str = "") -> Formula:
+    """The state of each of the things or of any; far from any of them, or lower, is so of all."""
+    every = isinstance(thing, Term) and (thing.name == "each" or state in ("farther", "lower"))
+    return (conj if every else disj)(*(atom(_OF_THINGS[state].format(x=name, y=other)) for name in names))

@@ -1,0 +1,148 @@
+"""Resolves references in a scene: "the red block" is one thing's name, or a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.grounding.lifting import lift
+from llm_planner.language.grounding.naming import PEOPLE, scene_phrases
+from llm_planner.world.names import the
+from llm_planner.world.scene import Scene, SceneObject
+
+_UNSAID = frozenset([  # words of a reference that tell nothing apart
+    "the", "a", "an", "that", "this", "these", "those", "my", "your", "our", "all", "every", "each", "any", "some",
+    "both", "of", "one", "ones", "thing", "things", "object", "objects", "item", "items", "stuff", "pieces", "piece",
+])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What words refer to: a `name` of a thing, a person or a room (`entry` tells which), or a kind and a colour.
+
+    `unknown` is a word that stands for nothing here, "" for none.
+    """
+
+    entry: str = ""
+    name: str = ""
+    kind: str = ""
+    color: str = ""
+    unknown: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.color} {self.kind or 'object'}".strip()
+
+
+class Resolver:
+    """Resolves the words of a command in a scene; raises QuestionError where they fit nothing, or several things."""
+
+    def __init__(self, command: str, scene: Scene) -> None:
+        self.scene = scene
+        self.rooms = scene.building.names if scene.building else ()
+        self._phrases = scene_phrases(scene)
+        self._sentence = lift(command, self._phrases)
+
+    def refer(self, said: str) -> Reference:
+        """What the words refer to in the scene, known by name, kind and colour."""
+        sentence = lift(said, self._phrases)
+        found: dict[str, str] = {}
+        unknown = ""
+        for word in sentence.words:
+            entry, key = sentence.meaning(word.text)
+            if entry:
+                found.setdefault(entry, key)
+            elif word.text not in _UNSAID and word.text.isalnum():
+                unknown = word.text
+        for entry in ("room", "person"):
+            if entry in found:
+                return Reference(entry, found[entry])
+        if "object" in found:
+            item = self.scene.find(found["object"])
+            entry, name = ("", "") if unknown else ("object", item.name)
+            return Reference(entry, name, item.kind, item.color, unknown)
+        return Reference("", "", found.get("kind", ""), found.get("color", ""), unknown)
+
+    def known(self, said: str) -> Reference:
+        """Refer to what is there, and to something."""
+        found = self.refer(said)
+        if found.unknown or not (found.name or found.kind or found.color):
+            here = ", ".join((*self.scene.names, *self.rooms))
+            raise QuestionError(f"I do not know what “{said}” is here. There is: {here or 'nothing'}.")
+        return found
+
+    def described(self, said: str) -> Reference:
+        """Refer by kind and colour; a word that stands for nothing, or a room, is a kind or a colour of no thing."""
+        found = self.refer(said)
+        unknown = found.name if found.entry == "room" else found.unknown
+        if not unknown:
+            return found
+        if found.kind and not found.color:
+            return Reference(kind=found.kind, color=unknown)
+        return Reference(kind=unknown, color=found.color)
+
+    def name(self, said: str, without: str = "", moves: bool = False) -> str:
+        """The name of the one thing, person or room that the words refer to; see `the`."""
+        found = self.known(said)
+        return found.name or self.the(found, without, moves)
+
+    def the(self, wanted: Reference, without: str = "", moves: bool = False) -> str:
+        """The name of the one thing described, which is not the one that it is put in or on, `without`.
+
+        "The red one" takes its noun from the rest of the command; what `moves` is what was named first there.
+        """
+        found = self.matching(wanted)
+        if len(found) > 1:
+            found = [item for item in found if item.name != without]
+        if len(found) > 1 and not wanted.kind:
+            found = self._spoken_kind(found, moves)
+        if len(found) == 1:
+            return found[0].name
+        if not found:
+            raise self.absent(f"no {wanted}")
+        listed = ", ".join(the(item.name) for item in found[:-1]) + f" or {the(found[-1].name)}"
+        raise QuestionError(f"Which {wanted} do you mean: {listed}?")
+
+    def matching(self, wanted: Reference) -> list[SceneObject]:
+        """All things of this kind and colour, "" for any."""
+        return [
+            item
+            for item in self.scene.objects
+            if item.kind not in PEOPLE and wanted.kind in ("", item.kind) and wanted.color in ("", item.color)
+        ]
+
+    def room(self, said: str) -> str:
+        """The room of that name; the question lists the rooms."""
+        found = self.refer(said)
+        if found.entry == "room":
+            return found.name
+        rooms = ", ".join(self.rooms) or "none"
+        raise QuestionError(f"There is no room called “{said}”. The rooms are: {rooms}. Which do you mean?")
+
+    def absent(self, what: str) -> QuestionError:
+        """The question where there is no such thing."""
+        seen = ", ".join(self.scene.names) or "nothing"
+        return QuestionError(f"I see {what} here. What do you mean? There is: {seen}.")
+
+    def spoken_of(self, plural: bool) -> set[str]:
+        """Things and rooms that the command names one by one, or also in the `plural`."""
+        found = {name for entry in ("object", "room") for name in self._sentence.named.get(entry, ())}
+        color = ""
+        for word in self._sentence.words:
+            entry, key = self._sentence.meaning(word.text)
+            if entry == "kind":
+                same = [item for item in self.scene.objects if item.kind == key and color in ("", item.color)]
+            else:
+                same = [item for item in self.scene.objects if entry == "color" and item.color == key]
+            if len(same) == 1 or (plural and entry == "kind" and word.text.endswith("s")):
+                found |= {item.name for item in same}
+            color = key if entry == "color" else ""
+        return found
+
+    def _spoken_kind(self, found: list[SceneObject], moves: bool) -> list[SceneObject]:
+        """Those of a kind of which the command speaks, by itself or with a thing's name; for `moves` of the first."""
+        kinds = {item.name: item.kind for item in self.scene.objects}
+        said = (self._sentence.meaning(word.text) for word in self._sentence.words)
+        spoken = [kinds[key] if entry == "object" else key for entry, key in said if entry in ("object", "kind")]
+        found = [item for item in found if item.kind in spoken] or found
+        first = next((kind for kind in spoken if any(item.kind == kind for item in found)), "")
+        return [item for item in found if item.kind == first] if moves and first else found

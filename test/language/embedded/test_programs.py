@@ -1,0 +1,112 @@
+"""Statements become programs: descriptions are resolved in the scene, and what cannot be resolved is a question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from llm_planner.errors import QuestionError
+from llm_planner.language.embedded.command_forms import COMMANDS
+from llm_planner.language.embedded.programs import program
+from llm_planner.language.embedded.terms import parse_result
+from llm_planner.language.grounding.resolution import Resolver
+from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+
+
+def scene(*names: str) -> Scene:
+    def thing(name: str) -> SceneObject:
+        words = name.split()
+        return SceneObject(name, words[-1], " ".join(words[:-1]), (0.0, 0.0, 0.0), IDENTITY, (0.04, 0.04, 0.04))
+
+    return Scene(0.0, tuple(map(thing, names)))
+
+
+TABLE = scene("red block", "blue block", "red bowl")
+
+
+def written(result: str, said: str = "", where: Scene = TABLE) -> str:
+    terms = parse_result(result)
+    COMMANDS.check(terms)
+    return program(terms, Resolver(said, where))
+
+
+@pytest.mark.parametrize(
+    ("result", "lines"),
+    [
+        ('put("the blue block", in("bowl"))', ['pick("blue block")', 'place_in("red bowl")']),
+        ('tower(list("red block", "blue block"))', ['pick("blue block")', 'place_on("red block")']),
+        ('put("red block", in(closest("bowls", "red block")))',
+         ['target = closest(objects("bowl"), to="red block")', 'pick("red block")', 'place_in(target)']),
+        ('when(exists("mauve block"), go_home)', ["if len([]) > 0:", "    go_home()"]),
+        ('each("blocks", each("bowls", put(outer, in(item))))',
+         ['for block in objects("block"):', '    for bowl in objects("bowl"):', "        if not is_in(block, bowl):",
+          "            pick(block)", "            place_in(bowl)"]),
+        ('each("blocks", put(item, in(same_color("bowl"))))',
+         ['for block in objects("block"):', '    if not is_in(block, objects("bowl", color=color(block))[0]):',
+          "        pick(block)", '        place_in(objects("bowl", color=color(block))[0])']),
+        ('swap("blue block", "bowl")',
+         ['here = position("blue block")', 'there = position("red bowl")', 'pick("blue block")', 'place_at("middle")',
+          'pick("red bowl")', "place_at(here)", 'pick("blue block")', "place_at(there)"]),
+        ('deal_in(not_color("blocks", "red"), "bowls")',
+         ['for block, bowl in zip([each for each in objects("block") if color(each) != "red"], objects("bowl")):',
+          "    pick(block)", "    place_in(bowl)"]),
+    ],
+)  # fmt: skip
+def test_statements_are_written_with_what_the_words_name(result: str, lines: list[str]) -> None:
+    assert written(result).splitlines() == lines
+
+
+def test_what_is_held_is_not_picked_up_again_before_it_is_put_somewhere() -> None:
+    held = replace(TABLE, held="red block")
+    assert written('put("red block", in("bowl"))', where=held) == 'place_in("red bowl")\n'
+    assert written('tower(list("blue block", "red block"))', where=held) == 'place_on("blue block")\n'
+    assert written('put("blue block", on("red block"))', where=held) == 'pick("blue block")\nplace_on("red block")\n'
+    later = written('go_home; put("red block", on("blue block"))', where=held)
+    assert later == 'go_home()\npick("red block")\nplace_on("blue block")\n'
+
+
+def test_the_red_one_takes_its_noun_from_the_rest_of_the_sentence() -> None:
+    result = 'put("the red one", on("blue block"))'
+    lines = 'pick("red block")\nplace_on("blue block")\n'
+    assert written(result, "put the red one on the blue block") == lines
+    assert written(result, "put the red one on the blue cube") == lines
+    with pytest.raises(QuestionError, match="Which red object do you mean: the red block or the red bowl"):
+        written('pick("the red one")', "grab the red one")
+
+
+@pytest.mark.parametrize(
+    ("result", "question"),
+    [
+        ('pick("block")', "Which block do you mean: the red block or the blue block"),
+        ('pick("purple block")', r"I see no purple block here.*red block, blue block, red bowl"),
+        ('tower("bananas")', "I see no bananas here"),
+        ('tower(not_color("blocks", "mauve"))', "nothing that is 'mauve'"),
+        ('tower(not_kind("things"))', "nothing that is 'things'"),
+        ("pick(item)", "which thing that is about"),
+        ('push("red block", left, "a bit")', "how far “a bit” is"),
+        ('repeat("thirty times", go_home)', "1 to 20 times, not 30"),
+    ],
+)
+def test_what_fits_nothing_or_several_things_is_asked(result: str, question: str) -> None:
+    with pytest.raises(QuestionError, match=question):
+        written(result)
+
+
+def test_everything_into_the_bowl_leaves_the_bowl_itself_alone() -> None:
+    lines = written('each(all, put(item, in("bowl")))')
+    assert lines.startswith('for item in [each for each in objects() if each != "red bowl"]:')
+
+
+@pytest.mark.parametrize("name", ["bob's mug", 'a "x"); go_home() #'])
+def test_any_name_stays_inside_its_string(name: str) -> None:
+    special = Scene(0.0, (SceneObject(name, "mug", "", (0.0, 0.0, 0.0), IDENTITY, (0.1, 0.1, 0.1)),))
+    escaped = name.replace('"', '\\"')
+    assert written('pick("mug")', where=special) == f'pick("{escaped}")\n'
+
+
+@pytest.mark.parametrize("result", ['push("drawer", top)', 'pick("drawer")', 'put("drawer", at(left_side))'])
+def test_furniture_is_not_moved(result: str) -> None:
+    """ "Pull the drawer" is not to pick it up."""
+    with pytest.raises(QuestionError, match="I cannot move the drawer from its place"):
+        written(result, where=scene("red block", "drawer"))
