@@ -133,8 +133,8 @@ def _outcome(sentence: Sentence, understood: Understood) -> str:
     if sentence.task and same_task(sentence.task) != same_task(understood.task):
         return "wrong"
     meaning = conj(*(constraint.formula for constraint in understood.constraints))
-    meanings = Meanings(sentence.scene)
-    if any(meanings.same_over_all_letters(meaning, accepted) for accepted in sentence.means):
+    meanings, over_all_letters = Meanings(sentence.scene), Meanings(sentence.scene, bare=True)
+    if any(over_all_letters.same(meaning, accepted) for accepted in sentence.means):
         return "right"
     if any(meanings.same(meaning, accepted) for accepted in sentence.means):
         return "right where it can occur"

@@ -58,7 +58,8 @@ class Expressions:
             case "OBJECT", Term("nth", (items, direction, Term(number))):
                 return f"from_side({self.set(items)}, {quoted(str(direction))})[{int(number[1:]) - 1}]"
             case "SET", Words(said):
-                return self._objects(self.here.described(said))
+                found = self.here.described(said)
+                return f"[{quoted(found.name)}]" if found.entry == "person" else self._objects(found)
             case "SET", Term("all"):
                 return self._objects(Reference())
             case "SET", Term("except", (items, *left_out)):

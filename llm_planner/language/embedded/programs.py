@@ -116,7 +116,9 @@ class _Writer:
                 self._wipe([write("OBJECT", item) for item in items])
             case Term(name) if name in REWARDS:
                 parts = COMMANDS.filled("STATEMENT", value)
-                names = [self.here.name(words_of(one)) for one in parts.get("NAME", ())]
+                names: list[str] = []
+                for one in parts.get("NAME", ()):
+                    names.append(self.here.name(words_of(one), without=names))
                 self._add(*reward_calls(name, names, parts, self.here.scene))
             case _:
                 self._add(write("STATEMENT", value))  # a skill

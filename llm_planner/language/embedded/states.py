@@ -123,7 +123,7 @@ class States:
         """
         match thing:
             case Words(said):
-                return [self.here.name(said, without, moves=state in _MOVING)]
+                return [self.here.name(said, [without], moves=state in _MOVING)]
             case Term("anyone"):
                 found = [item.name for item in self.here.scene.objects if item.kind in PEOPLE]
                 if not found:
@@ -131,6 +131,8 @@ class States:
                 return found
         (group,) = thing.arguments
         wanted = self._wanted(group)
+        if wanted.entry == "person":
+            return [wanted.name]
         spoken = self.here.spoken_of(plural=not wanted.kind) if _is_others(group) else ()
         found = [item.name for item in self.here.matching(wanted) if item.name not in spoken]
         if not found:
@@ -186,12 +188,12 @@ class States:
         return self.here.rooms
 
     def _rooms_of(self, group: Value) -> Sequence[str]:
-        """The rooms of a family, "any aisle", or all."""
-        rooms = self._family(group) if self._wanted(group).kind else self.here.rooms
-        return self._others(rooms) if _is_others(group) else rooms
+        """The rooms of a family: "any aisle"."""
+        return self._others(self._family(group)) if _is_others(group) else self._family(group)
 
     def _family(self, group: Value) -> Sequence[str]:
-        return families(self.here.rooms).get(self._wanted(group).kind, ())
+        wanted = self._wanted(group)
+        return [wanted.name] if wanted.entry == "room" else families(self.here.rooms).get(wanted.kind, ())
 
     def _others(self, rooms: Sequence[str]) -> Sequence[str]:
         spoken = self.here.spoken_of(plural=False)

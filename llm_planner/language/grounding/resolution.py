@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from llm_planner.errors import QuestionError
@@ -80,19 +81,19 @@ class Resolver:
             return Reference(kind=found.kind, color=unknown)
         return Reference(kind=unknown, color=found.color)
 
-    def name(self, said: str, without: str = "", moves: bool = False) -> str:
+    def name(self, said: str, without: Collection[str] = (), moves: bool = False) -> str:
         """The name of the one thing, person or room that the words refer to; see `the`."""
         found = self.known(said)
         return found.name or self.the(found, without, moves)
 
-    def the(self, wanted: Reference, without: str = "", moves: bool = False) -> str:
-        """The name of the one thing described, which is not the one that it is put in or on, `without`.
+    def the(self, wanted: Reference, without: Collection[str] = (), moves: bool = False) -> str:
+        """The name of the one thing described, `without` those beside which it is named.
 
         "The red one" takes its noun from the rest of the command; what `moves` is what was named first there.
         """
         found = self.matching(wanted)
         if len(found) > 1:
-            found = [item for item in found if item.name != without]
+            found = [item for item in found if item.name not in without]
         if len(found) > 1 and not wanted.kind:
             found = self._spoken_kind(found, moves)
         if len(found) == 1:

@@ -103,13 +103,9 @@ def _check_bare(formula: Formula, propositions: tuple[str, ...]) -> None:
 
 def as_attempt(reading: Reading, problem: InputError) -> Attempt:
     """Return what a model is shown of a reading that could not be used."""
-    return Attempt(str(reading), (str(problem),), _shown(reading))
-
-
-def _shown(reading: Reading) -> str:
     constraints = [{"formula": one.formula, "words": one.words, "goal": one.goal} for one in reading.constraints]
     answer = {
         "reasoning": "", "task": reading.task, "goals": list(reading.goals), "constraints": constraints,
         "sure": reading.sure, "question": reading.question,
     }  # fmt: skip
-    return json.dumps(answer, ensure_ascii=False)
+    return Attempt(str(reading), (str(problem),), json.dumps(answer, ensure_ascii=False))

@@ -24,10 +24,6 @@ class Meanings:
         """Whether they are proved equivalent; what is too large to decide is not."""
         return f is g or self._equal(*_without_common(f, g)) or self._equal(f, g)
 
-    def same_over_all_letters(self, f: Formula, g: Formula) -> bool:
-        """The same, whatever excludes what."""
-        return Meanings(self._scene, bare=True).same(f, g)
-
     def conflict(self, formulas: Sequence[Formula]) -> tuple[int, ...]:
         """Indices of fewest formulas that cannot be kept together in this scene; () where all can."""
         listed, alphabet = self._decidable([_weaker(f) for f in formulas])

@@ -10,9 +10,10 @@ from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.scene import Scene
 
 
-def arguments_of(constraint: Constraint) -> set[str]:
-    """Return every thing, place and skill that its propositions name."""
-    return {name for item in constraint.formula.propositions for name in parse_proposition(item).arguments}
+def arguments_of(constraint: Constraint) -> tuple[str, ...]:
+    """Return every thing, place and skill that its propositions name, once each."""
+    found = (parse_proposition(name).arguments for name in constraint.formula.propositions)
+    return tuple(dict.fromkeys(one for some in found for one in some))
 
 
 def names_in(text: str, scene: Scene) -> list[str]:

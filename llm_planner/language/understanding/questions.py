@@ -14,29 +14,26 @@ MAX_OPTIONS = 3
 MAX_CHARACTERS = 500  # of a question that a model asks
 
 
-def asked_by_model(question: str) -> QuestionError:
+def _asked(question: str) -> QuestionError:
     return QuestionError(shortened(plain_text(question), MAX_CHARACTERS))
 
 
 def unclear(vote: Vote) -> QuestionError:
     """What the model asks itself; without a majority the readings to choose from, or why there is none."""
     if vote.decided:
-        return asked_by_model(vote.groups[0].reading.question)
+        return _asked(vote.groups[0].reading.question)
     readings = [group.reading for group in vote.groups if not group.reading.question][:MAX_OPTIONS]
+    if not vote.groups:
+        return QuestionError(f"I cannot tell what this means here: {vote.failed[0]}. Please say it in another way.")
     if not readings:
-        asked = [group.reading.question for group in vote.groups]
-        return asked_by_model(asked[0]) if asked else no_meaning(vote.failed)
+        return _asked(vote.groups[0].reading.question)
     if len(readings) == 1:
-        return QuestionError(f"I am not sure that I understand. Do you mean: {in_words(readings[0])}?")
-    options = "; ".join(f"{number}) {in_words(reading)}" for number, reading in enumerate(readings, 1))
+        return QuestionError(f"I am not sure that I understand. Do you mean: {_in_words(readings[0])}?")
+    options = "; ".join(f"{number}) {_in_words(reading)}" for number, reading in enumerate(readings, 1))
     return QuestionError(f"I can read this in more than one way. Which do you mean? {options}")
 
 
-def no_meaning(reasons: Sequence[str]) -> QuestionError:
-    return QuestionError(f"I cannot tell what this means here: {reasons[0]}. Please say it in another way.")
-
-
-def in_words(reading: Grounded) -> str:
+def _in_words(reading: Grounded) -> str:
     """Task and constraints as a person would say them."""
     rules = [read_back(constraint.formula) for constraint in reading.constraints]
     return "; ".join([part for part in (f"“{reading.task}”" if reading.task else "", *rules) if part])

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import scene_phrases
+from llm_planner.language.understanding.mentions import arguments_of
 from llm_planner.language.understanding.wording import is_english, words_of
 from llm_planner.temporal.constraint import Constraint
-from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.scene import Scene
 
 QUOTED = 0.5  # share of the words of a constraint that are the command's own
@@ -44,5 +44,4 @@ def is_quoted(constraint: Constraint, command: str) -> bool:
 def named_by(constraint: Constraint, scene: Scene) -> tuple[str, ...]:
     """The things, people and rooms of the scene that its formula names."""
     here = {*scene.names, *(scene.building.names if scene.building else ())}
-    arguments = (parse_proposition(name).arguments for name in constraint.formula.propositions)
-    return tuple(dict.fromkeys(one for some in arguments for one in some if one in here))
+    return tuple(one for one in arguments_of(constraint) if one in here)

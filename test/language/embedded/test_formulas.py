@@ -168,6 +168,8 @@ def test_states_of_a_table(rule: str, command: str, formula: str) -> None:
         ('only_after(near("ben"), in(every_room))', "Ben",
          "!(in(robot, kitchen) | in(robot, lab) | in(robot, office) | in(robot, server room) | in(robot, library) "
          "| in(robot, hall)) W near(robot, Ben)"),
+        ('visit(in(rooms_of("lab")))', "any lab", "F in(robot, lab)"),
+        ('never(near(any("anna")))', "anna", "G !near(robot, Anna)"),
         ("never(near(anyone))", "anyone", "G !(near(robot, Anna) | near(robot, Ben))"),
         ('always(farther(anyone, "1 m"))', "1 m from people",
          "G (distance(robot, Anna) > 1 & distance(robot, Ben) > 1)"),

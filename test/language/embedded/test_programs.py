@@ -45,6 +45,7 @@ def written(result: str, said: str = "", where: Scene = TABLE) -> str:
         ('each("blocks", put(item, in(same_color("bowl"))))',
          ['for block in objects("block"):', '    if not is_in(block, objects("bowl", color=color(block))[0]):',
           "        pick(block)", '        place_in(objects("bowl", color=color(block))[0])']),
+        ('touch("red block", "the red one")', ["achieve(\"reach(gap('red block', 'red bowl') <= 0.003)\")"]),
         ('swap("blue block", "bowl")',
          ['here = position("blue block")', 'there = position("red bowl")', 'pick("blue block")', 'place_at("middle")',
           'pick("red bowl")', "place_at(here)", 'pick("blue block")', "place_at(there)"]),
@@ -110,3 +111,9 @@ def test_furniture_is_not_moved(result: str) -> None:
     """ "Pull the drawer" is not to pick it up."""
     with pytest.raises(QuestionError, match="I cannot move the drawer from its place"):
         written(result, where=scene("red block", "drawer"))
+
+
+def test_a_person_is_a_set_of_one() -> None:
+    anna = SceneObject("Anna", "person", "", (0.0, 0.0, 0.9), IDENTITY, (0.5, 0.5, 1.8))
+    house = Scene(0.0, (*TABLE.objects, anna))
+    assert written('each("anna", face("anna"))', where=house).startswith('for item in ["Anna"]:\n')

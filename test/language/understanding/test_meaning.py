@@ -18,8 +18,8 @@ TABLE = Scene(0.0, THINGS)
 
 def same(f: str, g: str, scene: Scene = TABLE) -> tuple[bool, bool]:
     """Over the letters that can occur, and over all."""
-    meanings = Meanings(scene)
-    return meanings.same(parse(f), parse(g)), meanings.same_over_all_letters(parse(f), parse(g))
+    over_what_occurs, over_all = (Meanings(scene, bare).same(parse(f), parse(g)) for bare in (False, True))
+    return over_what_occurs, over_all
 
 
 @pytest.mark.parametrize(

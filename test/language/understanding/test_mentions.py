@@ -32,9 +32,5 @@ def test_full_names_are_found_in_their_order(text, names):
 
 
 def test_a_formula_names_all_that_its_propositions_speak_of():
-    assert arguments_of(Constraint(parse("G (in(Ben, lab) -> !near(robot, mug))"), "")) == {
-        "Ben",
-        "lab",
-        "robot",
-        "mug",
-    }
+    rule = Constraint(parse("G (in(Ben, lab) -> !near(robot, mug))"), "")
+    assert set(arguments_of(rule)) == {"Ben", "lab", "robot", "mug"}
