@@ -7,10 +7,10 @@ from functools import lru_cache
 from math import sqrt
 
 from llm_planner.correction.memory.lesson import Lesson, Slots
-from llm_planner.language.grounding.words import ngrams
 from llm_planner.language.understanding.wording import words_of
 
 MOST_PROPOSED = 64  # lessons for one step
+MOST_NGRAMS = 24  # of a word
 
 
 def most_like(lessons: Iterable[Lesson], case: Slots, command: str) -> list[Lesson]:
@@ -36,7 +36,13 @@ def _slot_words(slots: Slots) -> str:
 @lru_cache(maxsize=4096)
 def _features(text: str) -> frozenset[str]:
     """The n-grams of letters (fastText's, arXiv:1607.04606) of its words."""
-    return frozenset(gram for word in words_of(text) for gram in ngrams(word))
+    return frozenset(gram for word in words_of(text) for gram in _ngrams(word))
+
+
+def _ngrams(word: str) -> list[str]:
+    """The word itself, and its stretches of 3 to 5 letters."""
+    marked = f"<{word}>"
+    return [word, *(marked[i : i + n] for n in (3, 4, 5) for i in range(len(marked) - n + 1))][:MOST_NGRAMS]
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:

@@ -117,8 +117,8 @@ class _Writer:
             case Term(name) if name in REWARDS:
                 parts = COMMANDS.filled("STATEMENT", value)
                 names: list[str] = []
-                for one in parts.get("NAME", ()):
-                    names.append(self.here.name(words_of(one), without=names))
+                for said in parts.get("NAME", ()):
+                    names.append(self.here.name(words_of(said), without=names))
                 self._add(*reward_calls(name, names, parts, self.here.scene))
             case _:
                 self._add(write("STATEMENT", value))  # a skill

@@ -1,7 +1,6 @@
 """Lifts a command: what it names becomes a placeholder, as in Lang2LTL's lifted translation (arXiv:2302.11649).
 
-"Go to the lab, then to the kitchen" becomes "go to the #room1 , then to the #room2". The network so never sees a name,
-and reads a building that nobody has built yet like any other.
+"Go to the lab, then to the kitchen" becomes "go to the #room1 , then to the #room2"; "in 5 s" becomes "in #seconds".
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from llm_planner.language.grounding.naming import Phrase, stems
-from llm_planner.language.grounding.words import NUMBERS, Word, similarity, split_words
+from llm_planner.language.grounding.words import METRES, NUMBERS, Word, similarity, split_words
 
 SECONDS = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
@@ -27,7 +26,10 @@ _BEFORE_A_TIME = frozenset(
 _AND_A_HALF = ["and", "a", "half"]
 _LETTERS = 4  # a shorter word is no slip of the finger for another
 _ALIKE = 0.8
-PLAIN_NUMBERS = {word: value for word, value in NUMBERS.items() if value == int(value) and value > 1}
+_UNITS = {unit: (segment, size) for segment, units in (("quantity", METRES), ("seconds", SECONDS))
+          for unit, size in units.items()}  # fmt: skip
+_AGAIN = ["second", "time"]
+_LONGEST = 10  # words of an amount
 
 
 @dataclass(frozen=True)
@@ -118,46 +120,52 @@ def _fits(word: str, part: tuple[str, ...], loose: bool, slips: bool) -> str:
 
 
 def _plain(words: list[Word], index: int) -> tuple[Lifted, int]:
-    """A word that names nothing: itself, or a number, a length or a time."""
-    word = words[index]
-    if word.metres:
-        time, used = _per(words[index + 1 : index + 4])
-        if used:
-            return Lifted("#speed", "speed", word.metres / time, word.start, words[index + used].end), 1 + used
-        return Lifted("#quantity", "quantity", word.metres, word.start, word.end), 1
-    seconds, used = _seconds([one.text for one in words[index : index + 5]])
+    """A word that names nothing: itself, or a number, a length, a time or a speed."""
+    texts = [word.text for word in words[index : index + _LONGEST]]
+    segment, value, used = _amount(texts)
     before = words[index - 1].text if index else ""
-    if used and not (words[index + 1].text == "second" and word.text in ("a", "one") and before not in _BEFORE_A_TIME):
-        return Lifted("#seconds", "seconds", seconds, word.start, words[index + used - 1].end), used
-    value = _number(word.text)
-    if value is not None:
-        return Lifted("#number", "number", value, word.start, word.end), 1
-    return Lifted(word.text, "word", 0.0, word.start, word.end), 1
+    if texts[:2] in (["a", "second"], ["one", "second"]) and before not in _BEFORE_A_TIME:  # as in "a second one"
+        segment = ""
+    if not segment:
+        segment, value, used = ("number", *_number(texts)) if _is_number(texts[0]) else ("word", 0.0, 1)
+    text = words[index].text if segment == "word" else f"#{segment}"
+    return Lifted(text, segment, value, words[index].start, words[index + used - 1].end), used
 
 
-def _per(words: Sequence[Word]) -> tuple[float, int]:
-    """What makes a length a speed, "/s", "per minute", "a second": the time [s], and how many words it takes."""
-    texts = [word.text for word in words]
-    if len(texts) < 2 or texts[0] not in _PER or texts[1] not in PERIODS or texts[1:] == ["second", "time"]:
+def _amount(texts: list[str]) -> tuple[str, float, int]:
+    """A number with a unit that begins here: its class, "" for none, its value, and how many words it takes."""
+    value, used = _number(texts)
+    if used and texts[used : used + 3] == _AND_A_HALF:
+        value, used = value + 0.5, used + 3
+    unit = texts[used] if 0 < used < len(texts) else ""
+    if unit not in _UNITS:
+        return "", 0.0, 0
+    segment, size = _UNITS[unit]
+    used += 1
+    if texts[used : used + 3] == _AND_A_HALF:
+        value, used = value + 0.5, used + 3
+    per = texts[used : used + 3]
+    if segment == "quantity" and len(per) > 1 and per[0] in _PER and per[1] in PERIODS and per[1:] != _AGAIN:
+        return "speed", value * size / PERIODS[per[1]], used + 2
+    return segment, value * size, used
+
+
+def _number(texts: list[str]) -> tuple[float, int]:
+    """A number that begins here, and how many words it takes, 0 for none: "2.5", "twenty five", "half a"."""
+    first, *rest = texts
+    if first[0].isdecimal():
+        return float(first.replace(",", ".")), 1
+    if first not in NUMBERS:
         return 0.0, 0
-    return PERIODS[texts[1]], 2
+    if first == "half":
+        return 0.5, 2 if rest[:1] in (["a"], ["an"]) else 1
+    if rest[:1] == ["half"] and first in ("a", "an"):
+        return 0.5, 2
+    if NUMBERS[first] >= 20 and rest and 1 <= NUMBERS.get(rest[0], 0) < 10 and rest[0] not in ("a", "an"):
+        return NUMBERS[first] + NUMBERS[rest[0]], 2
+    return NUMBERS[first], 1
 
 
-def _seconds(texts: list[str]) -> tuple[float, int]:
-    """A time that begins here, and how many words it takes: "20 s", "half a minute", "one and a half minutes"."""
-    value = 0.5 if texts[0] == "half" else 1.0 if texts[0] in ("a", "one") else _number(texts[0])
-    if value is None:
-        return 0.0, 0
-    used = 1
-    if texts[0] == "half" and texts[1:2] == ["a"]:
-        used = 2
-    elif texts[1:4] == _AND_A_HALF:
-        value, used = value + 0.5, 4
-    if texts[used : used + 1] and texts[used] in SECONDS:
-        more = 0.5 if texts[used + 1 : used + 4] == _AND_A_HALF else 0.0
-        return (value + more) * SECONDS[texts[used]], used + (4 if more else 1)
-    return 0.0, 0
-
-
-def _number(text: str) -> float | None:
-    return float(text.replace(",", ".")) if text[0].isdecimal() else PLAIN_NUMBERS.get(text)
+def _is_number(text: str) -> bool:
+    """Whether a word is a number by itself; "one" and "a" may stand for things."""
+    return text[0].isdecimal() or (text in NUMBERS and NUMBERS[text] not in (0.0, 0.5, 1.0))

@@ -59,9 +59,21 @@ def test_numbers_times_and_lengths_keep_their_values() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "metres"),
+    [("5 cm", 0.05), ("5cm", 0.05), ("ten centimeters", 0.1), ("twenty five centimetres", 0.25), ("half a meter", 0.5),
+     ("a half metre", 0.5), ("two and a half metres", 2.5), ("0.1 m", 0.1), ("0,2 m", 0.2), ("100 mm", 0.1),
+     ("an inch", 0.0254), ("2 inches", 0.0508)],
+)  # fmt: skip
+def test_a_length_is_one_word(said: str, metres: float) -> None:
+    sentence = lift(f"move it {said} left", ())
+    assert text(sentence) == "move it #quantity left"
+    assert sentence.words[2].value == pytest.approx(metres)
+
+
+@pytest.mark.parametrize(
     ("time", "seconds"),
     [("20 s", 20.0), ("a minute", 60.0), ("half a minute", 30.0), ("a minute and a half", 90.0), ("1.5 min", 90.0),
-     ("one and a half minutes", 90.0), ("two minutes", 120.0)],
+     ("one and a half minutes", 90.0), ("two minutes", 120.0), ("twenty five seconds", 25.0)],
 )  # fmt: skip
 def test_a_time_is_one_word(time: str, seconds: float) -> None:
     sentence = lift(f"go there within {time} please", ())
