@@ -142,11 +142,10 @@ def candidates(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: st
 
 def _partly_known(words: str, wanted: Description, scene: Scene) -> tuple[SceneObject, ...]:
     """What is spoken of in words that name it among others: "the bowl over there", "that dirty bowl"."""
-    sentence = lift(words, scene_phrases(scene))
-    kinds = [key for entry, key in (sentence.meaning(word.text) for word in sentence.words) if entry == "kind"]
-    if len(set(kinds)) != 1:
+    kinds = {word.name for word in lift(words, scene_phrases(scene)) if word.segment == "kind"}
+    if len(kinds) != 1:
         return ()
-    return tuple(one for one in scene.objects if one.kind == kinds[0] and wanted.color in ("", one.color))
+    return tuple(one for one in scene.objects if one.kind in kinds and wanted.color in ("", one.color))
 
 
 def _outermost(
@@ -217,12 +216,11 @@ def is_room(words: str, scene: Scene) -> bool:
 def names_in(text: str, scene: Scene) -> tuple[str, ...]:
     """Return the things, people and rooms of which a text speaks by name, kind or colour, in its order."""
     found: dict[str, None] = {}
-    sentence = lift(text, scene_phrases(scene), slips=False)
-    for entry, key in (sentence.meaning(word.text) for word in sentence.words):
-        if entry in ("object", "person", "room"):
-            found[key] = None
-        elif entry in ("kind", "color"):
-            found |= {item.name: None for item in scene.objects if key in (item.kind, item.color)}
+    for word in lift(text, scene_phrases(scene), slips=False):
+        if word.segment in ("object", "person", "room"):
+            found[word.name] = None
+        elif word.segment in ("kind", "color"):
+            found |= {item.name: None for item in scene.objects if word.name in (item.kind, item.color)}
     return tuple(found)
 
 

@@ -13,7 +13,7 @@ _COUNTS = {"once": 1, "twice": 2, "thrice": 3, "one": 1, "never": 0}
 def amount(value: Value, *classes: str) -> float:
     """Metres, seconds, metres a second or a plain number, of these `classes` of words; raise QuestionError for none."""
     assert isinstance(value, Words), value
-    said = lift(f"for {value.text}", ()).words  # "for a second" is a time, "a second" may be another thing
+    said = lift(f"for {value.text}")  # "for a second" is a time, "a second" may be another thing
     found = [word.value for word in said if word.segment in classes or (not classes and word.segment != "word")]
     if not found:
         how = _HOW.get(classes, "how much")

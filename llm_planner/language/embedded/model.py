@@ -149,16 +149,15 @@ def _asks(reading: TermReading) -> bool:
 
 def not_said(reading: TermReading, words: str, names: Sequence[Phrase]) -> str:
     """Return one of the `names`, or an amount, that the words have and the reading has not; "" where there is none."""
-    said, about = plain(words), {term.name for term in reading.terms}
-    lifted = lift(said, names, slips=False).words
-    covered = [word for word in lifted if word.segment == "word" and reading.covers(word.start, word.end)]
-    about |= {word.text for word in covered}  # a name has to be accounted for once
+    said, done = plain(words), {term.name for term in reading.terms}
+    lifted = lift(said, names, slips=False)
+    about = {(word.name, word.plural) for word in lifted if reading.covers(word.start, word.end)}
     for word in lifted:
         text = said[word.start : word.end]
         is_moment = word.segment == "seconds" and text.startswith(_MOMENT)
         is_amount = word.segment in ("quantity", "speed", "seconds") and not is_moment
-        is_name = word.text.startswith("#") and word.segment == "word" and not {text, word.text} & about
-        is_name &= not (word.text.startswith("#color") and reading.probability >= CERTAIN)
+        is_name = bool(word.name) and text not in done and (word.name, word.plural) not in about  # once is enough
+        is_name &= not (word.segment == "color" and reading.probability >= CERTAIN)
         if (is_name or is_amount) and not reading.covers(word.start, word.end):
             return text
     return ""

@@ -140,8 +140,7 @@ class States:
         return found
 
     def _proposition(self, said: str) -> str:
-        sentence = lift(said, proposition_phrases(self.propositions))
-        found = [key for entry, key in map(sentence.meaning, (word.text for word in sentence.words)) if entry]
+        found = [word.name for word in lift(said, proposition_phrases(self.propositions)) if word.name]
         if len(found) != 1:
             known = ", ".join(self.propositions) or "there are none here"
             raise QuestionError(f"“{said}” is none of the propositions: {known}. Which do you mean?")

@@ -1,12 +1,11 @@
-"""Lifts a command: what it names becomes a placeholder, as in Lang2LTL's lifted translation (arXiv:2302.11649).
+"""Lifts a command: finds what it names, whatever the names are, and its amounts (arXiv:2302.11649).
 
-"Go to the lab, then to the kitchen" becomes "go to the #room1 , then to the #room2"; "in 5 s" becomes "in #seconds".
+"Go to the laboratory in 5 s" becomes go, to, the, a room called lab, in, and 5 seconds.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llm_planner.language.grounding.naming import Phrase, stems
@@ -18,7 +17,6 @@ SECONDS = {
 }
 PERIODS = {**SECONDS, **dict.fromkeys(("h", "hour"), 3600.0)}
 _PER = frozenset(["/", "per", "a", "an", "each", "every"])
-_PLACEHOLDER = re.compile(r"#([a-z]+)(\d+)s?")
 _BETWEEN = frozenset(["is", "are", "the", "a", "be", "been", "gets", "being", "was", "has", "to"])
 _BEFORE_A_TIME = frozenset(
     ["for", "within", "in", "after", "than", "least", "most", "wait", "about", "under", "another"]
@@ -34,26 +32,18 @@ _LONGEST = 10  # words of an amount
 
 @dataclass(frozen=True)
 class Lifted:
-    """A word, or what stands for one or several: its class, its number where it is one, its place in the command."""
+    """A word, or several that are a name or an amount: its class ("word" for none), and its place in the command.
+
+    `name` is what it names, `plural` if it names several; `value` is the number of an amount.
+    """
 
     text: str
-    segment: str = "word"
+    segment: str
+    start: int
+    end: int
+    name: str = ""
+    plural: bool = False
     value: float = 0.0
-    start: int = 0
-    end: int = 0
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A lifted command: its words, and per class what they name, in the order of first mention."""
-
-    words: tuple[Lifted, ...]
-    named: Mapping[str, tuple[str, ...]]
-
-    def meaning(self, text: str) -> tuple[str, str]:
-        """The class and the name that a placeholder stands for; two empty texts for any other word."""
-        match = _PLACEHOLDER.fullmatch(text)
-        return (match[1], self.named[match[1]][int(match[2]) - 1]) if match else ("", "")
 
 
 @dataclass(frozen=True)
@@ -63,24 +53,20 @@ class _Match:
     plural: bool
 
 
-def lift(command: str, phrases: Sequence[Phrase], slips: bool = True) -> Sentence:
+def lift(command: str, phrases: Sequence[Phrase] = (), slips: bool = True) -> list[Lifted]:
     """The lifted command; with `slips` words that are nearly a name stand for it."""
     words = split_words(command)
-    named: dict[str, dict[str, int]] = {}
     lifted: list[Lifted] = []
     index = 0
     while index < len(words):
         match = _named_at(words, index, phrases, slips)
-        if match is None:
-            word, used = _plain(words, index)
-            lifted.append(word)
-        else:
-            used, group = match.used, named.setdefault(match.phrase.entry, {})
-            number = group.setdefault(match.phrase.key, len(group) + 1)
-            text = f"#{match.phrase.entry}{number}{'s' if match.plural else ''}"
-            lifted.append(Lifted(text, "word", 0.0, words[index].start, words[index + used - 1].end))
+        segment, value, used = (match.phrase.entry, 0.0, match.used) if match else _plain(words, index)
+        name, plural = (match.phrase.key, match.plural) if match else ("", False)
+        said = words[index : index + used]
+        text = " ".join(word.text for word in said)
+        lifted.append(Lifted(text, segment, said[0].start, said[-1].end, name, plural, value))
         index += used
-    return Sentence(tuple(lifted), {name: tuple(keys) for name, keys in named.items()})
+    return lifted
 
 
 def _named_at(words: list[Word], index: int, phrases: Sequence[Phrase], slips: bool) -> _Match | None:
@@ -119,17 +105,15 @@ def _fits(word: str, part: tuple[str, ...], loose: bool, slips: bool) -> str:
     return "exact" if any(len(name) >= _LETTERS and similarity(word, name) >= _ALIKE for name in part) else ""
 
 
-def _plain(words: list[Word], index: int) -> tuple[Lifted, int]:
-    """A word that names nothing: itself, or a number, a length, a time or a speed."""
+def _plain(words: list[Word], index: int) -> tuple[str, float, int]:
+    """What names nothing: its class, its value where it is a number or an amount, and how many words it takes."""
     texts = [word.text for word in words[index : index + _LONGEST]]
     segment, value, used = _amount(texts)
     before = words[index - 1].text if index else ""
-    if texts[:2] in (["a", "second"], ["one", "second"]) and before not in _BEFORE_A_TIME:  # as in "a second one"
-        segment = ""
-    if not segment:
-        segment, value, used = ("number", *_number(texts)) if _is_number(texts[0]) else ("word", 0.0, 1)
-    text = words[index].text if segment == "word" else f"#{segment}"
-    return Lifted(text, segment, value, words[index].start, words[index + used - 1].end), used
+    is_ordinal = texts[:2] in (["a", "second"], ["one", "second"]) and before not in _BEFORE_A_TIME  # "a second one"
+    if segment and not is_ordinal:
+        return segment, value, used
+    return ("number", *_number(texts)) if _is_number(texts[0]) else ("word", 0.0, 1)
 
 
 def _amount(texts: list[str]) -> tuple[str, float, int]:

@@ -41,18 +41,16 @@ class Resolver:
         self.scene = scene
         self.rooms = scene.building.names if scene.building else ()
         self._phrases = scene_phrases(scene)
-        self._sentence = lift(command, self._phrases)
+        self._words = lift(command, self._phrases)
 
     def refer(self, said: str) -> Reference:
         """What the words refer to in the scene, known by name, kind and colour."""
-        sentence = lift(said, self._phrases)
         found: dict[str, str] = {}
         unknown = ""
-        for word in sentence.words:
-            entry, key = sentence.meaning(word.text)
-            if entry:
-                found.setdefault(entry, key)
-            elif word.text not in _UNSAID and word.text.isalnum():
+        for word in lift(said, self._phrases):
+            if word.name:
+                found.setdefault(word.segment, word.name)
+            elif word.segment == "word" and word.text not in _UNSAID and word.text.isalnum():
                 unknown = word.text
         for entry in ("room", "person"):
             if entry in found:
@@ -126,24 +124,20 @@ class Resolver:
 
     def spoken_of(self, plural: bool) -> set[str]:
         """Things and rooms that the command names one by one, or also in the `plural`."""
-        found = {name for entry in ("object", "room") for name in self._sentence.named.get(entry, ())}
+        found = {word.name for word in self._words if word.segment in ("object", "room")}
         color = ""
-        for word in self._sentence.words:
-            entry, key = self._sentence.meaning(word.text)
-            if entry == "kind":
-                same = [item for item in self.scene.objects if item.kind == key and color in ("", item.color)]
-            else:
-                same = [item for item in self.scene.objects if entry == "color" and item.color == key]
-            if len(same) == 1 or (plural and entry == "kind" and word.text.endswith("s")):
+        for word in self._words:
+            kind = word.name if word.segment == "kind" else ""
+            before, color = color, word.name if word.segment == "color" else ""
+            same = self.matching(Reference(kind=kind, color=color or before)) if kind or color else []
+            if len(same) == 1 or (plural and word.plural):
                 found |= {item.name for item in same}
-            color = key if entry == "color" else ""
         return found
 
     def _spoken_kind(self, found: list[SceneObject], moves: bool) -> list[SceneObject]:
         """Those of a kind of which the command speaks, by itself or with a thing's name; for `moves` of the first."""
         kinds = {item.name: item.kind for item in self.scene.objects}
-        said = (self._sentence.meaning(word.text) for word in self._sentence.words)
-        spoken = [kinds[key] if entry == "object" else key for entry, key in said if entry in ("object", "kind")]
+        spoken = [kinds.get(word.name, word.name) for word in self._words if word.segment in ("object", "kind")]
         found = [item for item in found if item.kind in spoken] or found
         first = next((kind for kind in spoken if any(item.kind == kind for item in found)), "")
         return [item for item in found if item.kind == first] if moves and first else found

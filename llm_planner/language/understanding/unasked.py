@@ -28,10 +28,9 @@ def unnamed(names: Iterable[str], words: Sequence[str], scene: Scene) -> tuple[s
     text = " . ".join(words)
     if not is_english(text) or not _ANY.isdisjoint(words_of(text)):
         return ()
-    named = lift(text, scene_phrases(scene)).named
-    known = {name for entry in ("object", "person", "room") for name in named.get(entry, ())}
-    kinds, colors = named.get("kind", ()), named.get("color", ())
-    known |= {item.name for item in scene.objects if item.kind in kinds or item.color in colors}
+    named = {(word.segment, word.name) for word in lift(text, scene_phrases(scene))}
+    known = {name for entry, name in named if entry in ("object", "person", "room")}
+    known |= {item.name for item in scene.objects if {("kind", item.kind), ("color", item.color)} & named}
     return tuple(name for name in dict.fromkeys(names) if name not in known)
 
 
