@@ -109,20 +109,19 @@ class Expressions:
         return self.here.described(items.text).kind if isinstance(items, Words) else ""
 
     def may_contain(self, items: Value, target: Value) -> bool:
-        """Whether a thing that is described is one of the set."""
+        """Whether a thing that is named or described is one of the set."""
         match target:
-            case Words(said) if not self.here.refer(said).name:
-                kind = self.kind(target)
-            case Term("same_color", (words,)):
-                kind = self.kind(words)
+            case Words(said) | Term("same_color", (Words(said),)):
+                wanted = self.here.described(said)
             case _:
                 return False
         match items:
             case Words() | Term("all") | Term("not_color"):
                 among = items.arguments[0] if isinstance(items, Term) and items.arguments else items
-                return self.kind(among) in ("", kind)
+                found = self.here.described(among.text) if isinstance(among, Words) else Reference()
+                return found.kind in ("", wanted.kind) and (not found.color or wanted.color in ("", found.color))
             case Term("not_kind", (left_out,)):
-                return self.kind(left_out) != kind
+                return self.kind(left_out) != wanted.kind
             case Term("except", (among, *left_out)):
                 return target not in left_out and self.may_contain(among, target)
         return False

@@ -94,9 +94,14 @@ def test_what_fits_nothing_or_several_things_is_asked(result: str, question: str
         written(result)
 
 
-def test_everything_into_the_bowl_leaves_the_bowl_itself_alone() -> None:
-    lines = written('each(all, put(item, in("bowl")))')
+@pytest.mark.parametrize("bowl", ["bowl", "red bowl"])
+def test_everything_into_the_bowl_leaves_the_bowl_itself_alone(bowl: str) -> None:
+    lines = written(f'each(all, put(item, in("{bowl}")))')
     assert lines.startswith('for item in [each for each in objects() if each != "red bowl"]:')
+
+
+def test_what_cannot_be_in_a_set_is_not_left_out_of_it() -> None:
+    assert written('each("red blocks", put(item, near("blue block")))').startswith("for block in objects(")
 
 
 @pytest.mark.parametrize("name", ["bob's mug", 'a "x"); go_home() #'])
