@@ -57,10 +57,14 @@ def system_prompt(scene: Scene, skills: Sequence[Signature]) -> str:
     world = "rooms" if scene.building else "table"
     text = _read("policy_prompt.md").replace("{world}", _read(f"policy_{world}.md"))
     text = text.replace("{examples}", _read(f"policy_{world}_examples.md"))
-    listed = "\n".join(line for skill in skills for line in _described(skill)) or "(none)"
-    told = f"Skills (each moves the robot, and is a statement of its own):\n{listed}"
+    told = f"Skills (each moves the robot, and is a statement of its own):\n{describe_skills(skills)}"
     rewards = _rewards(scene) if any(p.type == "rewards" for skill in skills for p in skill.parameters) else ""
     return text.replace("{skills}", "\n\n".join(filter(None, (told, rewards))))
+
+
+def describe_skills(skills: Sequence[Signature]) -> str:
+    """Each skill with its parameters, their bounds, what it needs and what it leads to."""
+    return "\n".join(line for skill in skills for line in _described(skill)) or "(none)"
 
 
 def _described(skill: Signature) -> Iterator[str]:
@@ -154,12 +158,16 @@ def _listed(heading: str, lines: Sequence[str]) -> str:
 
 
 def _of_directions(viewpoint: Viewpoint) -> str:
-    axes = {(1.0, 0.0): "+x", (-1.0, 0.0): "-x", (0.0, 1.0): "+y", (0.0, -1.0): "-y"}
-    said = ", ".join(f'"{word}" is {axes[viewpoint.direction(word)]}' for word in DIRECTIONS)
     return (
         f"\n\nThe person stands elsewhere ({viewpoint.name}). Directions and regions in the command and in the "
-        f"program are as they see them: {said}."
+        f"program are as they see them: {directions_of(viewpoint)}."
     )
+
+
+def directions_of(viewpoint: Viewpoint) -> str:
+    """Which axis of the robot's frame each direction is for a person there."""
+    axes = {(1.0, 0.0): "+x", (-1.0, 0.0): "-x", (0.0, 1.0): "+y", (0.0, -1.0): "-y"}
+    return ", ".join(f'"{word}" is {axes[viewpoint.direction(word)]}' for word in DIRECTIONS)
 
 
 def _ask_after(failure: Failure) -> str:
