@@ -3,8 +3,8 @@
     python -m benchmarks.fresh_sentences SET.jsonl OUT.jsonl [--model NAME]
 
 A line of a set is a correction said in a situation of `data/correction_situations.json`, a command to a robot that has
-nothing to do, a constraint in a world, or a rule over propositions with its formula. The outcome of a rule is judged here
-(proved equivalent or not); that of the others is judged by who reads words, expectation and outcome.
+nothing to do, a constraint in a world, or a rule over propositions with its formula. The outcome of a rule is judged
+here (proved equivalent or not); that of the others is judged by who reads words, expectation and outcome.
 """
 
 from __future__ import annotations
