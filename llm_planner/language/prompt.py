@@ -126,11 +126,11 @@ def messages(request: ProgramRequest) -> list[Any]:
     """Chat messages for this request, repair rounds included."""
     task = (
         f"{describe_scene(request.scene)}\n\n{describe_exchanges(request.exchanges)}"
-        f"Command: {json.dumps(request.command, ensure_ascii=False)}"
+        f"Command: {json.dumps(request.command, ensure_ascii=False)}{_whole(request)}"
     )
     if request.viewpoint != BEHIND and not request.scene.building:
         task += _of_directions(request.viewpoint)
-    task += _listed("Rules that every run of the program must keep:", request.rules)
+    task += _listed("Rules that every run of the program must keep, and what it must reach on the way:", request.rules)
     task += _listed("Goals: in the last scene all of these hold:", request.goals)
     if request.failure is not None:
         task += _ask_after(request.failure)
@@ -142,6 +142,13 @@ def messages(request: ProgramRequest) -> list[Any]:
         shown = json.dumps({"reasoning": "", "program": attempt.program, "question": ""}, ensure_ascii=False)
         chat += repair(shown, "That program cannot run", attempt.problems)
     return chat
+
+
+def _whole(request: ProgramRequest) -> str:
+    """All that was said, where the program is for a part of it: what it leaves out is among the rules and goals."""
+    if request.said in ("", request.command):
+        return ""
+    return f" (of all that was said: {json.dumps(request.said, ensure_ascii=False)}; the rest is listed below)"
 
 
 def repair(answer: str, refusal: str, problems: Sequence[str]) -> list[Any]:

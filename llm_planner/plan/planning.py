@@ -256,6 +256,7 @@ class _Planner:
             goals=goals,
             exchanges=s.exchanges,
             viewpoint=self.viewpoint,
+            said=self.command,
         )
 
     def _tree(self, chosen: Planned, others: Sequence[Planned]) -> ActionTree:
