@@ -155,7 +155,6 @@ SAID = {
     "travel higher": "height(more, lifetime=plan)",
     "just this once": "remember(once)",
     "remember that": "remember(always)",
-    "forget what I told you about the mug": 'forget(about="the mug")',
     "from now on never touch the vase": 'rule("never touch the vase", scope=always)',
     "you may touch the vase again": 'lift("you may touch the vase again")',
 }
@@ -245,13 +244,6 @@ class TestWhatIsNotKept:
         talk.says("undo that")
         assert talk.ends().speed == 1.0
         assert house.store.lessons() == ()
-
-    def test_is_what_is_to_be_forgotten(self, house):
-        taught(house, "always slower with the mug")
-        talk = house.command(BLOCK)
-        assert talk.says("forget what I told you about the mug").message == "forgotten: slower with mugs"
-        talk.ends()
-        assert house.command(BLUE_MUG).speed == 1.0
 
 
 class TestWhatIsSaidOnce:
