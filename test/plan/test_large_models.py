@@ -92,6 +92,17 @@ def test_what_the_rehearsal_doubts_goes_back_once_before_the_person_is_asked(pla
     assert len(model.requests) == 2
 
 
+def test_a_place_that_the_program_fills_itself_goes_back_once(plans):
+    same = 'pick("red bowl")\nplace_at(point(0.6, 0.1))\npick("red block")\nplace_at(point(0.6, 0.1))\n'
+    model, plan = plans(same, RED)
+    assert plan().plan.program == RED
+    (problem,) = model.requests[1].attempts[0].problems
+    assert "the red bowl is in the way: move that away first, or put it at" in problem
+    _, plan = plans(same)
+    with pytest.raises(QuestionError, match=r"I am not sure that this goes well: in step 4, .*the red bowl is in the"):
+        plan()
+
+
 def test_a_plan_that_was_doubted_is_asked_about_where_no_better_one_may_run(plans, scene):
     near = replace(scene.find("green block"), position=(0.55, 0.18, 0.02))
     crowded = replace(scene, objects=tuple(near if item.name == near.name else item for item in scene.objects))
