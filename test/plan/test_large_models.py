@@ -187,6 +187,28 @@ def test_the_same_step_and_less_than_is_left_go_back(failed):
     )
 
 
+def test_a_rest_that_fills_a_place_twice_goes_back(failed):
+    text = 'pick("blue block")\nplace_at(point(0.6, 0.1))\npick("red block")\nplace_at(point(0.6, 0.1))\n' + RED
+    _, model, plan = failed(text, SWEPT)
+    assert plan().plan.program == SWEPT
+    assert "the blue block is in the way" in model.requests[1].attempts[0].problems[0]
+
+
+def test_a_repair_does_not_repeat_what_has_failed_twice_while_things_lie_as_they_did(failed):
+    run, _, plan = failed("go_home()\n" + RED)
+    run.state = go_on(run.state, plan(), run.robot.scene)
+    run.to_the_end()
+    assert run.state.end.message == "Step 5 failed: pick has failed 2 times with things lying as they do now."
+    assert [name for name, *_ in run.robot.started].count("pick") == 3  # the green block, the red one twice
+
+
+def test_what_has_failed_is_tried_again_once_things_lie_otherwise(failed):
+    run, _, plan = failed('stack("blue block", "green bowl")\n' + RED)
+    run.state = go_on(run.state, plan(), run.robot.scene)
+    run.to_the_end()
+    assert run.state.end.reason is EndReason.DONE
+
+
 def test_the_model_is_asked_once_for_one_command(failed):
     _, model, plan = failed(SWEPT)
     plan()
