@@ -11,21 +11,21 @@ from llm_planner.skills.placement import Held, held_in, inside
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
 from llm_planner.world.atoms import HELD
 from llm_planner.world.places import direction_vector
-from llm_planner.world.predicates import is_container
-from llm_planner.world.scene import Scene
+from llm_planner.world.predicates import FURNITURE, is_container, is_vessel
+from llm_planner.world.scene import Scene, SceneObject
 
 
 def why_no_room(goal: Goal, before: Scene, scene: Scene) -> str:
     """Why a held thing cannot be put down as `goal` says; "" where it can, or where nobody can know yet.
 
-    `before` is the scene as it is, `scene` what it will be when the step begins. Only things that will not have been
-    moved by then count as obstacles: where they already leave no room, nothing can.
+    `before` is the scene as it is, `scene` what it will be when the step begins. Only furniture and things that will
+    not have been moved by then count as obstacles: where they already leave no room, nothing can.
     """
     name = goal.held_at_start
     if not name or before.held or before.building or goal.atom.negated or goal.atom.arguments[:1] != (HELD,):
         return ""
     lying = {item.name: item for item in before.objects}
-    still = tuple(item for item in scene.objects if item == lying.get(item.name))
+    still = tuple(item for item in scene.objects if item == lying.get(item.name) or item.kind in FURNITURE)
     if name not in lying or goal.origins.get(name) != lying[name].position:
         return ""
     rest = replace(before, objects=(lying[name], *still))
@@ -54,5 +54,10 @@ def _find_room(goal: Goal, rest: Scene, held: Held) -> None:
         case ["moved", str(direction), float() | int() as distance]:
             ux, uy = direction_vector(direction)
             spot_offset(rest, held, (x + ux * distance, y + uy * distance))
-        case ["in" | "on", str(other)] if other in rest.names and is_container(rest.find(other)):
+        case ["in" | "on", str(other)] if other in rest.names and _lies_inside(goal.atom.predicate, rest.find(other)):
             inside(rest, held, rest.find(other))
+
+
+def _lies_inside(predicate: str, target: SceneObject) -> bool:
+    """Whether what is put there comes to lie in the target."""
+    return is_vessel(target) or (predicate == "in" and is_container(target))
