@@ -17,7 +17,7 @@ from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
 from llm_planner.world.atoms import HELD
 from llm_planner.world.geometry import half_extents
 from llm_planner.world.places import BEHIND, DIRECTIONS, WORKSPACE, Viewpoint, direction_vector
-from llm_planner.world.predicates import is_container
+from llm_planner.world.predicates import FURNITURE, is_container, is_vessel
 from llm_planner.world.scene import Quaternion, Scene, SceneObject
 
 FARTHER = (0.02, 0.04, 0.06, 0.08, 0.10, 0.12)  # [m] more than the distance asked for, tried in turn
@@ -43,9 +43,9 @@ def known_things(scene: Scene) -> frozenset[str]:
 
 
 def still_known(known: frozenset[str], before: Scene, after: Scene, landed: SceneObject | None) -> frozenset[str]:
-    """The `known` things after a step from one scene to the other: those that have not moved, the one that has `landed`
-    and what is held, which is known by how it lay."""
-    kept = {after.held, landed.name if landed else ""}
+    """The `known` things after a step from one scene to the other: those that have not moved, furniture, the one that
+    has `landed` and what is held, which is known by how it lay."""
+    kept = {after.held, landed.name if landed else ""} | {item.name for item in after.objects if item.kind in FURNITURE}
     return frozenset(name for name in known if name in kept or before.find(name) == after.find(name))
 
 
@@ -150,9 +150,14 @@ def _search(goal: Goal, scene: Scene) -> Search | None:
             return _offset(direction, distance)
         case ["in" | "on", str(other)] if other in scene.names:
             support = scene.find(other)
-            put = inside if is_container(support) else on_top
+            put = inside if _lies_inside(goal.atom.predicate, support) else on_top
             return lambda now, held: put(now, held, support)
     return None
+
+
+def _lies_inside(predicate: str, target: SceneObject) -> bool:
+    """Whether what is put there comes to lie in the target."""
+    return is_vessel(target) or (predicate == "in" and is_container(target))
 
 
 def _beside(other: SceneObject, side: str, distance: float) -> Search:
