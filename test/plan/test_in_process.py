@@ -241,7 +241,7 @@ PROBLEMS_WITH_A_DRAWER = {
         ProgramError,
         "the drawer is closed; open it first",
     ),
-    'open_drawer("drawer")\npick("mug")\nplace_in("drawer")': (QuestionError, "The mug does not fit into the drawer"),
+    'open_drawer("drawer")\npick("mug")\nplace_in("drawer")': (QuestionError, "mug does not fit into the drawer"),
 }
 
 
