@@ -3,8 +3,8 @@
     python -m benchmarks.fresh_sentences SET.jsonl OUT.jsonl [--model NAME]
 
 A line of a set is a correction said in a situation of `data/correction_situations.json`, a command to a robot that has
-nothing to do, or a rule over propositions with its formula. The outcome of a rule is judged here (proved equivalent or
-not); that of the others is judged by who reads words, expectation and outcome.
+nothing to do, a constraint in a world, or a rule over propositions with its formula. The outcome of a rule is judged
+here (proved equivalent or not); that of the others is judged by who reads words, expectation and outcome.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import json
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,8 @@ class Runner:
         """Return the row with its `outcome` and the seconds of CPU."""
         began = time.process_time()
         try:
-            outcome = {"correction": self._correction, "command": self._command, "rule": self._rule}[row["task"]](row)
+            tasks = {"correction": self._correction, "command": self._command, "constraint": self._constraint}
+            outcome = {**tasks, "rule": self._rule}[row["task"]](row)
         except LlmPlannerError as error:
             outcome = {"asked": str(error)}
         return {**row, "outcome": outcome, "seconds": round(time.process_time() - began, 3)}
@@ -60,8 +62,7 @@ class Runner:
         }
 
     def _command(self, row: dict[str, Any]) -> dict[str, Any]:
-        things, rooms = read_objects(row["world"], row["objects"]), 10 if row["world"] == "rooms" else None
-        scene = open_world(row["world"], 13, things, rooms).scene()
+        scene = _scene(row)
         skills = self.library.for_scene(scene).signatures
         planned = plan_command(row["words"], scene, skills, self.model)
         return {
@@ -70,6 +71,11 @@ class Runner:
             "rules and goals": [read_back(one.formula) for one in planned.plan.constraints],
             "confidence": planned.confidence,
         }
+
+    def _constraint(self, row: dict[str, Any]) -> dict[str, Any]:
+        understood = understand(row["words"], _scene(row), self.model)
+        formulas = [str(one.formula) for one in understood.constraints]
+        return {"task": understood.task, "formulas": formulas, "in words": [read_back(parse(one)) for one in formulas]}
 
     def _rule(self, row: dict[str, Any]) -> dict[str, Any]:
         names = tuple(name.strip() for name in row["propositions"].split(","))
@@ -82,15 +88,23 @@ class Runner:
         }
 
 
+def _scene(row: dict[str, Any]) -> Scene:
+    things, rooms = read_objects(row["world"], row["objects"]), 10 if row["world"] == "rooms" else None
+    return open_world(row["world"], 13, things, rooms).scene()
+
+
 def main() -> None:
     """Run a set."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("set", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--model", default="embedded")
+    parser.add_argument("--jobs", type=int, default=1, help="sentences at once, for a server that thinks long")
     options = parser.parse_args()
     runner = Runner(options.model)
-    rows = [runner.run(json.loads(line)) for line in options.set.read_text(encoding="utf-8").splitlines() if line]
+    lines = [json.loads(line) for line in options.set.read_text(encoding="utf-8").splitlines() if line]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        rows = list(pool.map(runner.run, lines))
     options.out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
     judged = Counter(
         "asked" if "asked" in row["outcome"] else "right" if row["outcome"]["right"] else "wrong"

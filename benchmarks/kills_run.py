@@ -17,9 +17,9 @@ from llm_planner_interfaces.srv import ResetWorld
 from std_msgs.msg import String
 
 from llm_planner.correction.dialogue import Answer, Outcome
+from llm_planner.correction.dialogue_session import RULE_LEFT_OUT
 from llm_planner.nodes.client import Submission, SystemClient, SystemUnreachableError
 from llm_planner.nodes.correction_messages import result_from_msg
-from llm_planner.nodes.lesson_feed import RULE_LEFT_OUT
 from llm_planner.nodes.node_table import NODES
 from llm_planner.nodes.readiness import Readiness
 from llm_planner.nodes.shell import LATCHED, RELIABLE

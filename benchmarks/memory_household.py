@@ -10,7 +10,7 @@ from pathlib import Path
 from memory_person import Person, Wish
 from memory_tasks import Setting
 
-from llm_planner.correction.conversation import Conversation, Reply
+from llm_planner.correction.in_process import InProcessDialogue
 from llm_planner.correction.memory.learning import Changes
 from llm_planner.correction.memory.lesson import Occasion
 from llm_planner.correction.memory.lesson_store import LessonStore
@@ -58,28 +58,22 @@ class Forgetful(Memory):
 class Talk:
     """What a person and the robot say to each other during a command; each question is answered with a yes."""
 
-    conversation: Conversation
+    dialogue: InProcessDialogue
     person: Person
     answers: int = 0
-    told: tuple[str, ...] = ()
 
     def steer(self, state: Execution) -> Execution:
         """One look at what goes on."""
-        state = self._taken(self.conversation.looked(state))
-        if self.conversation.question is not None and self.conversation.question.options == ("yes", "no"):
+        state, question = self.dialogue.look(state), self.dialogue.session.question
+        if question is not None and question.options == ("yes", "no"):
             self.answers += 1
-            return self._taken(self.conversation.heard("yes", state))
-        assert state.scene is not None
-        words = self.person.sees(state.scene)
-        return self._taken(self.conversation.heard(words, state)) if words else state
-
-    def ends(self, state: Execution) -> None:
-        """The command is over."""
-        self._taken(self.conversation.ended(state))
-
-    def _taken(self, reply: Reply) -> Execution:
-        self.told += reply.told
-        return reply.state
+            self.dialogue.hear("yes", state)
+        else:
+            assert state.scene is not None
+            words = self.person.sees(state.scene)
+            if words:
+                self.dialogue.hear(words, state)
+        return self.dialogue.state
 
 
 class Household:
@@ -94,12 +88,12 @@ class Household:
         """One command of one person, who puts wishes into the words of that number."""
         self._commands += 1
         store, states = LessonStore(self._path), list[Execution]()
-        occasion = partial(Occasion, NOON + 60 * self._commands, user, "today", f"c{self._commands}")
-        talk = Talk(Conversation(CorrectionReader(), self._memory(store), occasion), Person(wishes, wording))
+        occasion = Occasion(NOON + 60 * self._commands, user, "today", f"c{self._commands}")
+        talk = Talk(InProcessDialogue(CorrectionReader(), self._memory(store), occasion), Person(wishes, wording))
         workcell, plan = Workcell(where.open(), self._library), partial(self._plan, where)
         report = run_command(where.task.command, workcell, plan, on_change=states.append, steer=talk.steer)
         if states:
-            talk.ends(states[-1])
+            talk.dialogue.end(states[-1])
         store.close()
         return _trial(talk, where, user, report, tuple(state.plan for state in (*states[:1], *states[-1:])))
 
@@ -108,9 +102,9 @@ class Household:
 
 
 def _trial(talk: Talk, where: Setting, user: str, report: Report, plans: Sequence[Plan]) -> Trial:
-    wishes, uses = talk.person.wishes, talk.conversation.uses
+    wishes, uses = talk.person.wishes, talk.dialogue.follower.uses
     wrong = tuple(_misplaced(uses, report.scene_before, plans, wishes))
-    message = " / ".join((report.message, *talk.told))
+    message = " / ".join((report.message, *talk.dialogue.told))
     said, succeeded = tuple(talk.person.said), _succeeded(report, wishes)
     return Trial(user, where.task.name, said, talk.answers, succeeded, len(uses), wrong, message)
 

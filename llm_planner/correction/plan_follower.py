@@ -60,6 +60,11 @@ class PlanFollower:
         self._learner = Learner(self._memory, lambda: self._occasion(command))
         self._ended, self._served, self._one_by_one = frozenset[str](), "", False
 
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """The lessons that are in force by what the command's plan has seen, and for which steps."""
+        return self._learner.uses
+
     def _notes(self, told: Told = (), wish: Wish | None = None) -> Notes:
         return Notes(told, wish, self._learner.question)
 

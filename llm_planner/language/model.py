@@ -66,7 +66,7 @@ class ProgramRequest:
     model's best. With a `function` only its definition is asked for; an empty program says that the model has none.
     `skills` are those that the program may call, `exchanges` the commands before this one, the newest last. After a
     `failure` in motion the program is to finish what is left, from `scene` on. Directions in it are those of a person
-    at `viewpoint`.
+    at `viewpoint`. `said` is the whole command where `command` is the part of it that is to be done.
     """
 
     command: str
@@ -82,6 +82,7 @@ class ProgramRequest:
     exchanges: tuple[Exchange, ...] = ()
     failure: Failure | None = None
     viewpoint: Viewpoint = BEHIND
+    said: str = ""
 
 
 @dataclass(frozen=True)

@@ -57,10 +57,14 @@ def system_prompt(scene: Scene, skills: Sequence[Signature]) -> str:
     world = "rooms" if scene.building else "table"
     text = _read("policy_prompt.md").replace("{world}", _read(f"policy_{world}.md"))
     text = text.replace("{examples}", _read(f"policy_{world}_examples.md"))
-    listed = "\n".join(line for skill in skills for line in _described(skill)) or "(none)"
-    told = f"Skills (each moves the robot, and is a statement of its own):\n{listed}"
+    told = f"Skills (each moves the robot, and is a statement of its own):\n{describe_skills(skills)}"
     rewards = _rewards(scene) if any(p.type == "rewards" for skill in skills for p in skill.parameters) else ""
     return text.replace("{skills}", "\n\n".join(filter(None, (told, rewards))))
+
+
+def describe_skills(skills: Sequence[Signature]) -> str:
+    """Each skill with its parameters, their bounds, what it needs and what it leads to."""
+    return "\n".join(line for skill in skills for line in _described(skill)) or "(none)"
 
 
 def _described(skill: Signature) -> Iterator[str]:
@@ -122,11 +126,11 @@ def messages(request: ProgramRequest) -> list[Any]:
     """Chat messages for this request, repair rounds included."""
     task = (
         f"{describe_scene(request.scene)}\n\n{describe_exchanges(request.exchanges)}"
-        f"Command: {json.dumps(request.command, ensure_ascii=False)}"
+        f"Command: {json.dumps(request.command, ensure_ascii=False)}{_whole(request)}"
     )
     if request.viewpoint != BEHIND and not request.scene.building:
         task += _of_directions(request.viewpoint)
-    task += _listed("Rules that every run of the program must keep:", request.rules)
+    task += _listed("Rules that every run of the program must keep, and what it must reach on the way:", request.rules)
     task += _listed("Goals: in the last scene all of these hold:", request.goals)
     if request.failure is not None:
         task += _ask_after(request.failure)
@@ -138,6 +142,13 @@ def messages(request: ProgramRequest) -> list[Any]:
         shown = json.dumps({"reasoning": "", "program": attempt.program, "question": ""}, ensure_ascii=False)
         chat += repair(shown, "That program cannot run", attempt.problems)
     return chat
+
+
+def _whole(request: ProgramRequest) -> str:
+    """All that was said, where the program is for a part of it: what it leaves out is among the rules and goals."""
+    if request.said in ("", request.command):
+        return ""
+    return f" (of all that was said: {json.dumps(request.said, ensure_ascii=False)}; the rest is listed below)"
 
 
 def repair(answer: str, refusal: str, problems: Sequence[str]) -> list[Any]:
@@ -154,12 +165,16 @@ def _listed(heading: str, lines: Sequence[str]) -> str:
 
 
 def _of_directions(viewpoint: Viewpoint) -> str:
-    axes = {(1.0, 0.0): "+x", (-1.0, 0.0): "-x", (0.0, 1.0): "+y", (0.0, -1.0): "-y"}
-    said = ", ".join(f'"{word}" is {axes[viewpoint.direction(word)]}' for word in DIRECTIONS)
     return (
         f"\n\nThe person stands elsewhere ({viewpoint.name}). Directions and regions in the command and in the "
-        f"program are as they see them: {said}."
+        f"program are as they see them: {directions_of(viewpoint)}."
     )
+
+
+def directions_of(viewpoint: Viewpoint) -> str:
+    """Which axis of the robot's frame each direction is for a person there."""
+    axes = {(1.0, 0.0): "+x", (-1.0, 0.0): "-x", (0.0, 1.0): "+y", (0.0, -1.0): "-y"}
+    return ", ".join(f'"{word}" is {axes[viewpoint.direction(word)]}' for word in DIRECTIONS)
 
 
 def _ask_after(failure: Failure) -> str:

@@ -52,8 +52,13 @@ def _instructions(bare: bool) -> str:
     folder = Path(__file__).parent
     grammar = (folder / "reading_prompt.md").read_text(encoding="utf-8")
     about = (folder / ("reading_bare.md" if bare else "reading_scene.md")).read_text(encoding="utf-8")
-    regions = ", ".join(f'"{region}"' for region in REGIONS)
-    return grammar.replace("{about}", about.rstrip().replace("{regions}", regions))
+    return grammar.replace("{about}", about.rstrip().replace("{propositions}", propositions_prompt()))
+
+
+def propositions_prompt() -> str:
+    """What formulas over a scene may speak of."""
+    text = (Path(__file__).parent / "propositions.md").read_text(encoding="utf-8")
+    return text.rstrip().replace("{regions}", ", ".join(f'"{region}"' for region in REGIONS))
 
 
 def reading_messages(request: ReadingRequest) -> list[Any]:

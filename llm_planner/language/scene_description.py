@@ -37,6 +37,8 @@ def _row(item: SceneObject, scene: Scene) -> dict[str, Any]:
         row["color"] = item.color
     if scene.building is not None:
         row["room"] = scene.building.room_at(*item.position[:2])
+        if not predicates.is_portable(item):
+            row["portable"] = False
     row |= {"position": _rounded(item.position), "size": _rounded(item.size), "yaw": _yaw(item)}
     return row | _relations(item, scene) | _state(item, scene)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from llm_planner_interfaces.msg import CorrectionResult, PlanStatus
@@ -12,19 +13,24 @@ from llm_planner_interfaces.srv import EditPlan, StopRobot
 from rclpy.task import Future
 from std_msgs.msg import Header, String
 
-from llm_planner.correction.dialogue import (
-    NO_PLAN,
-    SILENT,
-    Answer,
-    Outcome,
+from llm_planner.correction.dialogue import NO_PLAN, Answer, Outcome, stop_answer
+from llm_planner.correction.dialogue_session import (
+    AnswerWithoutPlan,
+    Consult,
+    DialogueSession,
+    EditResult,
+    EditStatus,
+    Read,
+    Reading,
+    ResultT,
     Send,
-    heard,
+    Step,
+    Tell,
+    Turn,
     is_reflex,
-    made,
-    stop_answer,
-    with_told,
+    reading_of,
 )
-from llm_planner.correction.learner import of_memory
+from llm_planner.correction.plan_follower import Seen
 from llm_planner.correction.reading import open_reader, warm_up
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import LlmPlannerError, fault_message
@@ -44,7 +50,6 @@ from llm_planner.nodes.settings import CAMERA, SKILLS, Setting
 from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, SPOKEN, WARN, ShellNode, run_node
 from llm_planner.nodes.silence import Silence
 from llm_planner.nodes.skill_folder import library_of
-from llm_planner.nodes.utterance import Utterance
 from llm_planner.plan.edits import Clarify, Edit, Hold
 from llm_planner.world.places import viewpoint
 from llm_planner.world.scene import Scene
@@ -53,7 +58,6 @@ if TYPE_CHECKING:
     from llm_planner.correction.speech.vocabulary import Vocabulary
 
 WORDS_MAX = 4000  # characters of what is said at once
-MOST_AGAIN = 3  # times that the same words are read anew because the plan has changed
 MOST_WAITING = 8  # utterances
 MOST_LOOKS = 4  # LOOK apart, until what the executor has done is seen here, too
 LOOK = 0.5  # wall seconds
@@ -62,7 +66,24 @@ EXECUTOR_PATIENCE = 5.0  # wall seconds without a word of the executor after whi
 EDIT_MAX = 30.0  # wall seconds that an edit may take while the executor is heard
 HOLD_MAX = 1.0  # wall seconds after which a hold that was not heard is pointless
 LOST = f"the plan executor does not answer; the robot stops by itself; once it is back, {GO_ON}"
-Read = Callable[[str, Situation], Edit]
+_EDIT_STATUS = {
+    EditPlan.Response.ACCEPTED: EditStatus.ACCEPTED,
+    EditPlan.Response.STALE: EditStatus.STALE,
+    EditPlan.Response.NO_PLAN: EditStatus.NO_PLAN,
+}
+ReadWords = Callable[[str, Situation], Edit]
+
+
+@dataclass
+class Utterance:
+    """Something that was said after what is settled with `before`, while the question `asked` was open; `edit` is what
+    it asks for of the plan, and it is `settled` once its result has been told."""
+
+    words: str
+    asked: Clarify | None
+    before: Future | None
+    edit: Edit | None = None
+    settled: Future = field(default_factory=Future)
 
 
 class CorrectionListenerNode(ShellNode):
@@ -79,13 +100,13 @@ class CorrectionListenerNode(ShellNode):
         CAMERA,
     )
 
-    def __init__(self, name: str, opened: Callable[[str], Read] | None = None, **options: object) -> None:
+    def __init__(self, name: str, opened: Callable[[str], ReadWords] | None = None, **options: object) -> None:
         super().__init__(name, **options)
         self._opened = opened or _opened
 
     def configure(self) -> None:
         self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
-        self._dialogue, self._waiting = SILENT, list[Utterance]()
+        self._session, self._waiting = DialogueSession(), list[Utterance]()
         self._status, self._next_status, self._silence = PlanStatus(), Future(), Silence()
         self._deadlines = Deadlines(self)
         self._result = self.create_lifecycle_publisher(CorrectionResult, "correction_result", SPOKEN)
@@ -94,7 +115,7 @@ class CorrectionListenerNode(ShellNode):
         self._edit_plan = ServiceCaller(self, EditPlan, "edit_plan")
         self._stop = ServiceCaller(self, StopRobot, "stop")
         self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
-        self._lessons = LessonFeed(self, self._situation, self._sent, lambda answer: self._tell("", answer))
+        self._lessons = LessonFeed(self, self._watch_plan)
         self.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
         self.create_subscription(String, "correction", self._on_text, SPOKEN)
         AudioFeed(self, self._vocabulary, self._hold, lambda words: self._on_text(String(data=words)))
@@ -127,7 +148,7 @@ class CorrectionListenerNode(ShellNode):
 
     def _hear(self, words: str) -> None:
         if is_stop(words):
-            self._dialogue = SILENT
+            self._session.close_question()
             self._drop("dropped, because you said stop")
             self.background(self._stop_robot, words)
         elif len(self._waiting) >= MOST_WAITING:
@@ -135,9 +156,9 @@ class CorrectionListenerNode(ShellNode):
             self._tell(words, Answer(Outcome.REFUSED, told))
         else:
             before = self._waiting[-1].settled if self._waiting else None
-            utterance = Utterance(words, self._dialogue.asked or self._lessons.question)
+            utterance = Utterance(words, self._session.question, before)
             self._waiting.append(utterance)
-            self.background(self._settle, utterance, before)
+            self.background(self._settle, utterance)
 
     def _drop(self, reason: str) -> None:
         """Wait for nothing more that has to do with the plan under way."""
@@ -154,7 +175,7 @@ class CorrectionListenerNode(ShellNode):
         """What may be spoken of now."""
         from llm_planner.correction.speech.vocabulary import vocabulary_of
 
-        scene, asked = self._scenes.scene or Scene(0.0, ()), self._dialogue.asked
+        scene, asked = self._scenes.scene or Scene(0.0, ()), self._session.asked
         places = scene.building.names if scene.building else ()
         skills = (skill.name for skill in self._library.for_scene(scene).signatures)
         return vocabulary_of(scene.objects, places, asked.options if asked else (), skills)
@@ -186,10 +207,11 @@ class CorrectionListenerNode(ShellNode):
 
     # From words to a result
 
-    async def _settle(self, utterance: Utterance, before: Future | None) -> None:
+    async def _settle(self, utterance: Utterance) -> None:
         """One utterance after the other; only what acts at once overtakes what is still being read."""
         try:
-            answer = await self._answered(utterance, before)
+            turn = self._session.hear(utterance.words, utterance.asked)
+            answer = await _performed(turn, partial(self._perform_for, utterance))
         except LlmPlannerError as error:
             answer = Answer(Outcome.REFUSED, str(error), utterance.edit)
         except Exception as error:
@@ -198,35 +220,61 @@ class CorrectionListenerNode(ShellNode):
         self._waiting.remove(utterance)
         utterance.settled.set_result(None)
         self._tell(utterance.words, answer)
-        self._lessons.ask()
+        if (question := self._session.new_question()) is not None:
+            self._tell("", question)
 
-    async def _answered(self, utterance: Utterance, before: Future | None) -> Answer:
-        """What comes of it: for the question that memory has put, for the plan, and for what is to be remembered."""
-        words, lessons = utterance.words, self._lessons
-        for_memory = utterance.asked is not None and utterance.asked == lessons.question
-        if for_memory and (told := await lessons.chosen(words)):
-            return with_told(Answer(Outcome.APPLIED, ""), told)
-        edit = await self._read(utterance, words, utterance.asked)
-        if before is not None and not is_reflex(edit):
-            await before
-        if for_memory and edit.operations and (told := await lessons.answered(edit)):
-            return with_told(Answer(Outcome.APPLIED, "", edit), told)
-        answer = Answer(Outcome.APPLIED, "", Edit(utterance.of_memory, words))
-        if edit.operations or not utterance.of_memory:
-            answer = await self._carried_out(utterance)
-        if utterance.of_memory:
-            answer = await lessons.asked_for(utterance.of_memory, answer)
-            self._dialogue = SILENT if answer.outcome is Outcome.QUESTION else self._dialogue  # the newest is open
-        return answer
+    async def _perform_for(self, utterance: Utterance, step: Step) -> object:
+        match step:
+            case Read():
+                reading = await self._read(utterance, step)
+                if utterance.before is not None and not is_reflex(reading.edit):
+                    await utterance.before
+                return replace(reading, is_running=self._status.state in UNDER_WAY)
+            case AnswerWithoutPlan(edit):
+                return self._without_plan(utterance.words, edit)
+            case _:
+                return await self._perform(step, self._status.plan_id)
 
-    async def _read(self, utterance: Utterance, words: str, asked: Clarify | None) -> Edit:
+    async def _watch_plan(self, status: PlanStatus) -> None:
+        """What lessons are for the plan in this state is brought into force."""
+        try:
+            seen = _seen(status, self._situation(status))
+            await _performed(self._session.watch(seen), partial(self._perform, plan_id=status.plan_id))
+        except LlmPlannerError as error:
+            self.get_logger().warning(f"no lessons are used for what the executor tells of: {error}")
+
+    async def _perform(self, step: Step, plan_id: str) -> object:
+        match step:
+            case Send(edit, confirmed, only_check):
+                text, late = edit_to_text(edit), f"the plan executor has not made the edit in {EDIT_MAX:g} s"
+                request = EditPlan.Request(plan_id=plan_id, edit=text, confirmed=confirmed, only_check=only_check)
+                response = await self._edit_plan.call(request, EDIT_MAX, late)
+                status = _EDIT_STATUS.get(response.error_code, EditStatus.REFUSED)
+                return EditResult(status, response.error_msg, tuple(response.difference), response.version)
+            case Consult(work):
+                return await self._lessons.consult(work)
+            case Tell(answer):
+                return self._tell("", answer)
+
+    async def _read(self, utterance: Utterance, step: Read) -> Reading:
+        """Of a plan that has changed it is read again until the words ask for something else."""
+        while self._status.version < step.version:
+            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
+        reading, looks = await self._read_once(step.words, step.asked), 0
+        while reading.edit == step.stale and looks < MOST_LOOKS:  # it has done what we have not heard of, or seen, yet
+            await self._wait(LOOK)
+            reading, looks = await self._read_once(step.words, step.asked), looks + 1
+        utterance.edit = reading.edit
+        return reading
+
+    async def _read_once(self, words: str, asked: Clarify | None) -> Reading:
         await self._informed()
-        utterance.situation = situation = self._now(asked)
+        status = self._status if self._status.state in UNDER_WAY else PlanStatus()
+        situation = self._situation(status, asked).past_the_grasp()
         patience, reading = self.setting("patience"), self._reader.asked(lambda read: read(words, situation))
         late = f"I have not made out in {patience:g} s what that means; say it in other words"
         edit = replace(await self._deadlines.within(patience, reading, late), words=words)
-        utterance.of_memory, utterance.edit = of_memory(edit)
-        return utterance.edit
+        return reading_of(edit, situation, is_running=True)
 
     async def _informed(self) -> None:
         """Until it is known what is under way, and seen what there is: just started, neither has been heard of."""
@@ -244,68 +292,20 @@ class CorrectionListenerNode(ShellNode):
         while time.monotonic() < deadline:
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
 
-    def _now(self, asked: Clarify | None = None) -> Situation:
-        """What words are to be read against."""
-        status = self._status if self._status.state in UNDER_WAY else PlanStatus()
-        return self._situation(status, asked).past_the_grasp()
-
     def _situation(self, status: PlanStatus, asked: Clarify | None = None) -> Situation:
         scene = self._scenes.scene or Scene(0.0, ())
         skills = {skill.name: skill for skill in self._library.for_scene(scene).signatures}
         return situation_from_msg(status, scene, skills, self._viewpoint, asked)
 
-    async def _carried_out(self, utterance: Utterance) -> Answer:
-        """Have made what was read; words that are read for a plan that has changed since are read again."""
-        if self._status.state not in UNDER_WAY:
-            if is_go_on(utterance.words):
-                return self._handed_over(utterance)
+    def _without_plan(self, words: str, edit: Edit) -> Answer:
+        """Nothing is under way; to go on with the rest of the last command is a command."""
+        if not is_go_on(words):
             left = self._status.message if self._status.state == PlanStatus.IDLE else ""
-            return Answer(Outcome.NOTHING, f"{NO_PLAN} ({left})" if left else NO_PLAN, utterance.edit)
-        self._dialogue, step = heard(self._dialogue, utterance.edit)
-        while isinstance(step, Send):
-            send, plan_id = step, self._status.plan_id
-            response = await self._sent(send.edit, plan_id, confirmed=send.confirmed, only_check=send.only_check)
-            if response.error_code == EditPlan.Response.ACCEPTED:
-                self._dialogue, step = made(send, tuple(response.difference))
-                if not send.only_check and not is_reflex(send.edit):
-                    step = with_told(step, await self._lessons.taught(send.edit, utterance.situation))
-            elif response.error_code == EditPlan.Response.STALE:
-                step = await self._read_again(utterance, step, response)
-            else:
-                return Answer(Outcome.REFUSED, response.error_msg, step.edit)
-        return step
-
-    def _handed_over(self, utterance: Utterance) -> Answer:
-        """Nothing is under way to go on with: the rest of the last command is a command."""
+            return Answer(Outcome.NOTHING, f"{NO_PLAN} ({left})" if left else NO_PLAN, edit)
         if self._commands.get_subscription_count() == 0:
-            return Answer(Outcome.REFUSED, "the language planner does not answer; say it again", utterance.edit)
-        self._commands.publish(String(data=utterance.words))
-        return Answer(Outcome.APPLIED, "the language planner is asked to go on with what was left", utterance.edit)
-
-    async def _sent(self, edit: Edit, plan_id: str, **options: bool) -> EditPlan.Response:
-        request = EditPlan.Request(plan_id=plan_id, edit=edit_to_text(edit), **options)
-        late = f"the plan executor has not made the edit in {EDIT_MAX:g} s"
-        return await self._edit_plan.call(request, EDIT_MAX, late)
-
-    async def _read_again(self, utterance: Utterance, send: Send, response: EditPlan.Response) -> Send | Answer:
-        """The same, where the words ask for the same of the plan as it is now; else whatever they ask for now."""
-        utterance.read_again += 1
-        if utterance.read_again > MOST_AGAIN:
-            raise NoAnswerError("the plan changes faster than I can read; say it again")
-        while self._status.version < response.version:
-            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
-        words = send.edit.words
-        asked = utterance.asked if words == utterance.words else None
-        edit, looks = await self._read(utterance, words, asked), 0
-        while edit == send.edit and looks < MOST_LOOKS:  # it has done what we have not heard of, or seen, yet
-            await self._wait(LOOK)
-            edit, looks = await self._read(utterance, words, asked), looks + 1
-        if edit == send.edit:  # what is over was meant
-            return Answer(Outcome.REFUSED, response.error_msg, edit)
-        if edit.operations == send.edit.operations:
-            return replace(send, edit=edit)
-        self._dialogue, step = heard(SILENT, edit)
-        return step
+            return Answer(Outcome.REFUSED, "the language planner does not answer; say it again", edit)
+        self._commands.publish(String(data=words))
+        return Answer(Outcome.APPLIED, "the language planner is asked to go on with what was left", edit)
 
     def _tell(self, words: str, answer: Answer) -> None:
         stamp = Header(stamp=self.get_clock().now().to_msg())
@@ -316,7 +316,29 @@ class CorrectionListenerNode(ShellNode):
         self.report(level, told, [("waiting", len(self._waiting))])
 
 
-def _opened(model: str) -> Read:
+async def _performed(turn: Turn[ResultT], perform: Callable[[Step], Awaitable[object]]) -> ResultT:
+    """The turn with its steps performed; raises what performing raises."""
+    reply: object = None
+    while True:
+        try:
+            step = turn.send(reply)
+        except StopIteration as end:
+            result: ResultT = end.value
+            return result
+        reply = await perform(step)
+
+
+def _seen(status: PlanStatus, situation: Situation) -> Seen:
+    return Seen(
+        status.plan_id,
+        situation,
+        moving=status.state == PlanStatus.RUNNING,
+        done=status.state == PlanStatus.SUCCEEDED,
+        dropped=status.state == PlanStatus.STOPPED,
+    )
+
+
+def _opened(model: str) -> ReadWords:
     """The reader, which has read once, because the first reading takes longest."""
     if model == "embedded":
         warm_up()

@@ -15,7 +15,7 @@ from llm_planner.world.atoms import HELD
 from llm_planner.world.free_space import clearance
 from llm_planner.world.geometry import half_extents
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, REGIONS, WORKSPACE, Viewpoint
-from llm_planner.world.predicates import clear, contents, on_table
+from llm_planner.world.predicates import FURNITURE, clear, contents, on_table
 from llm_planner.world.scene import Scene, SceneObject
 
 PUSHED = 0.1  # [m] that a thing is pushed where nobody says how far: more than a nudge, less than to the next thing
@@ -109,7 +109,7 @@ class Menu:
     def _values(self, skill: Signature, parameter: Parameter, scene: Scene) -> Sequence[Argument]:
         match parameter.type:
             case "object":
-                listed = self.places if skill.empties_gripper else self.movable
+                listed = self.places if skill.empties_gripper or _is_for_furniture(skill) else self.movable
                 return [name for name in listed if name in scene.names and name != scene.held]
             case "destination":
                 rooms = scene.building.names if scene.building else ()
@@ -124,6 +124,10 @@ class Menu:
                 return list(DIRECTIONS)
             case _:
                 return [] if parameter.required or parameter.default is None else [parameter.default]
+
+
+def _is_for_furniture(skill: Signature) -> bool:
+    return any(condition.atom.predicate in FURNITURE for condition in skill.preconditions)
 
 
 def slides(skill: Signature) -> bool:

@@ -30,7 +30,7 @@ from llm_planner.plan.events import (
 from llm_planner.plan.execution_state import Execution, Phase, Run
 from llm_planner.plan.plan import Goal, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
 from llm_planner.plan.prediction import predict
-from llm_planner.plan.recovery import Task, pick_again, redo
+from llm_planner.plan.recovery import FailedCall, Task, pick_again, redo
 from llm_planner.plan.supervision import foreseen_trouble, not_permitted, told_broken, told_unmet, zones_of_step
 from llm_planner.plan.trace import event_of
 from llm_planner.plan.unroll import look_ahead, lying, unmet_preconditions
@@ -43,7 +43,7 @@ from llm_planner.world.scene import Scene
 
 SETTLE_TIME = 0.3  # [s] after a skill until things have come to rest: a block let go in a bowl rocks that long
 ROUNDING = 1e-6  # [s] of sums of times
-MAX_ATTEMPTS = 2  # of one step
+MAX_ATTEMPTS = 2  # of one step, and of one call while things lie as they do, by whichever plan
 MAX_REPAIRS = 4  # of goals that came undone after they had been achieved
 
 Transition = tuple[Execution, tuple[Command, ...]]
@@ -191,6 +191,8 @@ def _start(state: Execution, task: Task, scene: Scene) -> Transition:
     reasons = unmet_preconditions(skill, values, scene)
     if reasons:
         return _not_startable(state, task, scene, f"{step.skill} cannot start: {'; '.join(reasons)}")
+    if sum(failed.is_like(step, scene) for failed in state.failures) >= MAX_ATTEMPTS:
+        return _failed(state, step, f"{step.skill} has failed {MAX_ATTEMPTS} times with things lying as they do now")
     goals, watch = task.goals or _promises(state, step, scene), state.watch
     zones = zones_of_step(watch, scene, predict(scene, goals)) if watch.watched else ()
     decision = state.permit(SkillCall(step.skill, values, step.line), scene)
@@ -199,7 +201,7 @@ def _start(state: Execution, task: Task, scene: Scene) -> Transition:
     if trouble is not None:
         return _finish(state, trouble)
     step = replace(step, status=StepStatus.RUNNING)
-    run = Run(replace(task, step=step), goals, scene.held, zones)
+    run = Run(replace(task, step=step), goals, scene, zones)
     start = StartSkill(step.id, step.skill, values, zones)
     return replace(_shown(state, step), phase=Phase.RUNNING, run=run), (start,)
 
@@ -210,8 +212,12 @@ def _not_startable(state: Execution, task: Task, scene: Scene, reason: str) -> T
     if recovery and task.attempt < MAX_ATTEMPTS:
         again = replace(task, attempt=task.attempt + 1)
         return _next(replace(state, queue=(*recovery, again, *state.queue), phase=Phase.READY), scene)
-    state = _shown(state, replace(task.step, status=StepStatus.FAILED, message=reason))
-    return _finish(state, Finish(EndReason.FAILED, f"Step {task.step.id} failed: {reason}.", step_id=task.step.id))
+    return _failed(state, task.step, reason)
+
+
+def _failed(state: Execution, step: PlanStep, reason: str) -> Transition:
+    state = _shown(state, replace(step, status=StepStatus.FAILED, message=reason))
+    return _finish(state, Finish(EndReason.FAILED, f"Step {step.id} failed: {reason}.", step_id=step.id))
 
 
 def _shown(state: Execution, step: PlanStep) -> Execution:
@@ -251,6 +257,8 @@ def _done(state: Execution, task: Task, goals: tuple[Goal, ...]) -> Execution:
 
 def _missed(state: Execution, run: Run, scene: Scene, code: SkillErrorCode, reason: str) -> Transition:
     task = run.task
+    if code is not SkillErrorCode.CANCELED:
+        state = replace(state, failures=(*state.failures, FailedCall(run.step, run.began)))
     if task.attempt < MAX_ATTEMPTS and code not in _HOPELESS:
         step = replace(run.step, status=StepStatus.PENDING, message=f"trying again: {reason}")
         again = replace(task, step=step, attempt=task.attempt + 1, goals=run.goals)

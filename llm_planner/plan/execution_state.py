@@ -10,7 +10,7 @@ from llm_planner.control.zones import Zone
 from llm_planner.plan.events import Finish
 from llm_planner.plan.manner import AS_USUAL, Manner
 from llm_planner.plan.plan import Goal, Plan, PlanStep, StepStatus
-from llm_planner.plan.recovery import Task
+from llm_planner.plan.recovery import FailedCall, Task
 from llm_planner.plan.watch import Watch, watch_for
 from llm_planner.privileges.decision import Decision
 from llm_planner.privileges.policy import Verdict
@@ -41,15 +41,15 @@ class Phase(str, Enum):
 
 @dataclass(frozen=True)
 class Run:
-    """A step under way: its task, the effects it has promised, what was in the gripper when it began and the zones that
-    its way keeps out of.
+    """A step under way: its task, the effects it has promised, the scene in which it began and the zones that its way
+    keeps out of.
 
     `result` is None until the skill has ended; `ended_at` [s] is the time of the last scene by then.
     """
 
     task: Task
     goals: tuple[Goal, ...]
-    held_at_start: str
+    began: Scene
     zones: tuple[Zone, ...] = ()
     result: SkillResult | None = None
     ended_at: float = 0.0
@@ -58,6 +58,10 @@ class Run:
     def step(self) -> PlanStep:
         return self.task.step
 
+    @property
+    def held_at_start(self) -> str:
+        return self.began.held
+
 
 @dataclass(frozen=True)
 class Execution:
@@ -65,7 +69,8 @@ class Execution:
 
     `queue` are steps to do before the program is asked for its next. `goals` must hold at the end, by what has been
     done so far, and `wanted` are those of the whole plan as they were foreseen; `origins` is where each object last lay
-    by itself and `first_places` where it lay when it was first seen [m, base frame]; `watch` has read every scene;
+    by itself and `first_places` where it lay when it was first seen [m, base frame]; `failures` are the calls that have
+    failed, of the plans before this one too; `watch` has read every scene;
     `permit` is asked before each step; `end` is how it ended, once it has. `manner` is how the person wants its motion
     to be, `version` how often the plan was edited, `last_id` the highest number that an edit called a step by, `before`
     the state that the last edit changed.
@@ -84,6 +89,7 @@ class Execution:
     origins: Mapping[str, Vector3] = field(default_factory=dict)
     first_places: Mapping[str, Vector3] = field(default_factory=dict)
     repairs: int = 0
+    failures: tuple[FailedCall, ...] = ()
     watch: Watch = UNWATCHED
     permit: Permit = permit_all
     end: Finish | None = None

@@ -52,6 +52,7 @@ class FailureReplanner:
             forecast = foresee(Interpreter(program, self.viewpoint), scene, self.viewpoint)
             missing = [goal.sentence(self.viewpoint) for goal in left.goals if not goal.holds(forecast.scene)]
             problems = [Problem(0, 0, f"in the end it would not be so that {sentence}") for sentence in missing]
+            problems += forecast.doubts
             if failed and forecast.steps[:1] and _same_call(forecast.steps[0], failed[0]):
                 problems.append(Problem(0, 0, f"{name} has failed and would fail again"))
             if problems:

@@ -48,6 +48,9 @@ def _shown(goal: Formula, moment: Moment) -> bool:
     return holds(parse_proposition(name), moment) is (goal.operator != "!")
 
 
+_WHERE_THE_ROBOT_IS = frozenset(("reached", "followed", "docked", "above"))  # effects that change no thing
+
+
 class Feedback:
     """Looks at each plan that a model writes for one command; `goals` are those that it stated, `said` is the command
     and those before it."""
@@ -98,7 +101,7 @@ def handled(planned: Planned) -> tuple[str, ...]:
     """The things of the scene that steps of the plan change, as the effects of skills tell."""
     skills = planned.interpreter.program.skills
     changed = ((step, atom.arguments[0]) for step in planned.plan.steps for atom in skills[step.skill].effects
-               if atom.arguments and not atom.negated)  # fmt: skip
+               if atom.arguments and not atom.negated and atom.predicate not in _WHERE_THE_ROBOT_IS)  # fmt: skip
     found = (step.arguments.get(argument) for step, argument in changed)
     return tuple(dict.fromkeys(name for name in found if isinstance(name, str)))
 

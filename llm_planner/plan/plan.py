@@ -177,18 +177,26 @@ def goals_of(
 
 _PLACED = frozenset({"at", "beside", "moved"})  # effects that say where something lies, as an offset may have it
 _GRIPPER = frozenset({"empty", "holding", "held"})
+_STATES = frozenset({"open", "closed", "lit", "clean"})  # of furniture
 _WHEREABOUTS = frozenset({"reached", "followed", "docked"})  # of a mobile robot: only until it goes elsewhere
 
 
 def still_wanted(goals: tuple[Goal, ...], later: tuple[Goal, ...]) -> tuple[Goal, ...]:
     """The goals that later ones leave alone, then the later ones.
 
-    A later step supersedes where the robot was, what was true of the gripper, and of every object that it moves.
+    A later step supersedes where the robot was, what was true of the gripper, and of every object that it moves; one at
+    furniture supersedes its state alone: what was put into a drawer is still wanted there once that is closed.
     """
-    moved = frozenset(name for goal in later for name in _moves(goal))
+    moved = frozenset(name for goal in later if goal.atom.predicate not in _STATES for name in _moves(goal))
+    altered = frozenset(name for goal in later if goal.atom.predicate in _STATES for name in goal.objects)
     gripper = any(goal.atom.predicate in _GRIPPER or HELD in goal.atom.arguments for goal in later)
     passing = (_GRIPPER if gripper else frozenset()) | (_WHEREABOUTS if later else frozenset())
-    kept = [goal for goal in goals if goal.atom.predicate not in passing and not goal.objects & moved]
+    kept = [
+        goal
+        for goal in goals
+        if goal.atom.predicate not in passing
+        and not goal.objects & (moved | altered if goal.atom.predicate in _STATES else moved)
+    ]
     return (*kept, *later)
 
 

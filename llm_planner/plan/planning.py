@@ -18,7 +18,7 @@ from llm_planner.plan.failure_replanning import FailureReplanner
 from llm_planner.plan.model_feedback import Feedback, missed_goals
 from llm_planner.plan.plan import Outcome, Plan
 from llm_planner.plan.planning_settings import DEFAULTS, PlanningSettings
-from llm_planner.plan.rehearsal import Advice, Rehearsal, rehearse
+from llm_planner.plan.rehearsal import Advice, Rehearsal, doubted, rehearse
 from llm_planner.plan.sampling import promised_steps
 from llm_planner.plan.spoken_skills import check_skills
 from llm_planner.plan.unroll import foresee, plan_of
@@ -128,7 +128,7 @@ def rehearsed(
     interpreter = Interpreter(program, viewpoint)
     forecast = foresee(interpreter, scene, viewpoint)
     plan = replace(plan_of(command, interpreter, forecast), constraints=constraints)
-    rehearsal = rehearse(start_execution(plan, interpreter, viewpoint, scene), scene)
+    rehearsal = doubted(rehearse(start_execution(plan, interpreter, viewpoint, scene), scene), forecast.doubts)
     return Planned(plan, interpreter, rehearsal=rehearsal, last=forecast.scene, told=forecast.told)
 
 
@@ -256,6 +256,7 @@ class _Planner:
             goals=goals,
             exchanges=s.exchanges,
             viewpoint=self.viewpoint,
+            said=self.command,
         )
 
     def _tree(self, chosen: Planned, others: Sequence[Planned]) -> ActionTree:

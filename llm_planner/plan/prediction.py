@@ -17,7 +17,7 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.floor import Floor, floor_of
 from llm_planner.skills.trailing import way_behind, without
 from llm_planner.skills.ways import keeps_out
-from llm_planner.world import predicates
+from llm_planner.world import drawers, predicates
 from llm_planner.world.atoms import HELD, HERE
 from llm_planner.world.building import Building
 from llm_planner.world.docking import docking_pose
@@ -144,9 +144,9 @@ def _empty(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 def _on(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item, support = _object(scene, goal, 0), _object(scene, goal, 1)
-    if predicates.is_container(support):
+    if predicates.is_vessel(support):
         return _in(scene, goal, zones)
-    x, y, _ = support.position
+    x, y = drawers.cabinet(support).center if support.kind == predicates.DRAWER else support.position[:2]
     return _moved_to(scene, item, (x, y, top(support) + half_extents(item)[2]))
 
 
@@ -156,10 +156,25 @@ def _in(scene: Scene, goal: Goal, zones: Zones) -> Scene:
         item = _object(scene, goal, 0)
         return _moved_to(scene, item, (*_in_front(scene.building, item), half_extents(item)[2]))
     item, container = _object(scene, goal, 0), _object(scene, goal, 1)
+    if container.kind == predicates.DRAWER:
+        return _in_tray(scene, item, container)
     x, y, _ = container.position
     pile = [top(scene.find(name)) for name in predicates.contents(scene, container.name) if name != item.name]
     floor = max(pile, default=bottom(container) + BOWL_FLOOR)
     return _moved_to(scene, item, (x, y, floor + half_extents(item)[2]))
+
+
+def _in_tray(scene: Scene, item: SceneObject, drawer: SceneObject) -> Scene:
+    """In the first free spot of the tray, or in its middle: the skill knows better."""
+    half = max(item.size[:2]) / 2
+    lying = [scene.find(name) for name in scene.names if name != item.name and predicates.in_(scene, name, drawer.name)]
+
+    def is_free(spot: Point2) -> bool:
+        return all(distance_in_plane(spot, other.position) >= half + max(other.size[:2]) / 2 for other in lying)
+
+    middle = drawers.opening(drawer).center
+    x, y = next((spot for spot in drawers.spots(drawer, half) if is_free(spot)), middle)
+    return _moved_to(scene, item, (x, y, drawers.floor_height(drawer) + half_extents(item)[2]))
 
 
 def _in_front(building: Building, item: SceneObject) -> Point2:
@@ -225,8 +240,16 @@ def _moved(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 
 def _in_state(state: float, scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    """What lies in a drawer comes along with its tray."""
     item = _object(scene, goal, 0)
-    return _changed(scene, in_state(item, state)) if item.kind in predicates.FURNITURE else scene
+    if item.kind not in predicates.FURNITURE:
+        return scene
+    changed, lying = in_state(item, state), predicates.contents(scene, item.name)
+    (ax, ay), (bx, by) = drawers.tray(item).front, drawers.tray(changed).front
+    for other in (scene.find(name) for name in lying if predicates.in_(scene, name, item.name)):
+        x, y, z = other.position
+        scene = _moved_to(scene, other, (x + bx - ax, y + by - ay, z))
+    return _changed(scene, changed)
 
 
 def _toppled(scene: Scene, goal: Goal, zones: Zones) -> Scene:

@@ -1,14 +1,20 @@
-"""Making good what went wrong: steps that pick a lost object up again, and steps that restore a broken goal."""
+"""Making good what went wrong: steps that pick a lost object up again, and steps that restore a broken goal.
+
+A call that has failed is not made again and again while things lie as they did.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import dist
 
 from llm_planner.plan.plan import Goal, Plan, PlanStep, StepStatus
 from llm_planner.program.signatures import Signature
 from llm_planner.world.atoms import HELD
 from llm_planner.world.scene import Scene
+
+ALIKE = 0.01  # [m] that a thing lies elsewhere, up to which a call is foreseen to fail there again
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,29 @@ class Task:
     attempt: int = 1
     from_program: bool = True
     goals: tuple[Goal, ...] = ()
+
+
+@dataclass(frozen=True)
+class FailedCall:
+    """A step that has failed, and the scene in which it began."""
+
+    step: PlanStep
+    scene: Scene
+
+    def is_like(self, step: PlanStep, scene: Scene) -> bool:
+        """Whether `step` is the same call, and things lie in `scene` as they did then; so does a mobile robot."""
+        call = (self.step.skill, dict(self.step.arguments))
+        return call == (step.skill, dict(step.arguments)) and _lies_alike(self.scene, scene)
+
+
+def _lies_alike(before: Scene, now: Scene) -> bool:
+    if (set(before.names), before.held) != (set(now.names), now.held):
+        return False
+    lying = [(item, now.find(item.name)) for item in before.objects if item.name != before.held]
+    moved = [dist(a.position, b.position) for a, b in lying]
+    if now.building and before.robot and now.robot:
+        moved.append(dist(before.robot.position, now.robot.position))
+    return max(moved, default=0.0) <= ALIKE and all(a.state == b.state for a, b in lying)
 
 
 def pick_again(

@@ -119,6 +119,13 @@ def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Re
     return Rehearsal(_verdict(findings, sure), findings, branches.count, not branches.ahead)
 
 
+def doubted(rehearsal: Rehearsal, doubts: Iterable[Problem]) -> Rehearsal:
+    """The rehearsal with what the forecast doubts about places that will be taken: physics may settle it."""
+    found = tuple(Finding(doubt.line, doubt.message, sure=False, settled_by_physics=True) for doubt in doubts)
+    verdict = Advice.ASK if found and rehearsal.verdict is Advice.ALLOW else rehearsal.verdict
+    return replace(rehearsal, verdict=verdict, findings=(*rehearsal.findings, *found))
+
+
 def _only_shoves(begin: _Point, branches: _Branches) -> Rehearsal:
     skills = begin.state.interpreter.program.skills
     if any(is_push(effect) for step in begin.state.plan.steps for effect in skills[step.skill].effects):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from llm_planner.errors import QuestionError
-from llm_planner.plan.foresight import why_no_room
+from llm_planner.plan.foresight import NoRoom, known_things, landing, still_known
 from llm_planner.plan.plan import Goal, Plan, PlanStep, goals_of, in_base_words, still_wanted
 from llm_planner.plan.prediction import predict
 from llm_planner.program.interpreter import Finished, Interpreter, SkillCall
@@ -18,7 +18,7 @@ from llm_planner.program.signatures import Signature
 from llm_planner.skills.contract import Argument
 from llm_planner.world.atoms import Moment, holds
 from llm_planner.world.places import Viewpoint
-from llm_planner.world.scene import Scene, Vector3
+from llm_planner.world.scene import Scene, SceneObject, Vector3
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Forecast:
     """The steps that lie ahead, the scene they should lead to and the goals it will be judged by.
 
     `complete` is False where the forecast had to end early: the rest depends on what only the real scene can show.
-    `told` is what the program says to the person on the way.
+    `told` is what the program says to the person on the way; `doubts` are steps that put something where there will be
+    no room, as far as can be foreseen.
     """
 
     steps: tuple[PlanStep, ...]
@@ -35,6 +36,7 @@ class Forecast:
     complete: bool
     not_found: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    doubts: tuple[Problem, ...] = ()
 
 
 def make_plan(command: str, interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint) -> Plan:
@@ -68,31 +70,38 @@ def look_ahead(
 
     `lay` is where objects that are held lay before [m].
 
-    With `rehearse`, whatever would go wrong raises ProgramError; without, the forecast just ends there.
+    With `rehearse`, whatever would go wrong raises ProgramError, places that the plan itself fills are doubted, and
+    things come to lie where the skills' own search puts them; without, the forecast just ends where it goes wrong.
     """
     ahead = interpreter.fork()
     steps: list[PlanStep] = []
     goals: tuple[Goal, ...] = ()
     before, origins = scene, {item.name: item.position for item in scene.objects} | dict(lay or {}) | lying(scene)
+    doubts: tuple[Problem, ...] = ()
+    known = known_things(scene)
     while True:
         try:
             call = ahead.advance(scene)
             if isinstance(call, Finished):
-                return Forecast(tuple(steps), scene, goals, True, call.not_found, ahead.told)
+                return Forecast(tuple(steps), scene, goals, True, call.not_found, ahead.told, doubts)
             skill = interpreter.program.skills[call.skill]
             values = in_base_words(skill, call.arguments, viewpoint)
             _rehearse(call, skill, values, scene)
             promised = goals_of(skill, str(first_number + len(steps)), values, scene, dict(origins))
+            step = PlanStep(str(first_number + len(steps)), call.skill, call.arguments, call.line)
+            landed: SceneObject | None = None
             if rehearse:
-                _check_room(call, promised, before, scene)
+                landed, doubt = _put_down(step, promised, before, scene, known, viewpoint)
+                doubts += doubt
         except ProgramError:
             if rehearse:
                 raise
             return Forecast(tuple(steps), scene, goals, False)
-        step = PlanStep(str(first_number + len(steps)), call.skill, call.arguments, call.line)
         steps.append(step)
         goals = still_wanted(goals, promised)
-        scene = replace(predict(scene, promised), time=scene.time + 1.0)
+        after = replace(_with(predict(scene, promised), landed), time=scene.time + 1.0)
+        known = still_known(known, scene, after, landed) if _is_foreseen(skill) else frozenset()
+        scene = after
         origins.update(lying(scene))
 
 
@@ -107,12 +116,36 @@ def _rehearse(call: SkillCall, skill: Signature, values: Mapping[str, Argument],
         raise ProgramError([Problem(call.line, 1, f"{call.skill} cannot start: {reason}") for reason in reasons])
 
 
-def _check_room(call: SkillCall, promised: tuple[Goal, ...], before: Scene, scene: Scene) -> None:
-    """Only the person can say where else something may go."""
-    reasons = filter(None, (why_no_room(goal, before, scene) for goal in promised))
-    problems = [Problem(call.line, 1, f"{call.skill}: {reason}", person_can_answer=True) for reason in reasons]
-    if problems:
-        raise ProgramError(problems)
+def _put_down(
+    step: PlanStep,
+    promised: tuple[Goal, ...],
+    before: Scene,
+    scene: Scene,
+    known: frozenset[str],
+    viewpoint: Viewpoint,
+) -> tuple[SceneObject | None, tuple[Problem, ...]]:
+    """Foresee how what the step puts down will lie, and what is doubted about it.
+
+    Raises ProgramError where it is certain that there is no room: only the person can say where else it may go.
+    """
+    foreseen = [landing(goal, before, scene, known, viewpoint) for goal in promised]
+    taken = [one for one in foreseen if isinstance(one, NoRoom)]
+    certain = [Problem(step.line, 1, f"{step.skill}: {one.reason}", True) for one in taken if one.certain]
+    if certain:
+        raise ProgramError(certain)
+    doubts = tuple(Problem(step.line, 1, f"in step {step.id}, {step}, {one.reason}") for one in taken)
+    return next((one for one in foreseen if isinstance(one, SceneObject)), None), doubts
+
+
+def _with(scene: Scene, landed: SceneObject | None) -> Scene:
+    if landed is None:
+        return scene
+    return replace(scene, objects=tuple(landed if item.name == landed.name else item for item in scene.objects))
+
+
+def _is_foreseen(skill: Signature) -> bool:
+    """Whether its effects tell all that it moves: a motion that is searched by rewards may move anything."""
+    return all(parameter.type != "rewards" for parameter in skill.parameters)
 
 
 def unmet_preconditions(skill: Signature, values: Mapping[str, Argument], scene: Scene) -> tuple[str, ...]:

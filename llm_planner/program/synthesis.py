@@ -39,7 +39,7 @@ class Asking:
 
     `spare`: the further samples are other ways only; none takes the place of a best one that may not run.
     `repair_rounds` are how often a refused answer goes back with its problems, None for what suits the model. `goals`,
-    `exchanges`, `failure` and `viewpoint` are told to it (see `ProgramRequest`).
+    `exchanges`, `failure`, `viewpoint` and `said` are told to it (see `ProgramRequest`).
     """
 
     rules: tuple[str, ...] = ()
@@ -52,6 +52,7 @@ class Asking:
     exchanges: tuple[Exchange, ...] = ()
     failure: Failure | None = None
     viewpoint: Viewpoint = BEHIND
+    said: str = ""
 
     def rounds(self, model: LanguageModel) -> int:
         """How often a refused answer goes back to `model`."""
@@ -135,6 +136,7 @@ class _Dialogue:
             exchanges=asking.exchanges,
             failure=asking.failure,
             viewpoint=asking.viewpoint,
+            said=asking.said,
         )
         self._skills, self._model, self._review = skills, CountedModel(model), review
         self._rounds, self._spare = asking.rounds(model), asking.spare

@@ -9,11 +9,13 @@ import math
 from dataclasses import replace
 
 from llm_planner.simulation.shapes import Box, Grasp, ObjectKind, Sliding, built, octagon
+from llm_planner.world.drawers import CEILING, DEPTH, FRONT, HEIGHT, SIDE, TRAY_FLOOR, WIDTH
 from llm_planner.world.predicates import BUTTON, DRAWER, STAIN
 from llm_planner.world.scene import Vector3
 
-_WIDTH, _HEIGHT, _DEPTH, _WALL = 0.11, 0.065, 0.12, 0.006  # [m] of the drawer's cabinet
-_PANEL, _STEM, _BAR = 0.008, 0.036, 0.010  # [m] that the tray's front and its T-shaped handle stand before the cabinet
+_WALL, _LIP = 0.006, 0.006  # [m] thickness of the drawer's cabinet; height of the tray's sides, which fingers pass over
+_PANEL, _BAR = 0.008, 0.010  # [m] of the tray's front and of the bar of its T-shaped handle, the stem between them
+_STEM = FRONT - _PANEL - _BAR
 _PALM = (0.030, 0.100)  # [m] half the palm that is over the handle
 
 
@@ -25,21 +27,21 @@ def _between(x: tuple[float, float], y: tuple[float, float], z: tuple[float, flo
 
 def _drawer() -> ObjectKind:
     """A low cabinet whose tray comes out along -x; the fingers take the stem of its handle from above."""
-    side, back = _WIDTH / 2, _DEPTH - _WALL
+    side, back = WIDTH / 2, DEPTH - _WALL
     cabinet = [
-        _between((0.0, _DEPTH), (-side, side), (_HEIGHT - _WALL, _HEIGHT)),
-        _between((0.0, _DEPTH), (-side, side), (0.0, 0.004)),
-        _between((0.0, _DEPTH), (-side, _WALL - side), (0.0, _HEIGHT)),
-        _between((0.0, _DEPTH), (side - _WALL, side), (0.0, _HEIGHT)),
-        _between((back, _DEPTH), (-side, side), (0.0, _HEIGHT)),
+        _between((0.0, DEPTH), (-side, side), (CEILING, HEIGHT)),
+        _between((0.0, DEPTH), (-side, side), (0.0, 0.004)),
+        _between((0.0, DEPTH), (-side, _WALL - side), (0.0, HEIGHT)),
+        _between((0.0, DEPTH), (side - _WALL, side), (0.0, HEIGHT)),
+        _between((back, DEPTH), (-side, side), (0.0, HEIGHT)),
     ]
-    inner, end, low, high = side - _WALL - 0.002, back - 0.003, 0.007, 0.045
+    inner, end, low = side - SIDE + 0.004, back - 0.003, TRAY_FLOOR - 0.003
     tray = [
-        _between((-_PANEL, -0.001), (-side, side), (0.004, _HEIGHT - 0.002)),
-        _between((-0.001, end), (-inner, inner), (low, low + 0.004)),
-        _between((-0.001, end), (-inner, 0.004 - inner), (low, high)),
-        _between((-0.001, end), (inner - 0.004, inner), (low, high)),
-        _between((end - 0.004, end), (-inner, inner), (low, high)),
+        _between((-_PANEL, -0.001), (-side, side), (0.004, HEIGHT - 0.002)),
+        _between((-0.001, end), (-inner, inner), (low, TRAY_FLOOR)),
+        _between((-0.001, end), (-inner, 0.004 - inner), (low, TRAY_FLOOR + _LIP)),
+        _between((-0.001, end), (inner - 0.004, inner), (low, TRAY_FLOOR + _LIP)),
+        _between((end - 0.004, end), (-inner, inner), (low, 0.045)),
         _between((-_PANEL - _STEM, -_PANEL), (-0.006, 0.006), (0.026, 0.046)),
         _between((-_PANEL - _STEM - _BAR, -_PANEL - _STEM), (-0.03, 0.03), (0.026, 0.046)),
     ]

@@ -16,7 +16,7 @@ from llm_planner.skills.ways import check_line
 from llm_planner.world.geometry import rotation_matrix, top
 from llm_planner.world.names import the
 from llm_planner.world.places import Point2
-from llm_planner.world.predicates import is_solid
+from llm_planner.world.predicates import contents, is_solid
 from llm_planner.world.scene import Scene, SceneObject
 
 TURNS = tuple(math.radians(angle) for angle in (0.0, 30.0, -30.0, 60.0, -60.0, 90.0))
@@ -60,10 +60,11 @@ def check_slide(scene: Scene, item: SceneObject, goal: float, opening: float, zo
             f"the fingers do not fit around the handle of {the(item.name)}: {the(nearest)} is too close; move that "
             "away first",
         )
-    gap, nearest = room(hand_slices(end, opening), scene, {item.name})
-    swept = _swept(item, goal)
+    # What lies in the tray comes along, and what stands on the cabinet is above all that slides.
+    swept, along = _swept(item, goal), {item.name, *contents(scene, item.name)}
+    gap, nearest = room(hand_slices(end, opening), scene, along)
     for other in scene.objects:
-        if other.name != item.name and is_solid(other) and separation(swept, footprint(other)) < 0.0:
+        if other.name not in along and is_solid(other) and separation(swept, footprint(other)) < 0.0:
             gap, nearest = -1.0, other.name
     if gap < ROOM_NEEDED:
         raise SkillError(

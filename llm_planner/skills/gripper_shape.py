@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from llm_planner.simulation.objects import spec_of
 from llm_planner.skills.footprints import Footprint, footprint, is_upright, reach_from, separation
-from llm_planner.world.geometry import bottom, top
-from llm_planner.world.predicates import is_container, is_solid
+from llm_planner.world.geometry import bottom, rotation_matrix, top
+from llm_planner.world.predicates import DRAWER, is_solid, is_vessel
 from llm_planner.world.scene import Pose, Scene, SceneObject
 
 TIP = 0.0095  # [m] the fingertips end this far below the point between them
@@ -107,11 +108,11 @@ def rim_radius(container: SceneObject) -> float:
 def room(slices: Iterable[Slice], scene: Scene, ignore: Collection[str] = ()) -> tuple[float, str]:
     """The smallest gap between the slices and the objects tall enough to meet them [m], and the object it is to.
 
-    A container around a slice counts by its wall. (inf, "") where nothing is near.
+    A vessel around a slice counts by its wall, a drawer by its parts. (inf, "") where nothing is near.
     """
     best, nearest = math.inf, ""
     solid = [item for item in scene.objects if item.name not in ignore and is_solid(item)]
-    shapes = [(item, footprint(item), top(item)) for item in solid]
+    shapes = [(item, shape, height) for item in solid for shape, height in _solids(item)]
     for part in slices:
         for item, shape, height in shapes:
             if height > part.begins:
@@ -121,9 +122,26 @@ def room(slices: Iterable[Slice], scene: Scene, ignore: Collection[str] = ()) ->
     return best, nearest
 
 
+@lru_cache(maxsize=512)
+def _solids(item: SceneObject) -> tuple[tuple[Footprint, float], ...]:
+    """What of a thing is in the way of a hand from above, and up to which height [m]: all its box, but of a drawer each
+    part, since its tray is open where it is out."""
+    if item.kind != DRAWER:
+        return ((footprint(item), top(item)),)
+    (x, y, z), rows = item.position, rotation_matrix(item.orientation)
+    yaw = math.atan2(rows[1][0], rows[0][0])
+    c, s = math.cos(yaw), math.sin(yaw)
+    solids = []
+    for part in spec_of(item).shape.parts_at(item.state):
+        px, py, pz = part.center
+        center = x + c * px - s * py, y + s * px + c * py
+        solids.append((Footprint(center, part.half[:2], yaw + part.yaw), z + pz + part.half[2]))
+    return tuple(solids)
+
+
 def wall_gap(part: Slice, item: SceneObject, shape: Footprint) -> float:
     """The gap between a slice and an object; inside an upright container's opening, to its wall and floor."""
-    hollow = is_container(item) and is_upright(item) and part.begins > bottom(item) + FLOOR
+    hollow = is_vessel(item) and is_upright(item) and part.begins > bottom(item) + FLOOR
     if hollow:
         floor, rim = inner_radius(item), rim_radius(item)
         share = min(1.0, (part.begins - bottom(item)) / item.size[2])

@@ -129,7 +129,8 @@ def load_skills(
         skill: Skill = scripted
         wanted = learned and (policy_moves(path.parent) or (unproven and weights.exists()))
         if wanted and manifest.policy is not None and not _by_sight(manifest):
-            skill = LearnedOrScripted(learned_skill(manifest, load_sampler(manifest, weights), arm_settings), scripted)
+            policy = learned_skill(manifest, load_sampler(manifest, weights), arm_settings)
+            skill = LearnedOrScripted(policy, scripted, manifest.unseen)
         skills[manifest.name] = CheckedSkill(manifest, skill)
     return SkillLibrary(skills)
 

@@ -19,6 +19,7 @@ policy:                             # learned from the script; left out where th
   goal: [opening, cruise]           # numbers of the script's aim that it is told
   episodes: 300                     # of demonstration
   steps: 12000                      # of training
+  unseen: [drawer]                  # kinds of things it has not learned with: where a call names one, the script moves
 
 In place of `script`, an arm may be moved by one of:
 
@@ -46,7 +47,7 @@ ROBOTS = tuple(SCRIPTS)
 PICTURE = "picture"  # what a policy observes that sees the camera's picture
 MOVERS = ("script", "recording", "server")
 _KEYS = ("name", "description", "robot", *MOVERS, "timeout", "parameters", "preconditions", "effects", "policy")
-_POLICY_KEYS = ("world", "observe", "goal", "episodes", "steps")
+_POLICY_KEYS = ("world", "observe", "goal", "episodes", "steps", "unseen")
 _PARAMETER_KEYS = ("name", "type", "description", "unit", "minimum", "maximum", "default")
 _PRECONDITION_KEYS = ("atom", "otherwise")
 _WORDS: Mapping[str, Collection[str]] = {"direction": DIRECTIONS, "side": SIDES, "region": REGIONS, "place": REGIONS}
@@ -72,7 +73,8 @@ class PolicyContract:
 class Manifest:
     """One skill's declaration. `script` names its implementation for the `robot`; `timeout` is in s.
 
-    Where there is a `policy`, the script decides where to act and demonstrates how. Where a `recording` (a file) or a
+    Where there is a `policy`, the script decides where to act and demonstrates how; it moves itself where a call names
+    a thing of an `unseen` kind, with which the policy has not learned. Where a `recording` (a file) or a
     `server` moves the robot, `script` is "".
     """
 
@@ -85,6 +87,7 @@ class Manifest:
     effects: tuple[Atom, ...]
     robot: str = "arm"
     policy: PolicyContract | None = None
+    unseen: frozenset[str] = frozenset()
     recording: Path | None = None
     server: ServerContract | None = None
 
@@ -142,6 +145,7 @@ def parse_manifest(document: object, path: Path) -> Manifest:
         effects=tuple(_atom(path, "effects", text, names) for text in table.list("effects")),
         robot=robot,
         policy=_policy(path, table.values["policy"], names) if "policy" in table.values else None,
+        unseen=_unseen(path, table.values["policy"]) if "policy" in table.values else frozenset(),
         recording=_recording(table) if mover == "recording" else None,
         server=parse_server(path, table.values["server"], names) if mover == "server" else None,
     )
@@ -183,6 +187,11 @@ def _policy(path: Path, entry: object, parameters: Sequence[str]) -> PolicyContr
         _check_features(path, observe, parameters)
     goal = tuple(map(str, table.list("goal")))
     return PolicyContract(table.text("world"), observe, goal, table.count("episodes"), table.count("steps"))
+
+
+def _unseen(path: Path, entry: object) -> frozenset[str]:
+    table = Table(path, "the policy", entry, _POLICY_KEYS)
+    return frozenset(map(str, table.list("unseen"))) if "unseen" in table.values else frozenset()
 
 
 def _check_features(path: Path, observe: Sequence[str], parameters: Sequence[str]) -> None:

@@ -21,9 +21,11 @@ from llm_planner.skills.gripper_shape import (
     wrap,
 )
 from llm_planner.skills.reach import lies_on_table, reachable
+from llm_planner.world import drawers
 from llm_planner.world.geometry import bottom, half_extents, top
 from llm_planner.world.names import the
 from llm_planner.world.places import Rectangle
+from llm_planner.world.predicates import DRAWER, in_
 from llm_planner.world.scene import Scene, SceneObject
 
 Point2 = tuple[float, float]
@@ -33,6 +35,7 @@ ABOVE = 0.002  # [m] between the object and the surface when it is let go
 TURNS = tuple(math.radians(angle) for angle in (0.0, 30.0, -30.0, 60.0, -60.0, 90.0))
 GAPS = (0.02, 0.01, 0.004)  # [m] of free table around a place, tried in turn
 GRID = 0.02  # [m] between the places tried
+DROP = 0.006  # [m] that a thing may fall into a tray, where it stays as it was held
 
 
 @dataclass(frozen=True)
@@ -132,9 +135,12 @@ def on_table(
 
 
 def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
-    """On the middle of `support`, sides along its sides; raises SkillError when other things leave no room."""
+    """On the middle of `support`, sides along its sides; raises SkillError when other things leave no room.
+
+    A drawer bears things on its cabinet.
+    """
     shape = footprint(support)
-    center = shape.center
+    center = drawers.cabinet(support).center if support.kind == DRAWER else shape.center
     best: tuple[float, Release] | None = None
     for yaw in _yaws(held, center, () if shape.round else square(shape.yaw)):
         release = _release(held, center, yaw, top(support))
@@ -156,6 +162,8 @@ def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
 
 def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
     """In the container, as low and as gently as its wall and its contents allow; raises SkillError."""
+    if container.kind == DRAWER:
+        return _in_tray(scene, held, container)
     radius = inner_radius(container)
     if min(held.shape.half) > radius or not is_upright(container):
         raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"{the(held.item.name)} does not fit into {the(container.name)}")
@@ -169,6 +177,33 @@ def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
             best = (cost, release)
     assert best is not None  # the middle is always a spot
     return best[1]
+
+
+def _in_tray(scene: Scene, held: Held, drawer: SceneObject) -> Release:
+    """In the part of the tray that is out, sides along its sides, beside what lies there."""
+    name, what = held.item.name, f"{the(held.item.name)} does not fit into {the(drawer.name)}"
+    height, most = 2 * half_extents(held.item)[2], drawers.headroom(drawer)
+    if height > most:
+        tall = f"{what}: it is {100 * height:.1f} cm high, and the drawer closes over {100 * most:.1f} cm at most"
+        raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"{tall}; put it elsewhere")
+    part = drawers.opening(drawer)
+    lying = [scene.find(other) for other in scene.names if other != name and in_(scene, other, drawer.name)]
+    for direction in square(part.heading):
+        along, across = held.shape.half if direction == part.heading else held.shape.half[::-1]
+        if along > part.half[0] - drawers.SPARE:
+            continue
+        for center in drawers.spots(drawer, across):
+            yaw = held.aligned(center, direction)
+            body = held.shape_at(center, yaw)
+            if min((separation(body, footprint(other)) for other in lying), default=math.inf) < drawers.SPARE:
+                continue
+            release = _lifted(scene, held, _release(held, center, yaw, drawers.floor_height(drawer)))
+            if release.grip.z - held.below - ABOVE <= release.surface + DROP:
+                return release
+    if lying:
+        full = f"{what} beside {the(lying[0].name)}; take that out first, or put it elsewhere"
+        raise SkillError(SkillErrorCode.NO_FREE_SPACE, full)
+    raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"{what} with the fingers around it; put it elsewhere")
 
 
 def square(yaw: float) -> tuple[float, float]:

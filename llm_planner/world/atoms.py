@@ -20,6 +20,7 @@ the room in which a mobile robot was then.
     moved(object, direction, distance)        the same of what is pushed, which may slide on a little
     clear(object)                             nothing is on or in it
     container(object)                         things can be put into it
+    accessible(object)                        it is no drawer that is shut, nor in one
     open(object)   closed(object)   lit(object)   clean(object)   toppled(object)       see `predicates`
     drawer(object)   button(object)   stain(object)   dock(station)                     it is one
     different(held, object)                   they are not the same thing
@@ -130,6 +131,7 @@ _PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
     "beside": (4, _beside),
     "moved": (3, _moved),
     "clear": (1, lambda m, a: predicates.clear(m.scene, _object(m, a))),
+    "accessible": (1, lambda m, a: predicates.accessible(m.scene, _object(m, a))),
     "container": (1, lambda m, a: predicates.is_container(m.scene.find(_object(m, a)))),
     **{name: (1, partial(_shown_of, name)) for name in ("open", "closed", "lit", "clean", "toppled")},
     **{kind: (1, partial(_is_kind, kind)) for kind in sorted(predicates.FURNITURE)},

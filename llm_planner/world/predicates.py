@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from llm_planner.world import drawers
 from llm_planner.world.geometry import (
     bottom,
     distance_in_plane,
@@ -48,6 +49,11 @@ Place = str | Vector3 | Point2  # a region's name, or a point
 
 def is_container(item: SceneObject) -> bool:
     """Whether things can lie in it: known by its kind, since a box tells nothing of its inside."""
+    return is_vessel(item) or item.kind == DRAWER
+
+
+def is_vessel(item: SceneObject) -> bool:
+    """Whether it is a container without a top of its own: what is put on it lies in it."""
     return item.kind in CONTAINER_KINDS
 
 
@@ -75,13 +81,15 @@ def _rests_on_top(item: SceneObject, support: SceneObject) -> bool:
 
 
 def in_(scene: Scene, a: str, b: str) -> bool:
-    """`a` lies in the container `b`, on its floor or on the pile of things already in it."""
+    """`a` lies in the container `b`, on its floor or on the pile of things already in it; in the tray of a drawer."""
     return a in _inside(scene, b)
 
 
 def _inside(scene: Scene, container_name: str) -> tuple[str, ...]:
     container = scene.find(container_name)
-    if not is_container(container):
+    if container.kind == DRAWER:
+        return tuple(item.name for item in scene.objects if item.name != scene.held and _in_tray(item, container))
+    if not is_vessel(container):
         return ()
     candidates = [
         item
@@ -93,6 +101,13 @@ def _inside(scene: Scene, container_name: str) -> tuple[str, ...]:
         if bottom(item) <= top(container) or any(_touches_from_above(item, lower) for lower in inside):
             inside.append(item)
     return tuple(item.name for item in inside)
+
+
+def _in_tray(item: SceneObject, drawer: SceneObject) -> bool:
+    """Its centre is within the tray and it does not stand on the cabinet; whether that is open or closed."""
+    within = drawers.tray(drawer).contains(*item.position[:2])
+    between = bottom(item) <= top(drawer) - CONTACT_TOLERANCE and top(item) > bottom(drawer) + CONTACT_TOLERANCE
+    return item.name != drawer.name and within and between
 
 
 def _over_opening(item: SceneObject, container: SceneObject) -> bool:
@@ -160,6 +175,12 @@ def closed(scene: Scene, name: str) -> bool:
     """The object is a drawer that has been pushed in."""
     item = scene.find(name)
     return item.kind == DRAWER and item.state <= CLOSED_AT
+
+
+def accessible(scene: Scene, name: str) -> bool:
+    """A hand gets at the object and into it: it is no drawer that is shut, nor does it lie in one."""
+    shut = [item.name for item in scene.objects if item.kind == DRAWER and not open_(scene, item.name)]
+    return scene.find(name).name not in shut and not any(in_(scene, name, drawer) for drawer in shut)
 
 
 def lit(scene: Scene, name: str) -> bool:

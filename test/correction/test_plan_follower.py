@@ -20,7 +20,6 @@ from llm_planner.plan.edits import (
     Remember,
     Scope,
     Shift,
-    Undo,
 )
 from llm_planner.plan.plan import StepStatus
 
@@ -120,13 +119,6 @@ def test_a_quantity_that_is_at_its_limit_already_is_no_refusal(follower, at_tabl
     assert follower.refused(wish, "it is so already").told == ()
 
 
-def test_what_was_told_of_a_step_that_fails_is_not_kept(follower, at_table, store):
-    follower.looked(Seen("c1", at_table(running=1), moving=True))
-    follower.taught(GENTLY, at_table(running=1))
-    follower.looked(Seen("c1", failed(at_table(running=1), "1")))
-    assert store.lessons() == ()
-
-
 def test_another_plan_for_the_same_command_has_its_steps_counted_anew(follower, at_table, learned):
     follower.looked(Seen("c1", failed(at_table(running=1), "1")))
     follower.looked(Seen("c1", at_table(running=1), moving=True))
@@ -143,35 +135,9 @@ def test_what_holds_for_one_command_is_gone_when_another_begins(follower, at_tab
     assert store.lessons() == ()
 
 
-def test_what_was_taken_back_teaches_nothing(follower, at_table, store):
-    follower.looked(Seen("c1", at_table(running=1), moving=True))
-    follower.taught(GENTLY, at_table(running=1))
-    follower.taught(Edit((Undo(),), "undo that"), at_table(running=1, edits=(GENTLY,)))
-    assert store.lessons() == ()
-
-
-def test_what_is_told_twice_is_asked_about_and_a_yes_makes_it_hold(follower, at_table, learned):
-    once = Edit((SLOWER,), "slower")
-    teach(follower, at_table, once)
-    follower.looked(Seen("c2", at_table(running=1), moving=True))
-    question = follower.taught(once, at_table(running=1)).question
-    assert question.options == ("yes", "no")
-    yes = follower.answered(Edit((Confirm(True),), "yes"))
-    assert yes.told[0].startswith("I will always do so: slower")
-    assert (yes.question, learned()) == (None, ["slower"])
-
-
 def test_words_are_no_answer_while_nothing_is_asked(follower, at_table):
     assert follower.chosen("the first").told == ()
     assert follower.answered(Edit((Confirm(True),), "yes")).told == ()
-
-
-def test_what_was_taught_is_kept_or_dropped_when_asked_for(follower, at_table, learned):
-    teach(follower, at_table, Edit((LEFT,), "to the left"))
-    assert follower.asked_for((Remember(Scope.ALWAYS),)).told[0].startswith("I will remember: 2 cm more left")
-    assert learned() == ["to the left"]
-    assert follower.asked_for((Forget(""),)).told[0].startswith("forgotten: 2 cm more left")
-    assert learned() == []
 
 
 def test_everything_is_forgotten_only_once_it_is_confirmed(follower, at_table, learned):

@@ -11,10 +11,10 @@ from llm_planner_interfaces.msg import PlanStatus, PlanStep
 from rcl_interfaces.msg import ParameterType, ParameterValue
 
 from llm_planner.correction.dialogue import Outcome
+from llm_planner.correction.dialogue_session import RULE_LEFT_OUT
 from llm_planner.correction.speech.audio import AudioFormat, AudioReader
 from llm_planner.correction.speech.recogniser import RATE
 from llm_planner.correction.speech.wave_file import read_wave
-from llm_planner.nodes.lesson_feed import RULE_LEFT_OUT
 from llm_planner.nodes.sound_sender import send_sound
 from llm_planner.world.predicates import at, in_, on_table
 from llm_planner.world.propositions import NEAR_ARM, distance_to

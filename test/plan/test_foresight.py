@@ -1,11 +1,15 @@
-"""That there is no room is told before anything moves, where it is certain."""
+"""No room is told before anything moves: where it is certain, and where the plan itself fills the place."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
 from llm_planner.errors import QuestionError
 from llm_planner.plan.planning import plan_program
+from llm_planner.plan.planning_settings import PlanningSettings
+from llm_planner.plan.rehearsal import Advice
+from llm_planner.skills.footprints import footprint, separation
 from llm_planner.world.scene import Scene, SceneObject
 
 
@@ -32,7 +36,8 @@ NO_ROOM = {
 
 @pytest.mark.parametrize("text", NO_ROOM)
 def test_a_taken_place_becomes_a_question(plan, text):
-    with pytest.raises(QuestionError, match=f"There is no room for the .* {NO_ROOM[text]} the way. What should I do"):
+    free = r"the way: move that away first, or .*\. What should I do"
+    with pytest.raises(QuestionError, match=f"There is no room for the .* {NO_ROOM[text]} {free}"):
         plan(text)
 
 
@@ -63,9 +68,70 @@ def test_a_place_that_the_plan_itself_clears_is_no_reason_to_ask(plan):
     assert len(made.steps) == 4
 
 
-def test_a_place_beside_what_the_plan_moves_is_left_to_the_skill(plan):
+def test_a_free_place_beside_what_the_plan_moves_is_no_reason_to_ask(plan):
     made = plan('pick("red bowl")\nplace_at("middle")\npick("red block")\nplace_beside("red bowl", "right")')
     assert len(made.steps) == 4
+
+
+FILLED = {
+    'pick("red block")\nplace_beside("green bowl", "left")\npick("green block")\nplace_beside("green bowl", "left")':
+        r'in step 4, place_beside\("green bowl", "left", 0.04\), there is no room for the green block .* on that side; '
+        r"the red block is in the way: move that away first, or choose its .* side, or choose a distance of",
+    'pick("red block")\nplace_at(point(0.6, 0.1))\npick("green block")\nplace_at(point(0.6, 0.1))':
+        r"in step 4, place_at\(point\(0.60, 0.10\)\), .* the red block is in the way: move that away first, or put it",
+    'pick("red block")\nplace_at(point(0.6, 0.1))\npick("green block")\nplace_offset("top", 0.15)\n'
+    'pick("blue block")\nplace_at(point(0.6, 0.0))': r"in step 6, .* the green block is in the way",
+    'for block, spot in zip(objects("block"), line_points(3, "horizontal", center=point(0.6, 0.2), gap=0.03)):\n'
+    "    pick(block)\n    place_at(spot)": r"in step 6, .* the green block is in the way",
+    'here = position("red block")\nthere = position("green block")\npick("red block")\nplace_at(point(0.55, 0.26))\n'
+    'pick("green block")\nplace_at(here)': r"in step 4, .* the red block is in the way",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FILLED)
+def test_a_place_that_the_plan_itself_fills_is_asked_about(plan, text):
+    with pytest.raises(QuestionError, match=FILLED[text]):
+        plan(text)
+
+
+def test_a_thing_that_the_plan_shuts_in_is_asked_about(plan):
+    text = 'pick("green block")\nplace_at(point(0.55, 0.305))\npick("red block")'
+    near = block("pink block", 0.6, 0.25, (0.05, 0.05, 0.04)), block("gray block", 0.5, 0.25, (0.05, 0.05, 0.04))
+    with pytest.raises(QuestionError, match=r'pick\("red block"\), the fingers do not fit around the red block'):
+        plan(text, *near)
+
+
+EVERYDAY = (
+    'for block in objects("block"):\n    pick(block)\n    place_at("left side")',
+    'pick("red block")\nplace_beside("green block", "left")\npick("blue block")\nplace_beside("red block", "left")',
+    'pick("red block")\nplace_beside("blue block")\npick("green block")\nplace_beside("blue block")',
+    'pick("red block")\nplace_on("green block")\npick("blue block")\nplace_on("red block")',
+    'pick("red block")\nplace_in("green bowl")\npick("blue block")\nplace_in("green bowl")',
+    'for block, spot in zip(objects("block"), line_points(3, "vertical")):\n    pick(block)\n    place_at(spot)',
+    'here = position("red block")\nthere = position("green block")\npick("red block")\nplace_at("middle")\n'
+    'pick("green block")\nplace_at(here)\npick("red block")\nplace_at(there)',
+    'pick("red block")\nplace_at(point(0.6, 0.1))\npush("red block", "top", 0.1)\npick("green block")\n'
+    "place_at(point(0.6, 0.1))",
+)
+
+
+@pytest.mark.parametrize("text", EVERYDAY)
+def test_what_goes_well_is_no_reason_to_ask(plan, text):
+    plan(text)
+
+
+def test_it_is_a_doubt_that_the_simulation_may_settle(scene, skills):
+    text = next(iter(FILLED))
+    planned = plan_program("go", text, scene, tuple(skills.values()), settings=PlanningSettings(ask=False))
+    (finding,) = planned.rehearsal.findings
+    assert (planned.rehearsal.verdict, finding.line, finding.settled_by_physics) == (Advice.ASK, 4, True)
+
+
+def test_things_come_to_lie_where_the_skills_put_them(scene, skills):
+    """The region is a choice of the robot: each thing finds its place beside those before."""
+    last = plan_program("go", EVERYDAY[0], scene, tuple(skills.values())).last
+    placed = [footprint(item) for item in last.objects if item.kind == "block"]
+    assert min(separation(a, b) for a, b in combinations(placed, 2)) >= 0.004
 
 
 def test_a_free_side_is_no_reason_to_ask(plan):

@@ -15,6 +15,7 @@ from llm_planner.plan.plan import Outcome
 from llm_planner.plan.planning import plan_program
 from llm_planner.plan.planning_settings import PlanningSettings
 from llm_planner.plan.sampling import promised_steps
+from llm_planner.program.problems import ProgramError
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.contract import SkillErrorCode
@@ -217,3 +218,36 @@ def test_where_a_step_fails_for_good_a_large_model_writes_the_rest(world):
 def test_what_a_program_tells_is_its_result(world):
     report = run_command("do it", Workcell(world, LIBRARY), planner('tell("I see", objects("bowl"))'))
     assert (report.outcome, report.message) == (Outcome.DONE, "I see green bowl.")
+
+
+INTO_THE_DRAWER = 'open_drawer("drawer")\npick("red block")\nplace_in("drawer")\nclose_drawer("drawer")'
+
+
+def test_what_is_put_into_a_drawer_is_seen_in_it_once_that_is_closed():
+    world = open_world("tabletop", 1, parse_objects("drawer, red block, mug"))
+    signatures = LIBRARY.for_scene(world.scene()).signatures
+    report = run_command(
+        "do it", Workcell(world, LIBRARY), lambda scene: plan_program("do it", INTO_THE_DRAWER, scene, signatures)
+    )
+    assert (report.outcome, report.message) == (
+        Outcome.DONE, "The red block is in the drawer; the drawer is closed.",
+    )  # fmt: skip
+    assert predicates.closed(world.scene(), "drawer")
+    assert predicates.in_(world.scene(), "red block", "drawer")
+
+
+PROBLEMS_WITH_A_DRAWER = {
+    'pick("red block")\nplace_in("drawer")': (
+        ProgramError,
+        "the drawer is closed; open it first",
+    ),
+    'open_drawer("drawer")\npick("mug")\nplace_in("drawer")': (QuestionError, "mug does not fit into the drawer"),
+}
+
+
+@pytest.mark.parametrize("text", PROBLEMS_WITH_A_DRAWER)
+def test_what_a_drawer_does_not_take_is_told_before_anything_moves(text):
+    scene = open_world("tabletop", 1, parse_objects("drawer, red block, mug")).scene()
+    error, told = PROBLEMS_WITH_A_DRAWER[text]
+    with pytest.raises(error, match=told):
+        plan_program("do it", text, scene, LIBRARY.for_scene(scene).signatures)

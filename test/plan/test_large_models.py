@@ -92,6 +92,17 @@ def test_what_the_rehearsal_doubts_goes_back_once_before_the_person_is_asked(pla
     assert len(model.requests) == 2
 
 
+def test_a_place_that_the_program_fills_itself_goes_back_once(plans):
+    same = 'pick("red bowl")\nplace_at(point(0.6, 0.1))\npick("red block")\nplace_at(point(0.6, 0.1))\n'
+    model, plan = plans(same, RED)
+    assert plan().plan.program == RED
+    (problem,) = model.requests[1].attempts[0].problems
+    assert "the red bowl is in the way: move that away first, or put it at" in problem
+    _, plan = plans(same)
+    with pytest.raises(QuestionError, match=r"I am not sure that this goes well: in step 4, .*the red bowl is in the"):
+        plan()
+
+
 def test_a_plan_that_was_doubted_is_asked_about_where_no_better_one_may_run(plans, scene):
     near = replace(scene.find("green block"), position=(0.55, 0.18, 0.02))
     crowded = replace(scene, objects=tuple(near if item.name == near.name else item for item in scene.objects))
@@ -174,6 +185,28 @@ def test_the_same_step_and_less_than_is_left_go_back(failed):
         "in the end it would not be so that the red block is in the red bowl"
         in (model.requests[2].attempts[1].problems[0])
     )
+
+
+def test_a_rest_that_fills_a_place_twice_goes_back(failed):
+    text = 'pick("blue block")\nplace_at(point(0.6, 0.1))\npick("red block")\nplace_at(point(0.6, 0.1))\n' + RED
+    _, model, plan = failed(text, SWEPT)
+    assert plan().plan.program == SWEPT
+    assert "the blue block is in the way" in model.requests[1].attempts[0].problems[0]
+
+
+def test_a_repair_does_not_repeat_what_has_failed_twice_while_things_lie_as_they_did(failed):
+    run, _, plan = failed("go_home()\n" + RED)
+    run.state = go_on(run.state, plan(), run.robot.scene)
+    run.to_the_end()
+    assert run.state.end.message == "Step 5 failed: pick has failed 2 times with things lying as they do now."
+    assert [name for name, *_ in run.robot.started].count("pick") == 3  # the green block, the red one twice
+
+
+def test_what_has_failed_is_tried_again_once_things_lie_otherwise(failed):
+    run, _, plan = failed('stack("blue block", "green bowl")\n' + RED)
+    run.state = go_on(run.state, plan(), run.robot.scene)
+    run.to_the_end()
+    assert run.state.end.reason is EndReason.DONE
 
 
 def test_the_model_is_asked_once_for_one_command(failed):

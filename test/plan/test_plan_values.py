@@ -92,6 +92,15 @@ def test_a_later_step_supersedes_what_it_moves_and_leaves_the_rest(skills):
     assert still_wanted(pick_same, into) == into
 
 
+def test_what_was_put_into_a_drawer_is_still_wanted_there_once_that_is_closed(skills):
+    into = goals_of(skills["place_in"], "2", {"object": "drawer"}, holding("red block"), {})
+    opened, closed = (
+        goals_of(skills[name], step, {"object": "drawer"}, holding(""), {})
+        for name, step in (("open_drawer", "1"), ("close_drawer", "3"))
+    )
+    assert still_wanted((*opened, *into), closed) == (*into, *closed)
+
+
 def test_only_spatial_words_are_turned_to_the_base(skills):
     facing = viewpoint("facing")
     given = {"object": "left", "direction": "left", "distance": 0.1}  # a thing may be called "left"

@@ -69,10 +69,6 @@ class Recollection:
         """The ids of the lessons by which a step is done."""
         return tuple(use.lesson.id for use in self.uses if use.step in ("", step))
 
-    def without(self, lesson: int) -> Recollection:
-        """The same without a lesson that cannot be kept in this plan."""
-        return replace(self, uses=tuple(use for use in self.uses if use.lesson.id != lesson))
-
     def _edit(self, uses: Iterable[Use], version: int) -> Edit:
         operations = tuple(operation for use in uses for operation in use.operations)
         return Edit(operations, self.announcement if operations else "", version)

@@ -11,14 +11,14 @@ from llm_planner.plan.decoding.wanted import wanted
 from llm_planner.plan.decoding.windows import windows_of
 from llm_planner.program.signatures import Signature
 from llm_planner.world.atoms import HELD
-from llm_planner.world.predicates import is_portable
+from llm_planner.world.predicates import DRAWER, contents, is_portable
 from llm_planner.world.propositions import ANYTHING, Proposition
 
 _CARRYING = frozenset(
     {"in", "on", "at", "beside", "holding", "moved", "height", "clear"}
 )  # what taking a thing changes
 _ONLY_SPOKEN_OF = frozenset(
-    {"above", "open", "closed", "lit", "clean", "toppled", "followed", "docked"}
+    {"above", "closed", "lit", "clean", "toppled", "followed", "docked"}
 )  # of no use to anything else
 
 
@@ -55,11 +55,14 @@ def _putting(task: Task) -> frozenset[str]:
 
 
 def things_of(task: Task) -> tuple[str, ...]:
-    """Objects that some demand or call speaks of, and what lies on them; all, where any thing would do."""
+    """Objects that some demand or call speaks of, what lies on them, and the drawers in which they lie; all, where any
+    thing would do."""
     words = {word for item in spoken_of(task.judged) for word in item.arguments}
     words |= {word for goal in task.goals for word in goal.objects}
     words |= {word for call in task.calls for word in call.arguments if isinstance(word, str)}
     named = set(task.scene.names) if _any_would_do(task) else words & set(task.scene.names)
+    drawers = {item.name for item in task.scene.objects if item.kind == DRAWER}
+    named |= {drawer for drawer in drawers if named.intersection(contents(task.scene, drawer))}
     return tuple(name for name in task.scene.names if name in with_what_lies_on(named, task.scene))
 
 

@@ -17,11 +17,12 @@ GETS_STUCK = (SkillErrorCode.TIMEOUT, SkillErrorCode.EFFECT_MISSING, SkillErrorC
 @dataclass(frozen=True)
 class LearnedOrScripted:
     """Learned where nothing is forbidden: where rules bar a part of the room the script moves, since plans were judged
-    by the way that it takes around them; and where all is done already, of which no policy has an aim. Where the policy
-    gets stuck the script goes on from there."""
+    by the way that it takes around them; where the call names a thing of an `unseen` kind; and where all is done
+    already, of which no policy has an aim. Where the policy gets stuck the script goes on from there."""
 
     learned: LearnedSkill
     scripted: ScriptedSkill
+    unseen: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -29,7 +30,8 @@ class LearnedOrScripted:
 
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
         """See `Skill`."""
-        if observation.zones or self.learned.is_done(arguments, observation):
+        unseen = any(item.kind in self.unseen for item in observation.scene.objects if item.name in arguments.values())
+        if observation.zones or unseen or self.learned.is_done(arguments, observation):
             return self.scripted.start(arguments, observation)
         return BackedRun(self.learned.start(arguments, observation), self.scripted, arguments, observation)
 

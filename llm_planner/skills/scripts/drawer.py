@@ -14,12 +14,12 @@ from llm_planner.skills.errors import SkillError
 from llm_planner.skills.furnishing import Handle, check_slide, handle_of
 from llm_planner.skills.gripper_shape import TIP, Grip, grip_of, hand_slices, nearer_half_turn, wrap
 from llm_planner.skills.motion import Leg
+from llm_planner.world.drawers import DRAWN
 from llm_planner.world.geometry import top
 from llm_planner.world.names import the
 from llm_planner.world.predicates import closed, open_
 from llm_planner.world.scene import Scene, SceneObject
 
-OUT = 0.075  # [m] that a drawer is pulled out: all sizes of it come out as far
 SPEED = 0.4  # of the full speed while it slides
 OPENING = 0.05  # [m] between the fingers on the way to the handle
 ALONG, LOW, TURNED = 0.020, 0.010, 0.5  # [m], [m], [rad] off the handle's middle, at most, fingers are around its stem
@@ -34,7 +34,7 @@ NEAR = 0.05  # [m] from the handle, seen from above, beyond which there is nothi
 
 def open_drawer(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Pulls the drawer `object` out by its handle and lets go of it."""
-    yield from _slid(arm, str(arguments["object"]), OUT, open_)
+    yield from _slid(arm, str(arguments["object"]), DRAWN, open_)
 
 
 def close_drawer(arm: Arm, arguments: Mapping[str, Argument]) -> Script:

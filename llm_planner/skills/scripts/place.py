@@ -21,7 +21,7 @@ from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
 from llm_planner.world.geometry import top
 from llm_planner.world.names import the
 from llm_planner.world.places import direction_vector
-from llm_planner.world.predicates import at, beside, contents, displaced, in_, is_container, on
+from llm_planner.world.predicates import at, beside, contents, displaced, in_, is_vessel, on
 from llm_planner.world.scene import Scene, SceneObject
 
 NEAR = 0.1  # [m] from the fingers to the middle of what they have let go
@@ -30,7 +30,7 @@ LEFT = 0.06  # [m] of the grip point over what it has left
 
 
 def place_on(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """On top of `object`, or in it where it is a container."""
+    """On top of `object`, or in it where it is a container without a top."""
     target = arm.find(str(arguments["object"]))
     yield from _placed(arm, lambda held: _onto(arm.scene, held, target), lambda s, name: on(s, name, target.name))
 
@@ -89,9 +89,9 @@ def place_offset(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 
 def _onto(scene: Scene, held: Held, target: SceneObject) -> Release:
-    if is_container(target):
+    if is_vessel(target):
         return inside(scene, held, target)
-    standing = contents(scene, target.name)
+    standing = [name for name in contents(scene, target.name) if not in_(scene, name, target.name)]
     if standing:
         raise SkillError(
             SkillErrorCode.PRECONDITION_FAILED,

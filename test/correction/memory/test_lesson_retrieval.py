@@ -292,14 +292,6 @@ def test_whatever_is_known_only_what_fits_is_used_and_never_two_that_decide_the_
     assert len({use.step for use in uses}) == len(uses)
 
 
-def test_a_lesson_that_cannot_be_kept_is_left_out_of_what_is_done_and_said(knows, recall, planned):
-    gap = knows(Adjust("distance", Change.SCALE, 9.0, THIS), Slots("place_beside", "mug"))
-    knows(SLOWER, MUGS)
-    left = recall(planned("tidy", ("pick", "red mug"), ("place_beside", "vase", "left", 0.04))).without(gap)
-    assert left.edit().operations == ()
-    assert left.announcement == "using what you told me today: slower with mugs"
-
-
 def test_among_very_many_lessons_those_that_fit_are_found(store, recall, tidy):
     others = [
         Lesson("slower", (SLOWER,), Slots(kind=f"thing{n}"), Slots(), Scope.ALWAYS, NOW, {}, State.LEARNED)

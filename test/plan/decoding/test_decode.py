@@ -16,8 +16,12 @@ from llm_planner.plan.decoding.task import History
 from llm_planner.plan.planning import plan_program
 from llm_planner.plan.unroll import look_ahead
 from llm_planner.program.checker import check_program
+from llm_planner.simulation.objects import parse_objects
+from llm_planner.simulation.world import open_world
+from llm_planner.skills.library import load_skills
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
+from llm_planner.world.drawers import tray
 from llm_planner.world.places import BEHIND, viewpoint
 
 COLORS = """
@@ -381,3 +385,29 @@ def test_what_no_skill_does_is_not_left_to_chance(driving, building_scene):
     assert "here it cannot be that the parcel lies in the bowl" in decoded.reason
     before = History((frozenset({"in(parcel, bowl)"}),))
     assert decode_plan(scene, driving, asked, history=before).verdict is Verdict.PLAN
+
+
+@pytest.fixture(scope="module")
+def with_drawer():
+    """A table with a closed drawer, and the skills for it."""
+    scene = open_world(seed=1, objects=parse_objects("drawer, red block, blue block")).scene()
+    return scene, load_skills().for_scene(scene).signatures
+
+
+def test_what_goes_into_a_drawer_is_preceded_by_opening_it(with_drawer):
+    decoded = decode_plan(*with_drawer, rules("F in(red block, drawer)"))
+    assert lines(decoded) == ['open_drawer("drawer")', 'pick("red block")', 'place_in("drawer")']
+
+
+def test_a_drawer_with_something_in_it_is_closed_again_where_that_is_wanted(with_drawer):
+    decoded = decode_plan(*with_drawer, rules("F(in(red block, drawer) & closed(drawer))"))
+    assert lines(decoded)[-1] == 'close_drawer("drawer")'
+
+
+def test_what_lies_in_a_closed_drawer_is_taken_out_of_the_open_one(with_drawer):
+    scene, skills = with_drawer
+    (x, y), z = tray(scene.find("drawer")).center, scene.find("red block").position[2] + 0.011
+    inside = replace(scene.find("red block"), position=(x, y, z))
+    scene = replace(scene, objects=tuple(inside if item.name == inside.name else item for item in scene.objects))
+    decoded = decode_plan(scene, skills, rules("F holding(red block)"))
+    assert lines(decoded) == ['open_drawer("drawer")', 'pick("red block")']

@@ -347,6 +347,19 @@ def test_where_rules_bar_the_room_the_script_moves(table, learned_pick, library,
     assert sampler.asked == 1
 
 
+def test_with_things_that_the_policy_has_not_seen_the_script_moves(table, learned_pick, library, sampler):
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, frozenset({"block"}))
+    both.start(BLOCK, table.observation()).step(table.observation())
+    assert sampler.asked == 0
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, frozenset({"drawer"}))
+    both.start(BLOCK, table.observation()).step(table.observation())
+    assert sampler.asked == 1
+
+
+def test_into_a_drawer_the_script_puts_things():
+    assert read_manifest(share_folder("skills") / "place_in" / "skill.yaml").unseen == {"drawer"}
+
+
 def test_where_a_policy_gets_stuck_the_script_goes_on(table, learned_pick, library):
     """This policy leads to the block, and never closes the fingers."""
     both = LearnedOrScripted(learned_pick, library.find("pick").implementation)
