@@ -22,6 +22,9 @@ from llm_planner.language.model import (
     ReadingReply,
     ReadingRequest,
 )
+from llm_planner.language.understanding.meaning import Meanings
+from llm_planner.temporal.formula import conj
+from llm_planner.temporal.parser import parse
 from llm_planner.world.scene import Scene
 
 SURE = 0.6  # probability from which a reading is acted on
@@ -85,8 +88,7 @@ class EmbeddedModel:
                 best = rule if self._is_sure(rule) else best
         except LanguageModelError as error:
             raise QuestionError(f"{error}. {EXAMPLES}") from error
-        least = max(self.least, CERTAIN) if propositions else self.least  # requirements are worded in too many ways
-        if best is None or best.probability < least:
+        if best is None or best.probability < self.least:
             raise QuestionError(_unsure(words, scene))
         names = proposition_phrases(propositions) if propositions else scene_phrases(scene)
         if not _asks(best.reading) and (lost := not_said(best.reading, words, names)):
@@ -96,14 +98,17 @@ class EmbeddedModel:
         return best
 
     def _best(self, task: Task, words: str, scene: Scene, propositions: Sequence[str]) -> _Meaning | None:
-        """The most probable meaning; readings that come to the same program and formulas count together."""
+        """The most probable meaning; readings that come to the same program and formulas count together, and
+        requirements that are equivalent."""
         situation = Situation(propositions=tuple(propositions)) if propositions else situation_of(scene)
         found: dict[str, _Meaning] = {}
         for reading in self.reader.read(task, situation, words):
             if found and reading.probability < SLIGHT:
                 break
             meaning = _meaning(reading, words, scene, propositions)
-            key = repr((meaning.program, meaning.constraints, str(meaning.question)))
+            key = meaning.key
+            if propositions and key not in found:
+                key = next((other for other, known in found.items() if _equivalent(known, meaning)), key)
             known = found.get(key)
             found[key] = meaning if known is None else known.with_reading(reading)
         return max(found.values(), key=lambda one: one.probability, default=None)
@@ -126,11 +131,25 @@ class _Meaning:
         """Of all readings that come to this."""
         return self.reading.probability
 
+    @property
+    def key(self) -> str:
+        """The same for readings that are written alike."""
+        return repr((self.program, self.constraints, str(self.question)))
+
     def with_reading(self, other: TermReading) -> _Meaning:
         """Another reading comes to the same; what either copies is accounted for."""
         ours = self.reading
         spans, probability = ours.spans + other.spans, ours.probability + other.probability
         return replace(self, reading=replace(ours, spans=spans, probability=probability))
+
+
+def _equivalent(one: _Meaning, other: _Meaning) -> bool:
+    """Whether requirements are proved to say the same: "p is followed by q" may be written in several ways."""
+    if one.question or other.question:
+        return False
+    formulas = [conj(*(parse(each.formula) for each in meaning.constraints)) for meaning in (one, other)]
+    first, second = formulas
+    return {*first.propositions} == {*second.propositions} and Meanings(Scene(0.0, ()), bare=True).same(first, second)
 
 
 def _meaning(reading: TermReading, words: str, scene: Scene, propositions: Sequence[str]) -> _Meaning:
