@@ -28,12 +28,13 @@ from training.worlds import Namer, World, draw_world
 
 HELD_OUT = ("plain", "ward", "workshop")  # hands that training never sees
 NATURAL = frozenset((  # hands that write as people speak, with reasons and asides: shown this much more often
-    "clinic", "couriers", "elder", "families", "protocol", "railway", "tablefolk", "techs",
+    "automotive", "bystanders", "carers", "clinic", "couriers", "elder", "families", "kitchencrew", "logicians",
+    "managers", "plainspoken", "possessives", "protocol", "railway", "tablefolk", "techs",
 ))  # fmt: skip
 OFTEN = 3.0
 FORMS: dict[str, Forms] = {Task.CORRECTION.value: REQUESTS, Task.COMMAND.value: COMMANDS, Task.RULE.value: RULES}
 FILES = {Task.CORRECTION.value: "corrections", Task.COMMAND.value: "commands", Task.RULE.value: "rules"}
-SHARES = {Task.CORRECTION.value: 0.36, Task.COMMAND.value: 0.4, Task.RULE.value: 0.24}
+SHARES = {Task.CORRECTION.value: 0.34, Task.COMMAND.value: 0.35, Task.RULE.value: 0.31}
 NOTHING = 0.2  # share of corrections that are none
 SIMPLE = 0.4  # share of commands that ask for one thing only, as most do
 STATEMENTS = 0.4  # share of commands that are drawn from those that begin with a statement of a program
