@@ -17,6 +17,7 @@ from llm_planner.program.problems import Problem, ProgramError
 from llm_planner.temporal.clauses import momentary
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.phrases import default_phrase
+from llm_planner.world.atoms import HELD
 from llm_planner.world.names import the
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.propositions import Moment, holds, parse_proposition
@@ -106,20 +107,35 @@ class Feedback:
 
 
 def handled(planned: Planned) -> tuple[str, ...]:
-    """The things of the scene that steps of the plan change, as the effects of skills tell."""
+    """The things of the scene that steps of the plan change, as the effects of skills tell, but for tools."""
     skills = planned.interpreter.program.skills
+    tools = _tools(planned)
     changed = ((step, atom.arguments[0]) for step in planned.plan.steps for atom in skills[step.skill].effects
                if atom.arguments and not atom.negated and atom.predicate not in _WHERE_THE_ROBOT_IS)  # fmt: skip
     found = (step.arguments.get(argument) for step, argument in changed)
-    return tuple(dict.fromkeys(name for name in found if isinstance(name, str)))
+    return tuple(dict.fromkeys(name for name in found if isinstance(name, str) and name not in tools))
+
+
+def _tools(planned: Planned) -> set[str]:
+    """What a step needs in the hand and does not put down: the sponge to wipe with."""
+    skills, held, found = planned.interpreter.program.skills, "", set[str]()
+    for step in planned.plan.steps:
+        skill = skills[step.skill]
+        needs = any(condition.atom.predicate == "holding" for condition in skill.preconditions)
+        if needs and not any(HELD in atom.arguments for atom in skill.effects):
+            found.add(held)
+        taken = [atom.arguments[0] for atom in skill.effects if atom.predicate == "held"]
+        held = str(step.arguments.get(taken[0], "")) if taken else held
+    return found
 
 
 def visited(planned: Planned, scene: Scene) -> tuple[str, ...]:
     """The other things, people and rooms that steps are about, but for the rooms of those, the room where the robot
     was, and rooms on a way that rules may have led round."""
-    steps = planned.plan.steps
+    steps, tools = planned.plan.steps, _tools(planned)
     rooms = scene.building.names if scene.building else ()
-    names = [value for step in steps for value in step.arguments.values() if value in (*scene.names, *rooms)]
+    named = {*scene.names, *rooms} - tools
+    names = [value for step in steps for value in step.arguments.values() if isinstance(value, str) and value in named]
     around = {scene.robot_room} | {
         scene.building.room_at(*scene.find(n).position[:2]) for n in names if n in scene.names and scene.building
     }

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from llm_planner.language.grounding.lifting import PERIODS
 from llm_planner.language.grounding.words import METRES
 from llm_planner.language.understanding.grounding import amounts_of
-from llm_planner.language.understanding.said import denies, exchanged, has_denial, numbers, sign, turns
+from llm_planner.language.understanding.said import (
+    denies,
+    exchanged,
+    has_denial,
+    is_known_language,
+    numbers,
+    sign,
+    turns,
+)
 from llm_planner.language.understanding.unasked import unnamed
 from llm_planner.language.understanding.vote import Grounded
 from llm_planner.language.understanding.wording import is_english, words_of
@@ -32,7 +40,9 @@ def _of_goals(reading: Grounded, command: str, said: Sequence[str], scene: Scene
     items = {name: parse_proposition(name) for goal in reading.goals for name in goal.propositions}
     unnegated = [parse_proposition(goal.name) for goal in reading.goals if not goal.operator]
     about = [one for item in unnegated for one in item.arguments if one in (*scene.names, *rooms)]
-    for name in unnamed(about, said, scene, [one.formula for one in reading.constraints]):
+    known = is_known_language(" . ".join(said), scene)
+    others = [one.formula for one in reading.constraints] if known else []  # elsewhere goals are judged by the plan
+    for name in unnamed(about, said, scene, others):
         yield f"the command does not speak of {name!r}, but a goal does"
     moment = Moment(scene, {item.name: item.position for item in scene.objects})
     for goal in reading.goals:
