@@ -35,6 +35,11 @@ def at_most(bound: float) -> Callable[[float], bool]:
     return lambda value: value <= bound
 
 
+def _of_kinds(report: dict[str, Any], count: str) -> float:
+    """One count over programs, readings and edits."""
+    return float(sum(row[count] for row in report.values()))
+
+
 def _against_judo(report: dict[str, Any], task: str, key: str) -> float:
     """The best of our methods against the best of judo's; 0 where judo is not installed."""
     if not report["judo"]:
@@ -589,6 +594,16 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
         [],
         ["--commands", "2"],
         [Figure("command to first motion, median [s]", lambda r: r["median_s"], at_most(1.0), "≤ 1.0")],
+    ),
+    "bench_adversarial_replies": (
+        [],
+        ["--kind", "reading"],
+        [
+            Figure(
+                "wrong replies of a large model that pass", lambda r: _of_kinds(r, "wrong passed"), at_most(1), "≤ 1"
+            ),
+            Figure("good replies that are refused", lambda r: _of_kinds(r, "good refused"), at_most(0), "0"),
+        ],
     ),
     "bench_corrections": (
         [],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,21 +10,16 @@ from typing import Any
 from llm_planner.correction.edit_json import edit_from_json
 from llm_planner.correction.edit_prompt import edit_messages, with_refusal
 from llm_planner.correction.edit_schema import edit_schema
+from llm_planner.correction.fidelity import check_faithful
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
 from llm_planner.language.plain_text import server_text, shortened
 from llm_planner.language.server.answers import json_in
 from llm_planner.language.server.connection import Connection, Part, common_parts
 from llm_planner.language.server.settings import ServerSettings
-from llm_planner.language.understanding.unasked import unnamed
-from llm_planner.plan.edits import AddRule, Edit, Insert
-from llm_planner.temporal.parser import parse
-from llm_planner.world.propositions import check_proposition, parse_proposition
+from llm_planner.plan.edits import Edit
 
 ROUNDS = 2  # the second with what was wrong with the first
-
-# Words that point at a thing without its name
-_POINTS = re.compile(r"\b(?:one|ones|it|him|her|that|this|there|here|next|nearest|big|small|left|right)\b")
 
 Check = Callable[[Edit], object]  # raises LlmPlannerError where the edit does not fit the plan
 
@@ -57,10 +51,10 @@ class LanguageReader:
         chat = edit_messages(words, situation)
         problem = text = ""
         for _ in range(ROUNDS):
-            text = self._answer(chat)
+            text = self.answer(chat)
             try:
                 edit = replace(edit_from_json(_json_in(text)), words=words, version=situation.version)
-                check_here(edit, situation)
+                check_faithful(edit, situation)
                 check(edit)
             except LlmPlannerError as error:
                 problem = str(error)
@@ -72,7 +66,7 @@ class LanguageReader:
             f"begins {self._brief(text)!r}; say it in other words, or choose a larger model"
         )
 
-    def _answer(self, chat: list[Any]) -> str:
+    def answer(self, chat: list[Any]) -> str:
         """One text; structured where the server can, plain JSON where it cannot."""
         schema = {"name": "edit", "schema": edit_schema()}
         parts = [
@@ -87,26 +81,6 @@ class LanguageReader:
 
     def _brief(self, text: str) -> str:
         return server_text(text, 200, self._settings.secrets)
-
-
-def check_here(edit: Edit, situation: Situation) -> None:
-    """Raise InputError where a rule has a proposition that there is not, or the edit brings in what nobody named."""
-    brought: list[str] = []
-    for operation in edit.operations:
-        if isinstance(operation, AddRule):
-            rule = [parse_proposition(name) for name in parse(operation.formula).propositions]
-            for item in rule:
-                check_proposition(item, situation.scene)
-                brought += item.arguments
-        elif isinstance(operation, Insert):
-            brought += [value for value in operation.arguments.values() if isinstance(value, str)]
-    asked = (situation.asked.question,) if situation.asked else ()
-    said = (edit.words, *(one.words for one in situation.edits), *asked)
-    spoken_of = {value for step in situation.plan.steps for value in step.arguments.values()}
-    here = [name for name in brought if name in situation.scene.names and name not in spoken_of]
-    if names := () if _POINTS.search(edit.words.lower()) else unnamed(here, said, situation.scene):
-        listed = ", ".join(map(repr, names))
-        raise InputError(f"the person does not speak of {listed}: change what was asked for, and no more")
 
 
 def _json_in(text: str) -> Any:

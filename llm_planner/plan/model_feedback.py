@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.understanding.unasked import unnamed
+from llm_planner.plan.fidelity import unfaithful
 from llm_planner.plan.rehearsal import Advice, Rehearsal
 from llm_planner.program.problems import Problem, ProgramError
 from llm_planner.temporal.clauses import momentary
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.phrases import default_phrase
+from llm_planner.world.atoms import HELD
 from llm_planner.world.names import the
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.propositions import Moment, holds, parse_proposition
@@ -84,26 +86,62 @@ class Feedback:
             self.once("doubts", _doubts(planned.rehearsal))
 
     def _check_unasked(self, planned: Planned) -> None:
-        """What the plan takes in hand though no word names it."""
-        names = unnamed(handled(planned), self._said, self._scene) if self._said else ()
-        listed = " and ".join(map(the, names))
-        self.once(
-            "unasked", [Problem(0, 0, f"the command does not speak of {listed}: leave it alone")] if names else ()
-        )
-        if names:
+        """What the plan takes in hand, goes to or does otherwise, though no word says it."""
+        if not self._said:
+            return
+        names = unnamed(handled(planned), self._said, self._scene, self._goals)
+        used = tuple(name for name in visited(planned, self._scene) if name not in names)
+        places = unnamed(used, self._said, self._scene, self._goals)
+        listed = " and ".join(map(the, names or places))
+        told = (f"the command does not speak of {listed}: leave it alone",) if listed else ()
+        otherwise = unfaithful(planned, self._said[0], self._goals, self._scene)
+        self.once("unasked", [Problem(0, 0, one) for one in (*told, *otherwise)])
+        if listed:
+            what = f"also move {listed}" if names else f"go to {listed}"
             raise QuestionError(
-                f"For that I would also move {listed}, which you have not named. If I shall, please say it with the "
-                "names."
+                f"For that I would {what}, which you have not named. If I shall, please say it with the names."
             )
+        if otherwise:
+            raise QuestionError(f"I am not sure that this is what you mean: {'; '.join(otherwise)}. The steps: "
+                                f"{planned.plan.listing or 'none'}. What should I do?")  # fmt: skip
 
 
 def handled(planned: Planned) -> tuple[str, ...]:
-    """The things of the scene that steps of the plan change, as the effects of skills tell."""
+    """The things of the scene that steps of the plan change, as the effects of skills tell, but for tools."""
     skills = planned.interpreter.program.skills
+    tools = _tools(planned)
     changed = ((step, atom.arguments[0]) for step in planned.plan.steps for atom in skills[step.skill].effects
                if atom.arguments and not atom.negated and atom.predicate not in _WHERE_THE_ROBOT_IS)  # fmt: skip
     found = (step.arguments.get(argument) for step, argument in changed)
-    return tuple(dict.fromkeys(name for name in found if isinstance(name, str)))
+    return tuple(dict.fromkeys(name for name in found if isinstance(name, str) and name not in tools))
+
+
+def _tools(planned: Planned) -> set[str]:
+    """What a step needs in the hand and does not put down: the sponge to wipe with."""
+    skills, held, found = planned.interpreter.program.skills, "", set[str]()
+    for step in planned.plan.steps:
+        skill = skills[step.skill]
+        needs = any(condition.atom.predicate == "holding" for condition in skill.preconditions)
+        if needs and not any(HELD in atom.arguments for atom in skill.effects):
+            found.add(held)
+        taken = [atom.arguments[0] for atom in skill.effects if atom.predicate == "held"]
+        held = str(step.arguments.get(taken[0], "")) if taken else held
+    return found
+
+
+def visited(planned: Planned, scene: Scene) -> tuple[str, ...]:
+    """The other things, people and rooms that steps are about, but for the rooms of those, the room where the robot
+    was, and rooms on a way that rules may have led round."""
+    steps, tools = planned.plan.steps, _tools(planned)
+    rooms = scene.building.names if scene.building else ()
+    named = {*scene.names, *rooms} - tools
+    names = [value for step in steps for value in step.arguments.values() if isinstance(value, str) and value in named]
+    around = {scene.robot_room} | {
+        scene.building.room_at(*scene.find(n).position[:2]) for n in names if n in scene.names and scene.building
+    }
+    if scene.building and planned.plan.constraints:
+        around |= {*rooms}
+    return tuple(dict.fromkeys(str(name) for name in names if name not in around))
 
 
 def _doubts(rehearsal: Rehearsal) -> list[Problem]:

@@ -11,6 +11,7 @@ from llm_planner.errors import InputError
 from llm_planner.language.model import Attempt, ReadConstraint, Reading
 from llm_planner.language.understanding.anything import in_general
 from llm_planner.language.understanding.mentions import arguments_of, names_in
+from llm_planner.language.understanding.said import UNITS
 from llm_planner.language.understanding.substance import check_present, check_reachable, check_substance
 from llm_planner.language.understanding.vote import Grounded
 from llm_planner.language.understanding.wording import plain
@@ -21,15 +22,14 @@ from llm_planner.world.propositions import check_proposition, parse_proposition
 from llm_planner.world.scene import Scene
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)?")
-_UNITS = (1.0, 0.01, 0.001, 1000.0, 60.0, 3600.0, 0.0254, 0.3048, 1 / 3.6, 1 / 60, 0.01 / 60)  # to m, s and m/s
 
 
 def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = (), insisted: bool = False) -> Grounded:
     """Return the reading with its formulas parsed and checked against the scene, or against bare `propositions`.
 
-    A name or a number in the words of a constraint that its formula has not is an error, unless the model has
-    `insisted`: it has heard of that already ("every room except the lab" lists the others). A model whose reading is
-    `whole` has accounted for each word itself.
+    A name or a number in the words of a constraint that its formula has not is an error; for a name the model may have
+    `insisted`, where the formula lists all others ("every room except the lab"). A model whose reading is `whole` has
+    accounted for each word itself.
 
     Raises:
         InputError: a formula has no meaning here; the message says which and why.
@@ -41,9 +41,9 @@ def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = (), i
     goals = tuple(_goal(text, scene) for text in reading.goals)
     if not reading.task and not constraints:
         raise InputError("the reading has neither a task nor a constraint; give one of them, or a question")
-    if not (reading.whole or propositions or insisted):
+    if not (reading.whole or propositions):
         for constraint in constraints:
-            _check_said(constraint, scene)
+            _check_said(constraint, scene, insisted)
     return Grounded(reading.task, constraints, goals=goals)
 
 
@@ -70,21 +70,32 @@ def _goal(text: str, scene: Scene) -> Formula:
     return goal
 
 
-def _check_said(constraint: Constraint, scene: Scene) -> None:
+def _check_said(constraint: Constraint, scene: Scene, insisted: bool) -> None:
     """Raise InputError where the words have a name or a number that the formula has not, in any human language."""
-    about = arguments_of(constraint)
-    for name in names_in(plain(constraint.words), scene):
-        if name not in about:
-            raise InputError(f"“{constraint.words}” speaks of {name!r}, but {constraint.formula} does not")
-    bounds = list(_amounts(constraint.formula))
+    about, named = {*arguments_of(constraint)}, names_in(plain(constraint.words), scene)
+    missing = [name for name in named if name not in about]
+    if missing and not (insisted and about >= _alike(missing, scene) - {*named}):
+        raise InputError(f"“{constraint.words}” speaks of {missing[0]!r}, but {constraint.formula} does not")
+    bounds = amounts_of(constraint.formula)
     for found in _NUMBER.findall(constraint.words) if bounds else ():
         number = float(found.replace(",", "."))
-        if not any(math.isclose(number * unit, bound, rel_tol=2e-3) for unit in _UNITS for bound in bounds):
+        if not any(math.isclose(number * unit, bound, rel_tol=2e-3) for unit in UNITS for bound in bounds):
             raise InputError(f"“{constraint.words}” says {found}, but {constraint.formula} has no such bound")
 
 
-def _amounts(formula: Formula) -> Iterator[float]:
+def _alike(names: list[str], scene: Scene) -> set[str]:
+    """All things or rooms of the kinds that these are of."""
+    kinds = {item.kind for item in scene.objects if item.name in names}
+    rooms = scene.building.names if scene.building and {*names} & {*scene.building.names} else ()
+    return {item.name for item in scene.objects if item.kind in kinds} | {*rooms}
+
+
+def amounts_of(formula: Formula) -> list[float]:
     """Bounds of its measures [m, m/s, degrees] and of its windows [s]."""
+    return list(_amounts(formula))
+
+
+def _amounts(formula: Formula) -> Iterator[float]:
     if formula.window is not None:
         yield from (bound for bound in formula.window if 0.0 < bound < math.inf)
     if formula.name:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from llm_planner.errors import QuestionError
 from llm_planner.language.plain_text import plain_text, shortened
 from llm_planner.language.understanding.vote import Grounded, Vote
+from llm_planner.temporal.clauses import momentary
 from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.phrases import default_phrase
 from llm_planner.temporal.words import read_back
 
 MAX_OPTIONS = 3
@@ -50,6 +52,15 @@ def added(constraint: Constraint) -> QuestionError:
     return QuestionError(
         f"I understood also that {read_back(constraint.formula)}. You have not named all of that: please say it if you "
         "mean it."
+    )
+
+
+def otherwise(findings: Sequence[str], reading: Grounded) -> QuestionError:
+    """What I would do is not what the words say, as far as I can see."""
+    goals = "; ".join(momentary(goal, default_phrase) for goal in reading.goals)
+    meant = "; ".join(filter(None, (_in_words(reading), f"in the end: {goals}" if goals else "")))
+    return QuestionError(
+        f"I am not sure that I understand: {'; '.join(findings)}. Do you mean: {meant}? Please say it in another way."
     )
 
 

@@ -4,34 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from llm_planner.language.grounding.lifting import lift
+from llm_planner.language.grounding.lifting import Lifted, lift
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.understanding.mentions import arguments_of
-from llm_planner.language.understanding.wording import is_english, words_of
+from llm_planner.language.understanding.said import is_known_language, plain
+from llm_planner.language.understanding.wording import words_of
 from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.formula import Formula
+from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.scene import Scene
 
-QUOTED = 0.5  # share of the words of a constraint that are the command's own
+QUOTED = 0.7  # share of the words of a constraint that are the command's own
 _ANY = frozenset((  # with one of these the words may mean any thing
-    "all", "every", "everything", "everyone", "everybody", "each", "any", "anything", "anyone", "anybody", "nothing",
-    "nobody", "things", "objects", "items", "stuff", "other", "others", "rest", "else", "both", "whatever", "whichever",
-    "which", "what", "them", "they", "these", "those", "same", "people",
-    "somebody", "someone", "table", "rooms",
+    "everything", "everyone", "everybody", "anything", "anyone", "anybody", "nothing", "nobody", "things", "objects",
+    "items", "stuff", "others", "rest", "else", "whatever", "them", "they", "same", "people", "somebody", "someone",
+    "table", "rooms", "thing", "object", "item", "something",
 ))  # fmt: skip
+_ANY_OF = frozenset((  # and with one of these, unless it says of what: "all blocks"
+    "all", "every", "each", "any", "other", "both", "whichever", "which", "what", "these", "those",
+))  # fmt: skip
+_NEAR = 4  # words after which "all" does not say of what
 
 
-def unnamed(names: Iterable[str], words: Sequence[str], scene: Scene) -> tuple[str, ...]:
+def unnamed(names: Iterable[str], words: Sequence[str], scene: Scene, goals: Sequence[Formula] = ()) -> tuple[str, ...]:
     """Those of the `names` of things, people and rooms that none of these sentences speaks of, by name, kind or colour.
 
-    () where a word may mean any of them, and for languages other than English, whose words are not known here.
+    Where a word may mean any of them, and in languages that are not known here, it is those that no goal names either,
+    and () where there are no goals.
     """
     text = " . ".join(words)
-    if not is_english(text) or not _ANY.isdisjoint(words_of(text)):
-        return ()
-    named = {(word.segment, word.name) for word in lift(text, scene_phrases(scene))}
+    sentence = lift(text, scene_phrases(scene))
+    named = {(word.segment, word.name) for word in sentence}
     known = {name for entry, name in named if entry in ("object", "person", "room")}
-    known |= {item.name for item in scene.objects if {("kind", item.kind), ("color", item.color)} & named}
+    kinds = {name for entry, name in named if entry == "kind"}
+    known |= {item.name for item in scene.objects if item.kind in kinds or ("color", item.color) in named}
+    known |= {item.name for item in scene.objects if item.name.rstrip("0123456789 ") in known}  # "the left red block"
+    known |= {room for kind in kinds for room in (scene.building.names if scene.building else ())
+              if room.startswith(f"{kind} ")}  # fmt: skip
+    if not is_known_language(text, scene) or _means_any(sentence):
+        if not goals:
+            return ()
+        known |= {name for goal in goals for item in goal.propositions for name in parse_proposition(item).arguments}
     return tuple(name for name in dict.fromkeys(names) if name not in known)
+
+
+def _means_any(words: Sequence[Lifted]) -> bool:
+    """Whether a word may mean any thing; of "all blocks" the kind says which."""
+    texts = [plain(word) for word in words]
+    things = [word.segment in ("object", "kind", "color") for word in words]
+    return not _ANY.isdisjoint(texts) or any(
+        (text in ("one", "ones") and not any(things[max(0, place - 2) : place]))
+        or (text in _ANY_OF and not any(things[place + 1 : place + _NEAR]))
+        for place, text in enumerate(texts)
+    )
 
 
 def is_quoted(constraint: Constraint, command: str) -> bool:

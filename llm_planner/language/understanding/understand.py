@@ -9,6 +9,7 @@ from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import Exchange, LanguageModel, Reading, ReadingRequest, Usage
 from llm_planner.language.understanding import questions
+from llm_planner.language.understanding.fidelity import unfaithful
 from llm_planner.language.understanding.grounding import as_attempt, ground
 from llm_planner.language.understanding.harm import check_harmless
 from llm_planner.language.understanding.meaning import Meanings
@@ -88,6 +89,8 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
     for constraint in reading.constraints if model.is_large else ():
         if _adds(constraint, request):
             raise questions.added(constraint)
+    if model.is_large and (otherwise := _otherwise(reading, request)):
+        raise questions.otherwise(otherwise, reading)
     return Understood(reading.task, reading.constraints, vote, goals=reading.goals)
 
 
@@ -103,8 +106,20 @@ def _left_out(request: ReadingRequest, reading: Grounded) -> tuple[str, ...]:
 
 def _adds(constraint: Constraint, request: ReadingRequest) -> tuple[str, ...]:
     """What a constraint speaks of though nobody has."""
-    said = (request.command, *(exchange.command for exchange in request.exchanges))
-    return unnamed(named_by(constraint, request.scene), said, request.scene) if not request.propositions else ()
+    if request.propositions:
+        return ()
+    return unnamed(named_by(constraint, request.scene), _said(request), request.scene)
+
+
+def _otherwise(reading: Grounded, request: ReadingRequest) -> tuple[str, ...]:
+    """What it says otherwise than the command."""
+    if request.propositions:
+        return ()
+    return unfaithful(reading, request.command, _said(request), request.scene)
+
+
+def _said(request: ReadingRequest) -> tuple[str, ...]:
+    return (request.command, *(exchange.command for exchange in request.exchanges))
 
 
 def _is_likely(reading: Reading) -> bool:
@@ -167,6 +182,8 @@ class _Poll:
                     f"the command does not speak of {', '.join(map(repr, names))}, but {constraint.formula} does: "
                     "leave out what nobody asked for"
                 )
+        if not insisted and (otherwise := () if reading.question else _otherwise(grounded, request)):
+            raise InputError("; ".join(otherwise))
         return replace(grounded, content=frozenset(names_in(plain(grounded.task), request.scene)))
 
     def _drawn(self, wanted: int) -> tuple[Reading, ...]:

@@ -1,0 +1,285 @@
+"""What words say that a program, a formula or an edit can be held against: numbers, order, denials, more or less.
+
+Numbers in digits are read in any human language, and so are the full names of things. Words are those that carry
+meaning by themselves; a sentence in a language that is not known here has none of them, and nothing follows from it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from llm_planner.language.grounding.lifting import Lifted, lift
+from llm_planner.language.grounding.naming import scene_phrases
+from llm_planner.language.understanding.wording import FUNCTION_WORDS, is_english, words_of
+from llm_planner.world.scene import Scene
+
+UNITS = (1.0, 0.01, 0.001, 1000.0, 60.0, 3600.0, 0.0254, 0.3048, 1 / 3.6, 1 / 60, 0.01 / 60)  # to m, s and m/s
+ROUNDED = 0.02  # as 5 cm are 2 inches
+_ENTRIES = ("object", "person", "room")
+_THINGS = ("object", "kind", "color")
+_DIMENSIONS = {"quantity": "m", "seconds": "s", "speed": "m/s"}
+_TIMES = {"twice": 2.0, "thrice": 3.0, "double": 2.0}
+_DENIES = frozenset(re.findall(r"\w+", "not never dont cannot without except nor avoid neither instead rather"))
+_NO_DENIAL = frozenset(
+    re.findall(r"\w+", "only forget just necessarily hesitate fail miss care mind least most more less")
+)
+_CONDITIONS = frozenset(re.findall(r"\w+", "until unless before if when while after yet once whenever"))
+_OTHER_ORDER = _CONDITIONS | {"last", "finally", "later", "afterwards", "previously"}
+_BORDER = frozenset((",", ";", ":", ".", "!", "?", "and", "but", "then"))
+_JOINS = frozenset(("or", "nor", "the", "a", "an"))
+_MANY = frozenset(re.findall(
+    r"\w+", "all every each any other others both everything anything whatever rest remaining them they these those "
+    "else another neighbours pairs twice which no again things same swap many"
+))  # fmt: skip
+_PREPOSITIONS = frozenset(re.findall(r"\w+", "on onto ontop in into inside to towards at beside by near of behind"))
+_DETERMINERS = frozenset(("the", "a", "an", "my", "your", "this", "that", "one", "big", "small", "little", "same"))
+_TAKES_BACK = frozenset(("no", "sorry", "wait", "actually", "mean", "isnt", "arent", "wasnt", "under", "because", "so"))
+_EVERY = frozenset(("all", "both", "every", "each"))
+_NARROWER = frozenset(re.findall(
+    r"\w+", "that which who of left right near nearest with except but from under next not besides between"
+))  # fmt: skip
+_SIGNS = {
+    "speed": (
+        "faster fast quicker quickly quick hurry schneller schnell vite rapido rápido veloce",
+        "slower slow slowly gently langsamer langsam lentement lento despacio piano",
+    ),
+    "height": ("higher höher haut", "lower tiefer niedriger bas"),
+    "clearance": ("more further farther wider mehr weiter", "less nearer closer weniger näher"),
+    "distance": ("more further farther wider weiter", "less nearer closer näher"),
+    "seconds": ("longer länger", "shorter kürzer"),
+    "left": ("left leftmost links gauche izquierda sinistra", "right rightmost rechts droite derecha destra"),
+    "up": ("up higher upwards höher hoch haut", "down lower downwards tiefer runter bas"),
+    "top": ("top", "bottom"),
+    "bound": ("least minimum mindestens", "most maximum within höchstens maximal"),
+}
+_TURNED = frozenset(("not", "too", "less", "never", "dont", "nicht", "zu", "trop", "troppo", "demasiado", "moins"))
+_ENGLISH = FUNCTION_WORDS | frozenset(re.findall(
+    r"\w+", "put pick place move push take bring go goes get give drop pop set stack left right up down next on off "
+    "of one under over behind out all but not two three everything pls u ontop"
+))  # fmt: skip
+_OF_MANNER = {word for two in _SIGNS.values() for words in two for word in words.split()}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that was said, in whichever units it may be: `values`. `dimension` is "m", "s", "m/s" or "" for a bare
+    one, "things" where it counts some. `vague`: it may be a way of speaking, "a second"."""
+
+    text: str
+    values: tuple[float, ...]
+    dimension: str = ""
+    vague: bool = False
+
+    def is_among(self, others: Iterable[float]) -> bool:
+        return any(math.isclose(value, other, rel_tol=ROUNDED) for other in others for value in self.values)
+
+
+def is_known_language(text: str, scene: Scene) -> bool:
+    """Whether what it lacks tells something: English sentences, and short ones of which half of the words, names
+    aside, are English."""
+    if is_english(text) or not _OF_MANNER.isdisjoint(words_of(text)):
+        return True
+    sentence = lifted(text, scene)
+    others = [word for word in map(plain, sentence) if word[:1].isalpha()]
+    return any(word.name for word in sentence) and 2 * sum(word in _ENGLISH for word in others) >= len(others)
+
+
+def lifted(text: str, scene: Scene) -> list[Lifted]:
+    return lift(text, scene_phrases(scene), slips=False)
+
+
+def plain(word: Lifted) -> str:
+    """A word by itself, "" for a name or an amount: what a name is made of says nothing else."""
+    return word.text if word.segment == "word" else ""
+
+
+def numbers(text: str, scene: Scene) -> tuple[Number, ...]:
+    """All that it says, with words for numbers where it is English; digits in names are none."""
+    words, english = lifted(text, scene), is_english(text)
+    found = []
+    for index, word in enumerate(words):
+        said, after = text[word.start : word.end], words[index + 1 : index + 3]
+        has_digits = any(character.isdigit() for character in said)
+        if word.segment in _DIMENSIONS and (has_digits or english):
+            vague = not has_digits and said.split()[0].lower() in ("a", "an", "one")
+            found.append(Number(said, (word.value,), _DIMENSIONS[word.segment], vague))
+        elif word.segment == "number" and (has_digits or english) and not _is_ordinal(after):
+            counts = any(one.segment in _THINGS for one in after)
+            values = (word.value,) if counts else tuple(word.value * unit for unit in UNITS)
+            vague = not (has_digits or counts or [plain(one) for one in after[:1]] == ["times"])
+            found.append(Number(said, values, "things" if counts else "", vague))
+        elif plain(word) in _TIMES:
+            found.append(Number(word.text, (_TIMES[word.text],)))
+    return tuple(found)
+
+
+def _is_ordinal(after: Sequence[Lifted]) -> bool:
+    """ "2nd", "3." of a list, "2 o'clock": no amount."""
+    return bool(after) and plain(after[0]) in ("nd", "rd", "th", "st", "o'clock", ":")
+
+
+def named_in(text: str, scene: Scene) -> tuple[str, ...]:
+    """Things, people and rooms that it names in full, in their order."""
+    return tuple(dict.fromkeys(word.name for word in lifted(text, scene) if word.segment in _ENTRIES))
+
+
+def denied(text: str, scene: Scene) -> frozenset[str]:
+    """Things, people and rooms that it names, by name, kind or colour, in nothing but denials: "but not the vase".
+
+    What is denied under a condition ("not before ...") is none, nor is what a later "it" may stand for.
+    """
+    sides: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
+    clauses = _clauses(lifted(text, scene), _BORDER)
+    for place, clause in enumerate(clauses):
+        texts = [plain(word).replace("'", "") for word in clause]
+        taken_up = _comes_first([word for later in clauses[place + 1 :] for word in later])
+        conditional = taken_up or not _CONDITIONS.isdisjoint(texts)
+        refusing = joined = False
+        for number, word in enumerate(clause):
+            refusing |= texts[number] in _DENIES and not _NO_DENIAL & {*texts[number + 1 : number + 2]}
+            joined &= word.segment != "word" or word.text in _JOINS
+            if word.name:
+                sides[(refusing or joined) and not conditional].add((word.segment, word.name))
+                refusing, joined = False, refusing or joined
+    refused, wanted = sides[True] - sides[False], {name for entry, name in sides[False] if entry in _ENTRIES}
+    kinds = {name for entry, name in sides[False] if entry == "kind"}
+    things = {item.name for item in scene.objects if ("color", item.color) in refused
+              or (("kind", item.kind) in refused and item.kind not in kinds)}  # fmt: skip
+    return frozenset(({name for entry, name in refused if entry in _ENTRIES} | things) - wanted)
+
+
+def _comes_first(words: Sequence[Lifted]) -> bool:
+    """Whether "it" or "them" comes before the next name or amount."""
+    return next((plain(word) for word in words if plain(word) in ("", "it", "them")), "") != ""
+
+
+def has_denial(text: str) -> bool:
+    """Whether it denies, forbids or excludes something, or may: never false for a language that is not known here."""
+    words = {*words_of(text)}
+    more = {"leave", "keep", "out", "away", "off", "only", "empty", "remove", "clear", "nothing", "none", "nobody"}
+    return not is_english(text) or not words.isdisjoint(_DENIES | more | _CONDITIONS | {"mustnt", "shouldnt", "wont"})
+
+
+def denies(text: str) -> bool:
+    """Whether a word of it denies, and is no part of a phrase such as "do not forget"."""
+    words = words_of(text)
+    denials = (place for place, word in enumerate(words) if word in ("not", "never", "dont", "without", "avoid"))
+    return any(_NO_DENIAL.isdisjoint(words[place + 1 : place + 2]) for place in denials)
+
+
+def turns(text: str, scene: Scene) -> tuple[frozenset[str], ...]:
+    """What is named for the first time in each part of a sequence that "then" divides; () where another word may turn
+    the order round."""
+    sentence = lifted(text, scene)
+    texts = [plain(word) for word in sentence]
+    if "then" not in texts or not _OTHER_ORDER.isdisjoint(texts):
+        return ()
+    parts, seen = [], set[str]()
+    for clause in _clauses(sentence, frozenset(("then",))):
+        names = {word.name for word in clause if word.segment in _ENTRIES}
+        parts.append(frozenset(names - seen))
+        seen |= names
+    return tuple(parts)
+
+
+def every_of(text: str, scene: Scene) -> tuple[str, ...]:
+    """The things of "all blocks", "both red mugs": all of them, where nothing narrows it down."""
+    words, found = lifted(text, scene), list[str]()
+    for index, word in enumerate(words):
+        if plain(word) not in _EVERY:
+            continue
+        color = ""
+        for place, after in enumerate(words[index + 1 : index + 5], index + 1):
+            if after.segment == "color":
+                color = after.name
+            elif after.segment == "kind":
+                if not any(plain(one) in _NARROWER for one in words[place + 1 : place + 2]) and not denied(text, scene):
+                    found += [i.name for i in scene.objects if i.kind == after.name and color in ("", i.color)]
+                break
+            elif after.segment != "number" and plain(after) not in ("of", "the", "my", "these", "those"):
+                break
+    return tuple(dict.fromkeys(found))
+
+
+def sign(text: str, quantity: str) -> int:
+    """1 for more of it, -1 for less, 0 where the words do not say, or say both. "Left" is more, and so is "up"."""
+    if quantity not in _SIGNS:
+        return 0
+    more, less = (frozenset(words.split()) for words in _SIGNS[quantity])
+    words = words_of(text)
+    signs = set()
+    for index, word in enumerate(words):
+        one = 1 if word in more else -1 if word in less else 0
+        if one:
+            signs.add(-one if not _TURNED.isdisjoint(words[max(0, index - 2) : index]) else one)
+    return signs.pop() if len(signs) == 1 else 0
+
+
+def speaks_of_manner(text: str) -> bool:
+    """Whether it says how fast, how high or how far around."""
+    return any(sign(text, quantity) for quantity in ("speed", "height"))
+
+
+def exchanged(pairs: Collection[tuple[str, str]], text: str, scene: Scene) -> tuple[tuple[str, str], ...]:
+    """Those `pairs` (a thing, where it comes to) that take one from each of two neighbouring pairs of names: in "the
+    cup on the plate and the jar in the box" the cup belongs on the plate."""
+    names = named_in(text, scene)
+    heads, tails = {a for a, _ in pairs}, {b for _, b in pairs}
+    if len(names) != 2 * len(pairs) or len(pairs) < 2 or {*names} != heads | tails or heads & tails:
+        return ()
+    said = [{*names[index : index + 2]} for index in range(0, len(names), 2)]
+    if any(len(two & heads) != 1 for two in said) or len({names[n] in heads for n in range(0, len(names), 2)}) != 1:
+        return ()
+    return tuple(pair for pair in pairs if {*pair} not in said)
+
+
+def roles(text: str, scene: Scene) -> tuple[frozenset[str], frozenset[str]]:
+    """Things that it names in full, or by a kind or colour of which there is one: those that never follow a word such
+    as "on", and those that always do."""
+    sentence = lifted(text, scene)
+    seen: dict[bool, set[str]] = {True: set(), False: set()}
+    for index, word in enumerate(sentence):
+        said = (word.segment, word.name)
+        found = [i.name for i in scene.objects
+                 if said in (("object", i.name), ("kind", i.kind), ("color", i.color))]  # fmt: skip
+        if len(found) == 1:
+            before = sentence[max(0, index - 5) : index]
+            while before and (plain(before[-1]) in _DETERMINERS or before[-1].segment == "color"):
+                before.pop()
+            seen[bool(before) and plain(before[-1]) in _PREPOSITIONS].add(found[0])
+    return frozenset(seen[False] - seen[True]), frozenset(seen[True] - seen[False])
+
+
+def corrects_itself(text: str) -> bool:
+    """Whether a thing may be named to be taken back, or left out: "the red, no, the blue block"."""
+    return not {*words_of(text)}.isdisjoint(_TAKES_BACK | _DENIES)
+
+
+def singles(text: str, scene: Scene) -> dict[str, int]:
+    """Kinds of which it speaks in the singular only, and how often: "the largest block", unless it says how many."""
+    sentence = lifted(text, scene)
+    if not _MANY.isdisjoint(map(plain, sentence)) or any(word.segment == "number" for word in sentence):
+        return {}
+    kinds, more = [word for word in sentence if word.segment == "kind"], [*map(plain, sentence)].count("one")
+    said = Counter(word.name for word in kinds)
+    several = {word.name for word in kinds if word.plural}
+    return {kind: number + more for kind, number in said.items() if kind not in several}
+
+
+def says(text: str, words: str) -> bool:
+    """Whether all the words are in the text."""
+    return {*words_of(words)} <= {*words_of(text)}
+
+
+def _clauses(words: Sequence[Lifted], borders: frozenset[str]) -> list[list[Lifted]]:
+    parts: list[list[Lifted]] = [[]]
+    for word in words:
+        if plain(word) in borders:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
