@@ -134,6 +134,10 @@ def with_vase(scene, aside):
     return replace(scene, objects=(block, vase))
 
 
+def test_what_is_swept_into_a_region_may_lie_anywhere_in_it_too(rehearsed):
+    assert rehearsed('sweep("red block", "left side")', "G !holding(green bowl)").verdict is Advice.ALLOW
+
+
 def test_a_branch_that_depends_on_where_in_a_region_a_thing_comes_to_lie_is_looked_at(rehearsed):
     text = (
         'pick("red block")\nplace_at("left side")\n'
