@@ -18,7 +18,7 @@ from llm_planner.correction.building_quantities import height_or_clearance, of_a
 from llm_planner.correction.building_rules import add_rule, lift_rule
 from llm_planner.correction.pending import pending_of
 from llm_planner.correction.references import UnclearError, described, names_in
-from llm_planner.correction.requests import Intent, Request
+from llm_planner.correction.requests import Intent, Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
 from llm_planner.plan.edits import (
@@ -28,9 +28,11 @@ from llm_planner.plan.edits import (
     Edit,
     Forget,
     Hold,
+    Insert,
     Move,
     Operation,
     Remember,
+    Remove,
     Resume,
     Scope,
     Undo,
@@ -39,6 +41,7 @@ from llm_planner.world.names import the
 
 _Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
 _PRONOUN = re.compile(r"\b(?:it|them|that one|this one|that|this)$|\b(?:it|them|him|her)\b")
+_NEXT = re.compile(r"\b(?:next|after this|after that|then)\b")
 _FOR_EVER = re.compile(r"\b(?:never|always|from now on|in future|in the future|for good|ever again)\b")
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 
@@ -54,7 +57,7 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
     try:
         _check_one_kind(requests)
         for request in requests:
-            operations += _built(request, situation, sources)
+            operations = _with(operations, _built(request, situation, sources), request)
             done += 1
         found = tuple(_without_idle_moves(operations, situation))
         about = about_of(about, situation) if scope is not Scope.ONCE else ""
@@ -65,9 +68,22 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
     return Edit(found, words, situation.version, scope, about)
 
 
+def _with(before: list[Operation], added: tuple[Operation, ...], request: Request) -> list[Operation]:
+    """What is to be done instead of what was just left out goes there: "skip the kitchen, go straight to the dock"."""
+    removed = [one.step for one in before if isinstance(one, Remove)]
+    if request.intent is not Intent.ADD or request.when is not When.NEXT or not removed:
+        return [*before, *added]
+    there = [replace(one, before=removed[0]) if isinstance(one, Insert) else one for one in added]
+    return [*there, *before]
+
+
 def _resolved(request: Request, words: str, situation: Situation) -> Request:
     """The request with the one thing that was named outside of it in place of its pronoun: "there is soup in the bowl,
     so don't reach over it"."""
+    if request.intent is Intent.FIRST and _NEXT.search(words.lower()):
+        request = replace(request, when=When.NEXT)
+    if request.intent is Intent.SHIFT:
+        request = replace(request, text=words)
     said = request.text if request.intent in (Intent.RULE, Intent.LIFT) else request.thing
     if not _PRONOUN.search(said) or names_in(said, situation.scene):
         return request

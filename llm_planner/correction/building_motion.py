@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from llm_planner.correction.amounts import Amount, shift_length, thing_size
 from llm_planner.correction.building_quantities import FARTHER, LESS_FAR, height_or_clearance, of_a_step, steps_with
-from llm_planner.correction.errands import current, destinations_of, named, subject
+from llm_planner.correction.errands import ahead, current, destinations_of, named, subject
 from llm_planner.correction.references import UnclearError, is_room, the_region, the_thing
 from llm_planner.correction.requests import Intent, Request, Sense
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError
-from llm_planner.plan.edits import Adjust, Change, Frame, Operation, Scope, Shift
+from llm_planner.plan.edits import Adjust, Change, Frame, Operation, Rebind, Scope, Shift
 from llm_planner.world.names import the
-from llm_planner.world.places import region
+from llm_planner.world.places import REGIONS, region
 from llm_planner.world.scene import SceneObject, Vector3
 
 AXES: dict[str, Vector3] = {
@@ -23,6 +23,7 @@ AXES: dict[str, Vector3] = {
 }  # fmt: skip
 OPPOSITE = {"forward": "backward", "backward": "forward", "left": "right", "right": "left", "up": "down", "down": "up"}
 _ALONG_A_LINE = ("towards", "away")
+_TO_A_SIDE = {"left": "left", "right": "right", "forward": "top", "backward": "bottom"}
 _HIGHER = {"up": Sense.MORE, "down": Sense.LESS}
 
 
@@ -30,6 +31,8 @@ def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """The shift that is asked for; raises UnclearError where it is not said which way, or nothing is there to go by."""
     if gap := _gap(request, situation):
         return gap
+    if place := _of_the_place(request, situation):
+        return place
     if request.direction in _HIGHER and _is_of_another(request, situation):
         of_thing = replace(request, thing=request.thing or request.about, about="")
         return height_or_clearance(replace(of_thing, intent=Intent.HEIGHT, sense=_HIGHER[request.direction]), situation)
@@ -58,6 +61,30 @@ def _gap(request: Request, situation: Situation) -> tuple[Operation, ...]:
     of_place = replace(request, intent=Intent.DISTANCE, text="place", sense=sense, target="")
     beside = {step.arguments["object"] for step in steps_with("distance", of_place, situation)}
     return of_a_step(of_place, situation) if beside & set(named(request.target, situation)) else ()
+
+
+def _of_the_place(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Said of where a thing goes while it is only being taken, by its name or that of the region: another point."""
+    if situation.scene.held or situation.scene.building is not None or not situation.errands:
+        return ()
+    steps = [step for step in ahead(current(situation)) if step.arguments.get("place") in REGIONS]
+    if not steps or steps[0] is situation.running:
+        return ()
+    name = str(steps[0].arguments["place"])
+    about = subject(current(situation), situation)
+    if not (request.thing and about in named(request.thing, situation)) and name not in request.text.lower():
+        return ()
+    x, y = region(situation.viewpoint.to_base(name)).anchor
+    if request.direction in _ALONG_A_LINE:
+        tx, ty = _target(request, situation)
+        distance = math.hypot(tx - x, ty - y) * (1.0 if request.direction == "towards" else -1.0)
+        ux, uy = (tx - x) / distance, (ty - y) / distance
+    elif request.direction in _TO_A_SIDE:
+        ux, uy = situation.viewpoint.direction(_TO_A_SIDE[request.direction])
+    else:
+        return ()
+    length = _distance(request, situation, 0.0)
+    return (Rebind(steps[0].id, "place", (round(x + ux * length, 3), round(y + uy * length, 3), 0.0)),)
 
 
 def too_far(request: Request, situation: Situation) -> tuple[Operation, ...]:

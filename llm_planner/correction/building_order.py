@@ -17,7 +17,7 @@ from llm_planner.correction.errands import (
     subject_parameter,
 )
 from llm_planner.correction.references import UnclearError, candidates, described, only, the_thing
-from llm_planner.correction.requests import Request
+from llm_planner.correction.requests import Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import Insert, Move, Operation, Remove
 from llm_planner.plan.plan import PlanStep, StepStatus
@@ -35,14 +35,14 @@ def first(request: Request, situation: Situation) -> tuple[Operation, ...]:
         if request.relation == "before":
             return (Move(_waiting(errands, situation), _start(others, situation)),)
         return (Move(_waiting(errands, situation), _after(others, situation)),)
-    return (Move(_waiting(errands, situation), _next_or_now(errands, situation)),)
+    return (Move(_waiting(errands, situation), _next_or_now(errands, situation, request.when is When.NEXT)),)
 
 
-def _next_or_now(errands: tuple[Errand, ...], situation: Situation) -> str:
-    """Before what has not begun; what is next already, before what has, while nothing is held in it."""
+def _next_or_now(errands: tuple[Errand, ...], situation: Situation, may_wait: bool) -> str:
+    """Before what has begun, too, while nothing is held in it; where it `may_wait`, if it comes next already."""
     waiting = [errand for errand in errands_ahead(situation) if not has_begun(errand)]
     is_next = bool(waiting) and waiting[0] == errands[0]
-    if is_next and not situation.scene.held and has_begun(current(situation)):
+    if (is_next or not may_wait) and not situation.scene.held and has_begun(current(situation)):
         return ahead(current(situation))[0].id
     return next_place(situation, errands)
 

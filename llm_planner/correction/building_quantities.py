@@ -26,7 +26,6 @@ SHIFTS: Mapping[Intent, Mapping[Size, float]] = {  # [m]
     Intent.HEIGHT: {Size.BIT: 0.025, Size.PLAIN: 0.05, Size.MUCH: 0.1},
     Intent.CLEARANCE: {Size.BIT: 0.01, Size.PLAIN: 0.02, Size.MUCH: 0.04},
 }
-MOST_METRES = 3.5  # a number alone from which on it is no number of metres
 _SKILLS = {"push": ("push", "place_offset"), "place": ("place_beside",), "follow": ("follow",), "wait": ("wait",)}
 
 
@@ -129,11 +128,10 @@ def of_a_step(request: Request, situation: Situation) -> tuple[Operation, ...]:
         parameter = "distance" if lengths else "seconds" if times else parameter
     elif present is not None:
         parameter = _parameter_at(present.number, situation) or parameter
-    if amount is not None and not (amount.unit or units):
-        amount = replace(amount, unit=_unit_of(parameter, amount.number))
-    elif amount is not None and not amount.unit:
-        amount = replace(amount, unit=units[0].unit)
     step = _step_with(parameter, request, situation, present)
+    if amount is not None and not amount.unit:
+        unit = units[0].unit if units else _unit_of(step, parameter, amount.number, situation)
+        amount = replace(amount, unit=unit)
     return (_of_step(parameter, request, amount, step),)
 
 
@@ -149,20 +147,24 @@ def _parameter_at(number: float, situation: Situation) -> str:
     """The quantity of a step ahead that is this number, in a unit of its own, at present; "" where none is."""
     for step in situation.ahead:
         for parameter in ("distance", "seconds"):
-            if _is_now(step, parameter, Amount(number, "")):
+            if _is_now(step, parameter, Amount(number, ""), situation):
                 return parameter
     return ""
 
 
-def _is_now(step: PlanStep, parameter: str, present: Amount) -> bool:
+def _is_now(step: PlanStep, parameter: str, present: Amount, situation: Situation) -> bool:
     value = step.arguments.get(parameter)
-    unit = present.unit or _unit_of(parameter, present.number)
+    unit = present.unit or _unit_of(step, parameter, present.number, situation)
     return isinstance(value, float) and math.isclose(value, Amount(present.number, unit).value, abs_tol=1e-3)
 
 
-def _unit_of(parameter: str, number: float) -> str:
-    """What a number alone counts: people say "ten" for 10 cm and "one and a half" for 1.5 m."""
-    return "s" if parameter == "seconds" else "cm" if number >= MOST_METRES else "m"
+def _unit_of(step: PlanStep, parameter: str, number: float, situation: Situation) -> str:
+    """What a number alone counts: that of cm and m by which the step can do it, "ten" of a push, "two" of following."""
+    if parameter == "seconds":
+        return "s"
+    bounds = next((one for one in situation.skills[step.skill].parameters if one.name == parameter), None)
+    least, most = (bounds.minimum or 0.0, bounds.maximum or math.inf) if bounds else (0.0, math.inf)
+    return next((unit for unit in ("cm", "m") if least <= Amount(number, unit).value <= most), "cm")
 
 
 def _amount(request: Request) -> Amount | None:
@@ -217,7 +219,7 @@ def _step_with(parameter: str, request: Request, situation: Situation, present: 
     """The first of them, or that whose value is the `present` one; raises UnclearError where there is none."""
     found = steps_with(parameter, request, situation)
     if present is not None:
-        found = [step for step in found if _is_now(step, parameter, present)] or found
+        found = [step for step in found if _is_now(step, parameter, present, situation)] or found
     if not found:
         what = {"distance": "a distance", "seconds": "a time"}[parameter]
         about = f" about “{request.thing}”" if request.thing else ""

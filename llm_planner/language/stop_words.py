@@ -50,7 +50,8 @@ _SPOKEN_OF = frozenset(
 _ELSE = (("stop", "worrying"), ("stop", "by"), ("stop", "off"), ("stop", "over"), ("stop", "sign"), ("stop", "light"),
          ("stop", "watch"))  # fmt: skip
 _A_MOMENT = re.compile(
-    r"stop for (?:just )?(?:a|one|half a) (?:moment|minute|min|second|sec|bit|while|tick|breather)\b"
+    r"(?:stop|hold still|stand still|stay still)(?: for)?(?: just)? (?:a|one|half a) "
+    r"(?:moment|minute|min|second|sec|bit|while|tick|breather)\b"
 )
 
 

@@ -29,6 +29,7 @@ from llm_planner.world.scene import Scene
 
 SURE = 0.6  # probability from which a reading is acted on
 CERTAIN = 0.9  # from which on a colour may be said in passing: "the blue, no, the green one"
+OF_REQUIREMENTS = 0.8  # from which on a requirement over propositions is acted on: it is worded in too many ways
 SLIGHT = 0.03  # of readings that are not looked at
 _MOMENT = ("a ", "one ", "half a ")  # "hang on a second" is no amount
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
@@ -88,7 +89,7 @@ class EmbeddedModel:
                 best = rule if self._is_sure(rule) else best
         except LanguageModelError as error:
             raise QuestionError(f"{error}. {EXAMPLES}") from error
-        if best is None or best.probability < self.least:
+        if best is None or best.probability < (max(self.least, OF_REQUIREMENTS) if propositions else self.least):
             raise QuestionError(_unsure(words, scene))
         names = proposition_phrases(propositions) if propositions else scene_phrases(scene)
         if not _asks(best.reading) and (lost := not_said(best.reading, words, names)):

@@ -198,13 +198,18 @@ class _Writer:
 
     def _check(self, condition: Value) -> None:
         """Says whether it is so, in a building after a look at the room."""
-        match condition:
-            case Term("is_in", (_, place)) if room := self.expressions.room(place):
-                self._add(f"go_to({quoted(room)})", "look()")
+        for room in dict.fromkeys(self._rooms_in(condition)):
+            self._add(f"go_to({quoted(room)})", "look()")
         self._add(f"if {self.expressions.write('CONDITION', condition)}:")
         self._add('tell("Yes, that is so.")', deeper=1)
         self._add("else:")
         self._add('tell("No, that is not so.")', deeper=1)
+
+    def _rooms_in(self, condition: Value) -> list[str]:
+        """The rooms that a condition speaks of."""
+        if not isinstance(condition, Term):
+            return [room] if (room := self.expressions.room(condition)) else []
+        return [room for one in condition.arguments for room in self._rooms_in(one)]
 
     def _wipe(self, marks: list[str]) -> None:
         """With the sponge, which goes back to where it lay; where nothing is said it is every stain."""
