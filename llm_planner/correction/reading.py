@@ -16,7 +16,7 @@ from llm_planner.correction.requests import Intent
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources, offline_sources, sources_with
 from llm_planner.errors import LanguageModelError
-from llm_planner.language.embedded.model import SURE, not_said
+from llm_planner.language.embedded.model import not_said
 from llm_planner.language.embedded.prompt import Task, plain, situation_of
 from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
 from llm_planner.language.factory import open_model
@@ -25,6 +25,7 @@ from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import before_the_stop, is_stop
 from llm_planner.plan.edits import AddRule, Adjust, Cancel, Change, Clarify, Edit, Hold, Operation, Remember
 
+SURE = 0.85  # from which on it is done without a question
 POSSIBLE = 0.25  # from which on it is offered
 OFFERED = 0.15  # of those that a question offers to choose from
 SLIGHT = 0.03  # of those that are not looked at

@@ -48,6 +48,10 @@ def specification(term: Term, states: States) -> Formula:
             return conj(*(_no_more(cause, p, states.bare) for p in ended))
         case Term("stay_until", (stay, end)):
             return (weak_until if _is_limit(stay) else until)(states.state(stay), states.state(end))
+        case Term("sequence", places) if not states.bare:
+            listed = states.each(places)
+            waits = [until(neg(b), a) for a, b in pairwise(listed) if states.comes_about(b)]
+            return conj(_sequence(listed), *waits)  # where a thing lies lasts: it is not to come about before its turn
         case Term(name, places) if name in _OF_LISTS:
             return _OF_LISTS[name](states.each(places))
         case Term(name, (count, state)) if name in _OF_COUNTS:

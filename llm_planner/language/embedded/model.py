@@ -27,7 +27,7 @@ from llm_planner.temporal.formula import conj
 from llm_planner.temporal.parser import parse
 from llm_planner.world.scene import Scene
 
-SURE = 0.6  # probability from which a reading is acted on
+SURE = 0.7  # probability from which a reading is acted on
 CERTAIN = 0.9  # from which on a colour may be said in passing: "the blue, no, the green one"
 OF_REQUIREMENTS = 0.8  # from which on a requirement over propositions is acted on: it is worded in too many ways
 SLIGHT = 0.03  # of readings that are not looked at

@@ -25,7 +25,7 @@ from llm_planner.temporal.formula import (
     until,
     weak_until,
 )
-from llm_planner.world.propositions import ANYTHING, ROBOT
+from llm_planner.world.propositions import ANYTHING, ROBOT, Moment, holds, parse_proposition
 
 SLOWLY, SLOWLY_DRIVEN = 0.1, 0.25  # [m/s] that "slowly" is, of a hand and of a base
 _OPERATORS: dict[str, Callable[..., Formula]] = {
@@ -60,6 +60,12 @@ class States:
     def bare(self) -> bool:
         """Whether there are propositions and no scene."""
         return bool(self.propositions)
+
+    def comes_about(self, state: Formula) -> bool:
+        """Whether it says where a thing lies, other than where it lies now: what then is so for good."""
+        item = parse_proposition(state.name) if state.name else None
+        is_place = item is not None and item.predicate in ("in", "on", "at", "beside") and ROBOT not in item.arguments
+        return is_place and item is not None and not holds(item, Moment(self.here.scene))
 
     def state(self, value: Value) -> Formula:
         """The formula of a state; raises `QuestionError` where it speaks of what is not there."""
