@@ -21,6 +21,8 @@ from llm_planner.correction.references import UnclearError, described, names_in
 from llm_planner.correction.requests import Intent, Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
+from llm_planner.language.grounding.lifting import lift
+from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.plan.edits import (
     Cancel,
     Clarify,
@@ -43,6 +45,7 @@ _Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
 _PRONOUN = re.compile(r"\b(?:it|them|that one|this one|that|this)$|\b(?:it|them|him|her)\b")
 _NEXT = re.compile(r"\b(?:next|after this|after that|then)\b")
 _FOR_EVER = re.compile(r"\b(?:never|always|from now on|in future|in the future|for good|ever again)\b")
+_OF_MOTION = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE)
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 
 
@@ -84,6 +87,8 @@ def _resolved(request: Request, words: str, situation: Situation) -> Request:
         request = replace(request, when=When.NEXT)
     if request.intent is Intent.SHIFT:
         request = replace(request, text=words)
+    if request.intent in _OF_MOTION and request.scope is not Scope.ONCE and not _about_what(request):
+        request = replace(request, about=_only_named(words, situation))
     said = request.text if request.intent in (Intent.RULE, Intent.LIFT) else request.thing
     if not _PRONOUN.search(said) or names_in(said, situation.scene):
         return request
@@ -93,6 +98,17 @@ def _resolved(request: Request, words: str, situation: Situation) -> Request:
         return replace(request, thing="") if request.thing == said and request.intent is Intent.SKIP else request
     name = _PRONOUN.sub(the(others[0]), said, count=1)
     return replace(request, text=name) if request.text == said else replace(request, thing=name)
+
+
+def _about_what(request: Request) -> str:
+    return request.thing or request.about or request.near or request.instead_of
+
+
+def _only_named(words: str, situation: Situation) -> str:
+    """The one thing or kind that the words name, "" for none or several: of what it is to be so always."""
+    lifted = lift(words, scene_phrases(situation.scene), slips=False)
+    found = [word.text for word in lifted if word.segment in ("object", "kind", "person")]
+    return found[0] if len(found) == 1 else ""
 
 
 def _check_one_kind(requests: Sequence[Request]) -> None:

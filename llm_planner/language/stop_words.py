@@ -50,7 +50,7 @@ _SPOKEN_OF = frozenset(
 _ELSE = (("stop", "worrying"), ("stop", "by"), ("stop", "off"), ("stop", "over"), ("stop", "sign"), ("stop", "light"),
          ("stop", "watch"))  # fmt: skip
 _A_MOMENT = re.compile(
-    r"(?:stop|hold still|stand still|stay still)(?: for)?(?: just)? (?:a|one|half a) "
+    r"(?:stop|hold still|stand still|stay still|stay where you are)(?: for)?(?: just)? (?:a|one|half a) "
     r"(?:moment|minute|min|second|sec|bit|while|tick|breather)\b"
 )
 
