@@ -23,7 +23,12 @@ from llm_planner.world.scene import SceneObject
 
 
 def other_thing(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """Another thing to take, or another target: what was said tells by its kind."""
+    """Another thing to take, or another target: what was said tells by its kind.
+
+    What it is not to be counts only where the plan has to do with it: "the blue, no, the green one".
+    """
+    if request.thing and request.instead_of and not _is_in_plan(request.instead_of, situation):
+        request = replace(request, instead_of="")
     place = request.thing and (is_room(request.thing, situation.scene) or is_region(request.thing))
     if place or (request.thing and _is_target(request, situation)):
         return retarget(replace(request, target=request.thing, thing=""), situation)
@@ -31,6 +36,13 @@ def other_thing(request: Request, situation: Situation, sources: Sources) -> tup
         return _not_this(request, situation)
     errand = replaced_errand(request, situation)
     return take_other(errand, the_other(request, situation, errand).name, situation)
+
+
+def _is_in_plan(words: str, situation: Situation) -> bool:
+    names = {item.name for item in candidates(words, situation.scene, situation.viewpoint)}
+    about = {name for errand in errands_ahead(situation)
+             for name in (subject(errand, situation), *_goals(errand, situation))}  # fmt: skip
+    return not names or bool(names & about) or is_room(words, situation.scene)
 
 
 def _not_this(request: Request, situation: Situation) -> tuple[Operation, ...]:

@@ -176,7 +176,7 @@ class System:
 
     def forget_everything(self) -> None:
         """What it was taught is gone; where there is something, it asks first."""
-        if self.client.correct("forget everything").outcome is Outcome.QUESTION:
+        if self.client.correct("forget everything I told you").outcome is Outcome.QUESTION:
             assert "forgotten" in self.client.correct("yes").message
 
     def reset(self, seed: int = 1, objects: Sequence[str] = tuple(OBJECTS.split(", "))) -> None:

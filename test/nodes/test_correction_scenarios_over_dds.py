@@ -108,7 +108,7 @@ def test_left_too_far_back_a_bit(arm):
 def test_what_has_been_put_away_can_be_put_back_where_it_lay(arm):
     laid_out(arm, "red block", "green bowl", "vase")
     x, y, _ = arm.scene.find("vase").position
-    running = arm.start("put the vase on the left side, then put the block in the bowl")
+    running = arm.start("move the vase, then put the block in the bowl")
     arm.wait(lambda: arm.plan.steps[1].status == PlanStep.RUNNING)
     said(arm, "half speed")  # so that the words come in time on a slow machine, too
     arm.wait(lambda: arm.plan.steps[2].status == PlanStep.RUNNING)
@@ -237,7 +237,7 @@ def test_two_corrections_in_one_breath_are_one_edit(arm):
 def test_the_colour_said_last_counts(arm):
     laid_out(arm)
     running = arm.start(COMMAND)
-    said(arm, "take the blue, no, sorry, the green block")
+    said(arm, "no, not the blue one, the green one")
     arm.wait(lambda: bool(arm.scene.held) or running.is_done)
     assert arm.scene.held == "green block"
 
