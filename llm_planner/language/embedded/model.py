@@ -107,7 +107,7 @@ class EmbeddedModel:
             if found and reading.probability < SLIGHT:
                 break
             meaning = _meaning(reading, words, scene, propositions)
-            key = meaning.key
+            key = _meaning(_loosely(reading), words, scene, propositions).key if not propositions else meaning.key
             if propositions and key not in found:
                 key = next((other for other, known in found.items() if _equivalent(known, meaning)), key)
             known = found.get(key)
@@ -142,6 +142,12 @@ class _Meaning:
         ours = self.reading
         spans, probability = ours.spans + other.spans, ours.probability + other.probability
         return replace(self, reading=replace(ours, spans=spans, probability=probability))
+
+
+def _loosely(reading: TermReading) -> TermReading:
+    """Whether "A and then B" forbids B before A too makes it no other command: both come to a plan in that order."""
+    return replace(reading, terms=tuple(replace(one, name="sequence") if one.name == "ordered" else one
+                                        for one in reading.terms))  # fmt: skip
 
 
 def _equivalent(one: _Meaning, other: _Meaning) -> bool:
