@@ -6,7 +6,8 @@ import math
 from dataclasses import replace
 
 from llm_planner.correction.amounts import AMOUNT, read_amount
-from llm_planner.correction.errands import has_begun, meant, next_place
+from llm_planner.correction.building_order import skip_this
+from llm_planner.correction.errands import errands_ahead, has_begun, meant, next_place
 from llm_planner.correction.references import UnclearError
 from llm_planner.correction.requests import Request, When
 from llm_planner.correction.situation import Situation
@@ -27,8 +28,20 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
     except LlmPlannerError as error:
         raise UnclearError(str(error)) from error
     added = tuple(Insert(step.skill, dict(step.arguments), before) for step in steps)
+    if _is_next_already(added, situation):
+        return skip_this(situation)
     _check_said(request.text, added)
     return added
+
+
+def _is_next_already(added: tuple[Insert, ...], situation: Situation) -> bool:
+    """Whether it is the way that is next in the plan: "go to the kitchen", said while the robot follows or waits, ends
+    that."""
+    now, left = situation.running, errands_ahead(situation)
+    if now is None or "seconds" not in now.arguments or len(added) != 1 or len(left) < 2:
+        return False
+    (way,), following = added, left[1][0]
+    return (way.skill, dict(way.arguments)) == (following.skill, dict(following.arguments))
 
 
 def _check_said(text: str, added: tuple[Insert, ...]) -> None:

@@ -28,6 +28,7 @@ from llm_planner.plan.edits import (
     Shift,
     Undo,
 )
+from llm_planner.plan.plan import StepStatus
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.places import VIEWPOINTS
@@ -522,3 +523,14 @@ def test_room_to_a_thing_in_centimetres_is_a_rule(built, at_table) -> None:
 def test_the_next_two_errands_change_places(built, at_table) -> None:
     (move,) = built(at_table(2, "red block"), Request(Intent.SWAP))
     assert (move.steps, move.before) == (("5", "6"), "3")
+
+
+def test_the_way_that_is_next_said_while_the_robot_follows_ends_that(sources, in_house) -> None:
+    situation = in_house(1)
+    steps = situation.plan.steps
+    way = next(step for step in steps if step.skill == "go_to")
+    waiting = replace(steps[0], id="9", skill="wait", arguments={"seconds": 20.0}, status=StepStatus.RUNNING)
+    plan = replace(situation.plan, steps=(waiting, replace(way, status=StepStatus.PENDING)))
+    writes = replace(sources, write_steps=lambda text, scene: (way,))
+    found = build((Request(Intent.ADD, text="go there"),), "go there", replace(situation, plan=plan), writes)
+    assert found.operations == (Remove("9"),)
