@@ -30,7 +30,7 @@ UNITS: Mapping[str, float] = {  # in metres, seconds, metres a second, or as a f
 }  # fmt: skip
 _WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 _NUMBER = r"\d+(?:[.,]\d+)?"
-_COUNT = rf"(?:(?:{_WORDS})(?: (?:{_WORDS}))*(?: and a (?:half|quarter))?)"
+_COUNT = rf"(?:(?:{_WORDS})(?: (?:{_WORDS}))*(?: and (?:a )?(?:half|quarter))?)"
 _UNIT = "|".join(sorted(map(re.escape, filter(None, UNITS)), key=len, reverse=True))
 _MORE = "(?:more|extra|additional|further)"
 _BETWEEN = f"(?:of an|of a|of|whole|full|{_MORE})"
@@ -88,7 +88,7 @@ def _count(said: str) -> float:
     """ "twenty five" adds up, "half a" and "a hundred" multiply."""
     if said[0].isdigit():
         return float(said.replace(",", "."))
-    said, _, part = said.partition(" and a ")
+    said, part = [*re.split(r" and (?:a )?(?=half|quarter)", said), ""][:2]
     value = 0.0
     for word in said.removeprefix("another ").split():
         number = NUMBER_WORDS[word]

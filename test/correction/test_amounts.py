@@ -16,7 +16,7 @@ from llm_planner.errors import InputError
         ("twenty five mm", 0.025), ("half a metre", 0.5), ("a couple of cm", 0.02), ("1.5 m", 1.5),
         ("30 percent", 0.3), ("a hundred percent", 1.0), ("10 seconds", 10.0), ("two minutes", 120.0), ("3 times", 3.0),
         ("1,5 cm", 0.015), ("three and a half centimetres", 0.035),
-        ("two centimetres and a half", 0.025),
+        ("two centimetres and a half", 0.025), ("two and half metres", 2.5), ("one and a quarter metres", 1.25),
     ],
 )  # fmt: skip
 def test_numbers_are_taken_as_they_are_said(words: str, value: float) -> None:
