@@ -40,9 +40,13 @@ def other_thing(request: Request, situation: Situation, sources: Sources) -> tup
 
 def _is_in_plan(words: str, situation: Situation) -> bool:
     names = {item.name for item in candidates(words, situation.scene, situation.viewpoint)}
-    about = {name for errand in errands_ahead(situation)
-             for name in (subject(errand, situation), *_goals(errand, situation))}  # fmt: skip
-    return not names or bool(names & about) or is_room(words, situation.scene)
+    return not names or bool(names & _in_plan(situation)) or is_room(words, situation.scene)
+
+
+def _in_plan(situation: Situation) -> set[str]:
+    """What the errands ahead take, and where they lead."""
+    left = errands_ahead(situation)
+    return {name for errand in left for name in (subject(errand, situation), *_goals(errand, situation))}
 
 
 def _not_this(request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -134,10 +138,7 @@ def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> 
     if is_rest(request.thing) or request.relation or is_room(request.thing, situation.scene):
         return skip(request, situation)
     names = named(request.thing, situation)
-    about = {
-        name for errand in errands_ahead(situation) for name in (subject(errand, situation), *_goals(errand, situation))
-    }
-    if about & set(names):
+    if _in_plan(situation) & set(names):
         return skip(request, situation)
     if len(names) > 1:
         raise UnclearError(f"Nothing that is left to do is about “{request.thing}”. What do you mean?")

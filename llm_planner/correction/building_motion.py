@@ -76,9 +76,7 @@ def _of_the_place(request: Request, situation: Situation) -> tuple[Operation, ..
         return ()
     x, y = region(situation.viewpoint.to_base(name)).anchor
     if request.direction in _ALONG_A_LINE:
-        tx, ty = _target(request, situation)
-        distance = math.hypot(tx - x, ty - y) * (1.0 if request.direction == "towards" else -1.0)
-        ux, uy = (tx - x) / distance, (ty - y) / distance
+        ux, uy = _along_the_line(request, (x, y), situation)
     elif request.direction in _TO_A_SIDE:
         ux, uy = situation.viewpoint.direction(_TO_A_SIDE[request.direction])
     else:
@@ -171,13 +169,17 @@ def _axis(request: Request, situation: Situation) -> Vector3:
     if request.direction not in _ALONG_A_LINE:
         choices = ", ".join((*AXES, *_ALONG_A_LINE, "back", "more"))
         raise InputError(f"{request.direction!r} is no direction of a shift; the directions are: {choices}")
-    x, y = _where(situation)
-    tx, ty = _target(request, situation)
+    return *_along_the_line(request, _where(situation), situation), 0.0
+
+
+def _along_the_line(request: Request, start: tuple[float, float], situation: Situation) -> tuple[float, float]:
+    """The unit vector from `start` [m] towards the target, or away from it."""
+    (x, y), (tx, ty) = start, _target(request, situation)
     distance = math.hypot(tx - x, ty - y)
     if distance < 1e-6:
         raise UnclearError(f"I am right over “{request.target}”. Which way should I go?")
     sign = 1.0 if request.direction == "towards" else -1.0
-    return sign * (tx - x) / distance, sign * (ty - y) / distance, 0.0
+    return sign * (tx - x) / distance, sign * (ty - y) / distance
 
 
 def _where(situation: Situation) -> tuple[float, float]:

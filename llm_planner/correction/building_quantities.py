@@ -122,7 +122,7 @@ def of_a_step(request: Request, situation: Situation) -> tuple[Operation, ...]:
     amount, present = _amount(request), Amount(*request.present) if request.present else None
     units = [one for one in (amount, present) if one is not None and one.unit]
     if units:
-        lengths, times = (any(map(kind, units)) for kind in (_is_length, _is_time))
+        lengths, times = any(one.is_length for one in units), any(one.is_time for one in units)
         if lengths and times:
             raise UnclearError(f"Is {_said(units[0])} how far, or how long? Please say it with one unit.")
         parameter = "distance" if lengths else "seconds" if times else parameter
@@ -133,14 +133,6 @@ def of_a_step(request: Request, situation: Situation) -> tuple[Operation, ...]:
         unit = units[0].unit if units else _unit_of(step, parameter, amount.number, situation)
         amount = replace(amount, unit=unit)
     return (_of_step(parameter, request, amount, step),)
-
-
-def _is_length(amount: Amount) -> bool:
-    return amount.is_length
-
-
-def _is_time(amount: Amount) -> bool:
-    return amount.is_time
 
 
 def _parameter_at(number: float, situation: Situation) -> str:

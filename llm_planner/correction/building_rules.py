@@ -34,7 +34,7 @@ def lift_rule(request: Request, situation: Situation) -> tuple[Operation, ...]:
     if exact := [rule for rule in rules if rule.words == request.text]:
         return (LiftRule(str(exact[0].formula)),)
     names = set(names_in(request.text, situation.scene))
-    fitting = [rule for rule in rules if names.intersection(arguments_of(rule))] if names else rules
+    fitting = [rule for rule in rules if names.intersection(arguments_of(rule.formula))] if names else rules
     if len(fitting) == 1:
         return (LiftRule(str(fitting[0].formula)),)
     if fitting:

@@ -10,6 +10,7 @@ from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError
 from llm_planner.language.understanding.fidelity import opposed
 from llm_planner.language.understanding.grounding import amounts_of
+from llm_planner.language.understanding.mentions import arguments_of
 from llm_planner.language.understanding.said import (
     is_known_language,
     named_in,
@@ -93,7 +94,7 @@ class _View:
                 check_proposition(parse_proposition(name), self._scene)
             if not is_quoted(Constraint(formula, one.words), " . ".join(self._said)):
                 yield f"“{one.words}” is not said: give the person's own words for a rule, and no rule nobody asked for"
-            names = {name for item in formula.propositions for name in parse_proposition(item).arguments} & self._here
+            names = {*arguments_of(formula)} & self._here
             listed = unnamed(sorted(names), self._said, self._scene)
             if listed and is_known_language(self._words, self._scene) and not _POINTS.search(self._words.lower()):
                 yield _unasked(listed)
@@ -220,8 +221,7 @@ class _View:
         for one in self._operations:
             match one:
                 case AddRule():
-                    about += [name for item in parse(one.formula).propositions
-                              for name in parse_proposition(item).arguments]  # fmt: skip
+                    about += arguments_of(parse(one.formula))
                 case Remove() | Rebind() | Replace() | Adjust(step=str()):
                     about += self._names_of(one.step)
                 case Insert():

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from llm_planner.language.understanding.grounding import amounts_of
+from llm_planner.language.understanding.mentions import arguments_of
 from llm_planner.language.understanding.said import (
     Number,
     corrects_itself,
@@ -33,7 +35,6 @@ from llm_planner.world.atoms import HELD
 from llm_planner.world.names import the
 from llm_planner.world.places import REGIONS
 from llm_planner.world.predicates import contents
-from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.scene import Scene
 
 if TYPE_CHECKING:
@@ -61,21 +62,19 @@ class _View:
         self._text = planned.plan.program
         self._skills = planned.interpreter.program.skills
         self._formulas = (*goals, *(constraint.formula for constraint in planned.plan.constraints))
-        propositions = [parse_proposition(name) for formula in self._formulas for name in formula.propositions]
-        self._in_formulas = {name for item in propositions for name in item.arguments}
-        self._bounds = [item.bound for item in propositions if item.comparison]
+        self._in_formulas = {name for formula in self._formulas for name in arguments_of(formula)}
 
     def denied(self) -> Iterator[str]:
         """A rule that names it is watched by itself."""
-        rules = {name for constraint in self._planned.plan.constraints for formula in constraint.formula.propositions
-                 for name in parse_proposition(formula).arguments}  # fmt: skip
+        rules = {name for rule in self._planned.plan.constraints for name in arguments_of(rule.formula)}
         used = {value for step in self._steps for value in step.arguments.values() if isinstance(value, str)}
         for name in sorted((denied(self._command, self._scene) & used) - rules):
             yield f"the command says {the(name)} only to leave it out, but a step is about it"
 
     def numbers(self) -> Iterator[str]:
         said = numbers(self._command, self._scene)
-        there = [*self._bounds, *_windows(self._formulas), *map(float, _LITERAL.findall(self._text)), *self._amounts()]
+        bounds = [bound for formula in self._formulas for bound in amounts_of(formula)]
+        there = [*bounds, *map(float, _LITERAL.findall(self._text)), *self._amounts()]
         for number in (one for one in said if not one.vague):
             if not number.is_among(self._counted(number, there)):
                 yield f"the command says “{number.text}”, but no step has it"
@@ -255,13 +254,6 @@ class _View:
             timed = any(parameter.unit == "s" for parameter in skill.parameters)
             if timed and not skill.effects and not any(word.startswith(step.skill) for word in said):
                 yield f"the command does not speak of {step}"
-
-
-def _windows(formulas: Sequence[Formula]) -> Iterator[float]:
-    for formula in formulas:
-        if formula.window is not None:
-            yield from (bound for bound in formula.window if 0.0 < bound < math.inf)
-        yield from _windows(formula.operands)
 
 
 def _is_of_times(number: Number, command: str) -> bool:

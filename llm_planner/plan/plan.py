@@ -85,10 +85,15 @@ class Goal:
         names = {self.held_at_start if name == HELD else self.values.get(name) for name in self.atom.arguments}
         return frozenset(name for name in names if isinstance(name, str))
 
+    def argument(self, index: int) -> Argument:
+        """What an argument of the atom stands for."""
+        name = self.atom.arguments[index]
+        return self.held_at_start if name == HELD else self.values[name]
+
     @property
     def words(self) -> list[str]:
         """The atom's arguments as text."""
-        return [_plain(self.held_at_start if name == HELD else self.values[name]) for name in self.atom.arguments]
+        return [_plain(self.argument(index)) for index in range(len(self.atom.arguments))]
 
     def __str__(self) -> str:
         return f"{'not ' if self.atom.negated else ''}{self.atom.predicate}({', '.join(self.words)})"

@@ -53,21 +53,12 @@ def _words(goal: Goal) -> set[str]:
     return {value for value in places if isinstance(value, str)}
 
 
-def _argument(goal: Goal, index: int) -> object:
-    name = goal.atom.arguments[index]
-    return goal.held_at_start if name == HELD else goal.values[name]
-
-
 def _object(scene: Scene, goal: Goal, index: int) -> SceneObject:
-    return scene.find(str(_argument(goal, index)))
+    return scene.find(str(goal.argument(index)))
 
 
 def _moved_to(scene: Scene, item: SceneObject, position: Vector3) -> Scene:
-    return _changed(scene, replace(item, position=position))
-
-
-def _changed(scene: Scene, item: SceneObject) -> Scene:
-    return replace(scene, objects=tuple(item if other.name == item.name else other for other in scene.objects))
+    return scene.with_object(replace(item, position=position))
 
 
 def _held(scene: Scene, goal: Goal, zones: Zones) -> Scene:
@@ -79,7 +70,7 @@ def _held(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 def _reached(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     """The robot in the middle of the room, or as close to the thing as it comes; what it holds comes along."""
-    where, building = str(_argument(goal, 0)), scene.building
+    where, building = str(goal.argument(0)), scene.building
     if building is not None and where in building.names:
         return _robot_at(scene, middle_of(building, scene, where, zones))
     return scene if where == scene.held else _robot_beside(scene, scene.find(where), zones)
@@ -87,7 +78,7 @@ def _reached(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 def _followed(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     """The robot on the way to what it follows, so far from it: nobody knows where that goes meanwhile."""
-    item, distance = _object(scene, goal, 0), float(str(_argument(goal, 1)))
+    item, distance = _object(scene, goal, 0), float(str(goal.argument(1)))
     if scene.building is None or scene.robot is None or not scene.building.room_at(*item.position[:2]):
         return scene
     x, y, _ = scene.robot.position
@@ -151,7 +142,7 @@ def _on(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 
 def _in(scene: Scene, goal: Goal, zones: Zones) -> Scene:
-    where = _argument(goal, 1)
+    where = goal.argument(1)
     if scene.building is not None and where in scene.building.names:
         item = _object(scene, goal, 0)
         return _moved_to(scene, item, (*_in_front(scene.building, item), half_extents(item)[2]))
@@ -187,7 +178,7 @@ def _in_front(building: Building, item: SceneObject) -> Point2:
 
 
 def _at(scene: Scene, goal: Goal, zones: Zones) -> Scene:
-    item, place = _object(scene, goal, 0), _argument(goal, 1)
+    item, place = _object(scene, goal, 0), goal.argument(1)
     reach = half_extents(item)
     if isinstance(place, str):
         named = region(place)
@@ -203,7 +194,7 @@ def _at(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 def _beside(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item, other = _object(scene, goal, 0), _object(scene, goal, 1)
-    side, distance = str(_argument(goal, 2)), float(str(_argument(goal, 3)))
+    side, distance = str(goal.argument(2)), float(str(goal.argument(3)))
     origin = goal.origins.get(item.name, item.position)
     spots = [_spot_beside(item, other, name, distance) for name in (DIRECTIONS if side == ANY_SIDE else (side,))]
 
@@ -233,7 +224,7 @@ def _spot_beside(item: SceneObject, other: SceneObject, side: str, distance: flo
 
 def _moved(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item = _object(scene, goal, 0)
-    (ux, uy), distance = direction_vector(str(_argument(goal, 1))), float(str(_argument(goal, 2)))
+    (ux, uy), distance = direction_vector(str(goal.argument(1))), float(str(goal.argument(2)))
     x, y, _ = goal.origins.get(item.name, item.position)
     there = x + ux * distance, y + uy * distance, half_extents(item)[2]
     return _moved_to(scene, item, there) if goal.atom.arguments[0] == HELD else pushed(scene, item.name, there)
@@ -249,14 +240,14 @@ def _in_state(state: float, scene: Scene, goal: Goal, zones: Zones) -> Scene:
     for other in (scene.find(name) for name in lying if predicates.in_(scene, name, item.name)):
         x, y, z = other.position
         scene = _moved_to(scene, other, (x + bx - ax, y + by - ay, z))
-    return _changed(scene, changed)
+    return scene.with_object(changed)
 
 
 def _toppled(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     """On its side where it stood: nobody knows which way it falls, or how far it rolls."""
     item = _object(scene, goal, 0)
     x, y, _ = item.position
-    return _changed(scene, replace(item, position=(x, y, item.size[1] / 2), orientation=ON_ITS_SIDE))
+    return scene.with_object(replace(item, position=(x, y, item.size[1] / 2), orientation=ON_ITS_SIDE))
 
 
 _EFFECTS: Mapping[str, Callable[[Scene, Goal, Zones], Scene]] = {

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from llm_planner.plan.plan import Goal
 from llm_planner.plan.shoving import DOUBTFUL, pushed, pushed_by, shoved
 from llm_planner.plan.watch import Watch
-from llm_planner.world.atoms import HELD
 from llm_planner.world.geometry import half_extents
 from llm_planner.world.places import region
 from llm_planner.world.propositions import Moment
@@ -51,9 +50,7 @@ def _elsewhere(course: Course, goals: tuple[Goal, ...]) -> Iterator[Course]:
         place = goal.values.get(goal.atom.arguments[1]) if goal.atom.predicate == "at" else None
         if isinstance(place, str):
             *way, after = course.scenes
-            thing = goal.atom.arguments[0]
-            name = goal.held_at_start if thing == HELD else str(goal.values[thing])
-            area, item = region(place).area, after.find(name)
+            area, item = region(place).area, after.find(str(goal.argument(0)))
             reach = max(half_extents(item)[:2])
             for x in (area.x_min + reach, area.x_max - reach):
                 for y in (area.y_min + reach, area.y_max - reach):

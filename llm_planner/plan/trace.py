@@ -177,8 +177,4 @@ def _carried(scene: Scene, base: Scene, point: Waypoint) -> Scene:
     item = base.find(scene.held)
     x, y, z = point.position
     dx, dy, dz = point.carries
-    return _with_object(scene, replace(item, position=(x + dx, y + dy, z + dz)))
-
-
-def _with_object(scene: Scene, item: SceneObject) -> Scene:
-    return replace(scene, objects=tuple(item if other.name == item.name else other for other in scene.objects))
+    return scene.with_object(replace(item, position=(x + dx, y + dy, z + dz)))

@@ -99,7 +99,8 @@ def look_ahead(
             return Forecast(tuple(steps), scene, goals, False)
         steps.append(step)
         goals = still_wanted(goals, promised)
-        after = replace(_with(predict(scene, promised), landed), time=scene.time + 1.0)
+        after = replace(predict(scene, promised), time=scene.time + 1.0)
+        after = after.with_object(landed) if landed else after
         known = still_known(known, scene, after, landed) if _is_foreseen(skill) else frozenset()
         scene = after
         origins.update(lying(scene))
@@ -135,12 +136,6 @@ def _put_down(
         raise ProgramError(certain)
     doubts = tuple(Problem(step.line, 1, f"in step {step.id}, {step}, {one.reason}") for one in taken)
     return next((one for one in foreseen if isinstance(one, SceneObject)), None), doubts
-
-
-def _with(scene: Scene, landed: SceneObject | None) -> Scene:
-    if landed is None:
-        return scene
-    return replace(scene, objects=tuple(landed if item.name == landed.name else item for item in scene.objects))
 
 
 def _is_foreseen(skill: Signature) -> bool:

@@ -6,7 +6,7 @@ Orientations are unit quaternions (x, y, z, w), as in ROS messages and scipy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -76,6 +76,10 @@ class Scene:
     def robot_room(self) -> str:
         """The room in which a mobile robot is; "" for an arm, and outside."""
         return self.building.room_at(*self.robot.position[:2]) if self.building and self.robot else ""
+
+    def with_object(self, item: SceneObject) -> Scene:
+        """The scene with `item` in the place of the object of that name."""
+        return replace(self, objects=tuple(item if other.name == item.name else other for other in self.objects))
 
     def find(self, name: str) -> SceneObject:
         """The object called `name`; raises KeyError that lists the valid names."""

@@ -33,7 +33,6 @@ from llm_planner.plan.edits import (
     Shift,
 )
 from llm_planner.skills.contract import Argument
-from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.scene import Scene
 
@@ -150,7 +149,7 @@ def _names(operation: Operation) -> tuple[str, ...]:
         case Insert() | Replace():
             return tuple(value for value in operation.arguments.values() if isinstance(value, str))
         case AddRule(formula=formula):
-            return tuple(sorted(arguments_of(Constraint(parse(formula), ""))))
+            return tuple(sorted(arguments_of(parse(formula))))
         case _:
             return ()
 

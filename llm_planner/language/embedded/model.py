@@ -107,7 +107,8 @@ class EmbeddedModel:
             if found and reading.probability < SLIGHT:
                 break
             meaning = _meaning(reading, words, scene, propositions)
-            key = _meaning(_loosely(reading), words, scene, propositions).key if not propositions else meaning.key
+            strict = not propositions and any(one.name == "ordered" for one in reading.terms)
+            key = _meaning(_loosely(reading), words, scene, propositions).key if strict else meaning.key
             if propositions and key not in found:
                 key = next((other for other, known in found.items() if _equivalent(known, meaning)), key)
             known = found.get(key)

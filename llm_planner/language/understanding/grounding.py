@@ -72,7 +72,7 @@ def _goal(text: str, scene: Scene) -> Formula:
 
 def _check_said(constraint: Constraint, scene: Scene, insisted: bool) -> None:
     """Raise InputError where the words have a name or a number that the formula has not, in any human language."""
-    about, named = {*arguments_of(constraint)}, names_in(plain(constraint.words), scene)
+    about, named = {*arguments_of(constraint.formula)}, names_in(plain(constraint.words), scene)
     missing = [name for name in named if name not in about]
     if missing and not (insisted and about >= _alike(missing, scene) - {*named}):
         raise InputError(f"“{constraint.words}” speaks of {missing[0]!r}, but {constraint.formula} does not")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from llm_planner.language.understanding.wording import plain
-from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.formula import Formula
 from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.scene import Scene
 
 
-def arguments_of(constraint: Constraint) -> tuple[str, ...]:
+def arguments_of(formula: Formula) -> tuple[str, ...]:
     """Return every thing, place and skill that its propositions name, once each."""
-    found = (parse_proposition(name).arguments for name in constraint.formula.propositions)
+    found = (parse_proposition(name).arguments for name in formula.propositions)
     return tuple(dict.fromkeys(one for some in found for one in some))
 
 

@@ -11,7 +11,6 @@ from llm_planner.language.understanding.said import is_known_language, plain
 from llm_planner.language.understanding.wording import words_of
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
-from llm_planner.world.propositions import parse_proposition
 from llm_planner.world.scene import Scene
 
 QUOTED = 0.7  # share of the words of a constraint that are the command's own
@@ -44,7 +43,7 @@ def unnamed(names: Iterable[str], words: Sequence[str], scene: Scene, goals: Seq
     if not is_known_language(text, scene) or _means_any(sentence):
         if not goals:
             return ()
-        known |= {name for goal in goals for item in goal.propositions for name in parse_proposition(item).arguments}
+        known |= {name for goal in goals for name in arguments_of(goal)}
     return tuple(name for name in dict.fromkeys(names) if name not in known)
 
 
@@ -68,4 +67,4 @@ def is_quoted(constraint: Constraint, command: str) -> bool:
 def named_by(constraint: Constraint, scene: Scene) -> tuple[str, ...]:
     """The things, people and rooms of the scene that its formula names."""
     here = {*scene.names, *(scene.building.names if scene.building else ())}
-    return tuple(one for one in arguments_of(constraint) if one in here)
+    return tuple(one for one in arguments_of(constraint.formula) if one in here)

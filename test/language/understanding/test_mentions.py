@@ -3,7 +3,6 @@
 import pytest
 
 from llm_planner.language.understanding.mentions import arguments_of, names_in
-from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.building import Building, Room
 from llm_planner.world.places import Rectangle
@@ -32,5 +31,5 @@ def test_full_names_are_found_in_their_order(text, names):
 
 
 def test_a_formula_names_all_that_its_propositions_speak_of():
-    rule = Constraint(parse("G (in(Ben, lab) -> !near(robot, mug))"), "")
+    rule = parse("G (in(Ben, lab) -> !near(robot, mug))")
     assert set(arguments_of(rule)) == {"Ben", "lab", "robot", "mug"}
