@@ -207,7 +207,8 @@ class DialogueSession:
         if is_reflex(send.edit):
             return Answer(Outcome.APPLIED, _REFLEXES[type(send.edit.operations[0])], send.edit, difference)
         notes = yield from self._consult(partial(PlanFollower.taught, edit=send.edit, situation=situation))
-        return with_told(Answer(Outcome.APPLIED, "; ".join(difference), send.edit, difference), notes.told)
+        told = (*difference, *(_REFLEXES[Hold] for one in send.edit.operations if isinstance(one, Hold)))
+        return with_told(Answer(Outcome.APPLIED, "; ".join(told), send.edit, difference), notes.told)
 
     def _remember(self, operations: OfMemory, answer: Answer) -> Turn[Answer]:
         """The answer, with what the memory tells or asks of what is to be kept or dropped; the newest question is

@@ -22,7 +22,7 @@ from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, lo
 from llm_planner.language.factory import open_model
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.model import LanguageModel
-from llm_planner.language.stop_words import before_the_stop, is_stop
+from llm_planner.language.stop_words import Stop, before_the_stop, heard_stop
 from llm_planner.plan.edits import AddRule, Adjust, Cancel, Change, Clarify, Edit, Hold, Operation, Remember
 
 SURE = 0.85  # from which on it is done without a question
@@ -55,8 +55,11 @@ class CorrectionReader:
         It has no operations where they are no correction, and a single `Clarify` where only the person can say what is
         meant. Raises LanguageModelError where the language model cannot be asked.
         """
-        if is_stop(words):
+        stop = heard_stop(words)
+        if stop is Stop.ONLY:
             return Edit((Cancel(),), words, situation.version)
+        if stop is not Stop.NONE:
+            return _held(self._rest(words, situation), stop)
         begun = before_the_stop(words)
         if begun and self._rest(begun, situation).operations:  # "slower, and stop": no talk that only ends so
             return Edit((Cancel(),), words, situation.version)
@@ -81,6 +84,16 @@ class CorrectionReader:
         if self.model is None:
             return offline_sources(situation)
         return sources_with(self.model, tuple(situation.skills.values()), situation.viewpoint)
+
+
+def _held(edit: Edit, stop: Stop) -> Edit:
+    """The edit of words that have a stop in them: what is not understood is to hold, and so is, after the edit, a stop;
+    only an exclamation lets the robot go on with what it is an exclamation to."""
+    if any(isinstance(one, Cancel | Hold) for one in edit.operations):
+        return edit
+    if not edit.operations or edit.asks:
+        return replace(edit, operations=(Hold(),))
+    return edit if stop is Stop.EXCLAIMED else replace(edit, operations=(*edit.operations, Hold()))
 
 
 def _held_at_nothing(operation: Operation) -> Operation:

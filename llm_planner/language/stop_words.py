@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import Enum
 from functools import lru_cache
 
 from llm_planner.language.plain_text import plain_text
@@ -12,15 +13,18 @@ _FILLERS = frozenset(
     re.findall(
         r"\w+",
         "ah argh hey hi just no now oh ok okay please quick quickly robot so wait well yo you can could would will "
-        "must i said enough right alright all but and that is thats",
+        "must i said enough right alright all but and that is thats careful watch look out",
     )
 )
-_AFTER = frozenset(re.findall(r"\w+", "now please right there here it this that everything immediately at once robot"))
+_AFTER = frozenset(
+    re.findall(
+        r"\w+", "now please right there here it this that everything immediately at once robot arm the motion moving"
+    )
+)
 _WORDS = frozenset(("abort", "freeze", "halt", "stop", "stopp", "whoa", "woah"))
 _SHORT = 3  # words of an utterance in which a stop may be misspelt
 _SPELT = ("stop", "halt", "freeze", "abort", "stand", "still", "hold")
-_WHOA = frozenset(("whoa", "woah"))  # "whoa, not so fast" says what else is to be done
-_SLOWER = (("not", "so"), ("slow",), ("slower",), ("easy",), ("too", "fast"), ("steady",), ("gently",), ("calm",))
+_WHOA = frozenset(("whoa", "woah"))
 _PHRASES = (
     ("hold", "still"),
     ("stand", "still"),
@@ -55,20 +59,40 @@ _A_MOMENT = re.compile(
 )
 
 
-def is_stop(text: str) -> bool:
-    """Whether a person who says this wants the robot to stop, now.
+class Stop(Enum):
+    """What is in an utterance of a stop."""
 
-    An utterance that begins with a stop word counts, whatever follows: stopping for nothing does no harm. So does one
-    that has a stop word alone between two pauses. "Don't stop" does not, nor does talk in which the word occurs.
+    NONE = "none"
+    EXCLAIMED = "exclaimed"  # "whoa, not so fast": an alarm, and what else is to be done
+    AND_MORE = "and more"  # "stop, not that one": to stand still at once, and to read the rest
+    ONLY = "only"  # "please stop now"
+
+
+def heard_stop(text: str) -> Stop:
+    """Return what of a stop a person says.
+
+    Any utterance that begins with a stop word has one, and any that has one alone between two pauses: to stand still
+    for nothing does no harm. "Don't stop" has none, nor has talk in which the word occurs.
     """
     plain = plain_text(text[:200]).lower().replace("'", "").replace("’", "")
-    first, *others = [re.findall(r"[a-z]+", clause) for clause in re.split(r"[.,;:!?…—–]+|\s-\s", plain)] or [[]]
-    whole = re.findall(r"[a-z]+", plain)
-    if _is_slower(whole):
-        return False
-    if len(whole) <= _SHORT and _begins([_mended(word) for word in whole]):
-        return True
-    return _begins(whole) or _begins(first) or any(_is_alone(clause) for clause in others)
+    clauses = [re.findall(r"[a-z]+", clause) for clause in re.split(r"[.,;:!?…—–]+|\s-\s", plain)]
+    if sum(map(len, clauses)) <= _SHORT:
+        clauses = [list(map(_mended, clause)) for clause in clauses]
+    whole = [word for clause in clauses for word in clause]
+    if not (_begins(whole) or _begins(clauses[0]) or any(map(_is_alone, clauses[1:]))):
+        return Stop.NONE
+    if _is_alone(whole) or all(map(_is_only_stop, clauses)):
+        return Stop.ONLY
+    return (
+        Stop.AND_MORE
+        if any(_begins([word for word in words if word not in _WHOA]) for words in (whole, *clauses))
+        else Stop.EXCLAIMED
+    )
+
+
+def is_stop(text: str) -> bool:
+    """Whether a person who says this wants the robot to stand still, now."""
+    return heard_stop(text) is not Stop.NONE
 
 
 def _mended(word: str) -> str:
@@ -83,15 +107,6 @@ def _misspelt(word: str) -> frozenset[str]:
     doubled = {word[:at] + word[at] + word[at:] for at in inner}
     swapped = {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in inner if at + 1 < len(word)}
     return frozenset(missing | doubled | swapped)
-
-
-def _is_slower(words: list[str]) -> bool:
-    """Whether a "whoa" is all that sounds like a stop in them, and to go slower is asked for right after it."""
-    if not _WHOA & {*words} or (_WORDS - _WHOA) & {*words}:
-        return False
-    while words and words[0] in (*_FILLERS, *_WHOA, "there"):
-        words = words[1:]
-    return any(tuple(words[: len(phrase)]) == phrase for phrase in _SLOWER)
 
 
 def before_the_stop(text: str) -> str:
@@ -114,9 +129,20 @@ def _begins(words: list[str]) -> bool:
     return words[0] in _WORDS or any(tuple(words[: len(phrase)]) == phrase for phrase in _PHRASES)
 
 
+def _is_only_stop(words: list[str]) -> bool:
+    """Whether they are a stop, or only what people say before and after one."""
+    return (
+        _is_alone(words)
+        or not set(words) - _FILLERS - _AFTER
+        or (words[0] == "cancel" and not set(words[1:]) - _CANCELLED - _WORK - _AFTER)
+    )
+
+
 def _is_alone(words: list[str]) -> bool:
     """Whether they are a stop and nothing else."""
+    while words and words[0] in _FILLERS:
+        words = words[1:]
     while words and words[-1] in _AFTER:
         words = words[:-1]
     left = [word for word in words if word not in _FILLERS]
-    return _begins(words) and (len(left) == 1 or tuple(left) in (*_PHRASES, *_STAY))
+    return _begins(words) and (len(set(left)) == 1 or tuple(words) in (*_PHRASES, *_STAY))

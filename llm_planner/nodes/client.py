@@ -23,7 +23,7 @@ from std_msgs.msg import String
 
 from llm_planner.correction.dialogue import Answer, stop_answer
 from llm_planner.errors import InputError, LlmPlannerError
-from llm_planner.language.stop_words import is_stop
+from llm_planner.language.stop_words import Stop, heard_stop
 from llm_planner.nodes.correction_messages import result_from_msg
 from llm_planner.nodes.deadlines import NoAnswerError
 from llm_planner.nodes.idempotent_requests import GoalClient, GoalEnd, ServiceCaller
@@ -222,7 +222,7 @@ class SystemClient:
 
         A stop goes to the executor itself: it does not wait for whoever reads words.
         """
-        if is_stop(words):
+        if heard_stop(words) is Stop.ONLY:
             stopped = self.stop(f"you said “{words}”")
             return stop_answer(stopped.was_running, stopped.message)
         said, listening, results = self._talk()

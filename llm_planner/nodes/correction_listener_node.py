@@ -35,7 +35,7 @@ from llm_planner.correction.reading import open_reader, warm_up
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import LlmPlannerError, fault_message
 from llm_planner.language.go_on_words import GO_ON, is_go_on
-from llm_planner.language.stop_words import is_stop
+from llm_planner.language.stop_words import Stop, heard_stop
 from llm_planner.nodes import message_checks as checks
 from llm_planner.nodes.audio_feed import SETTINGS as AUDIO
 from llm_planner.nodes.audio_feed import AudioFeed
@@ -147,7 +147,10 @@ class CorrectionListenerNode(ShellNode):
         self._hear(message.data)
 
     def _hear(self, words: str) -> None:
-        if is_stop(words):
+        stop = heard_stop(words)
+        if stop is not Stop.NONE and stop is not Stop.ONLY:
+            self._hold(words)
+        if stop is Stop.ONLY:
             self._session.close_question()
             self._drop("dropped, because you said stop")
             self.background(self._stop_robot, words)
@@ -166,7 +169,7 @@ class CorrectionListenerNode(ShellNode):
         self._edit_plan.drop(reason)
 
     def _hold(self, words: str) -> None:
-        """A stop word, spoken just now: hold, and see what follows."""
+        """A stop word: hold at once, and see what else there is."""
         if self.is_active and self._status.state in UNDER_WAY and self._edit_plan.is_ready:
             request = EditPlan.Request(edit=edit_to_text(Edit((Hold(),), words)))
             self._edit_plan.call(request, HOLD_MAX, LOST).add_done_callback(Future.exception)

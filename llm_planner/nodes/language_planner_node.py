@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -51,7 +52,7 @@ HELD = "if it is held, say “go on” as a correction"
 NO_ROOM = f"{QUEUE_LENGTH} commands are waiting already; wait for one to end, or say stop to drop them all."
 STOP_MAX = 2.0  # wall seconds that the executor may take to answer a stop
 FAULT = "The language planner failed by a fault of its own; see what its node prints."
-RESTART = 15.0  # [s, wall time] that what died may take to be back
+RESTART = 15.0  # [s, wall time] that what died may take to be back, and that others may take to be known at a start
 _OUTCOMES = {Outcome.QUESTION: Result.QUESTION, Outcome.REFUSED: Result.REFUSED, Outcome.FAILED: Result.REFUSED}
 _REASONS = {Result.REPLAN: EndReason.REPLAN, Result.SKILL_FAILED: EndReason.FAILED}  # after which plans may go on
 _MISSING = {Result.NO_SCENE: NO_SCENE, Result.EXECUTOR_LOST: EXECUTOR_LOST}
@@ -86,6 +87,7 @@ class LanguagePlannerNode(ShellNode):
         self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)  # for a large model, the newest last
         self._current: Command | None = None
         self._patience = Patience(self.setting("patience"))
+        self._started = time.monotonic()
         self._plan = self.create_lifecycle_publisher(Plan, "plan", LATCHED)
         self._status = self.create_lifecycle_publisher(CommandStatus, "command_status", COMMANDS)
         self._stop = ServiceCaller(self, StopRobot, "stop")
@@ -217,7 +219,9 @@ class LanguagePlannerNode(ShellNode):
         self._current = command
         command.state = CommandStatus.PLANNING
         self._tell(command, "planning")
-        seconds = RESTART if is_go_on(command.text) else 0.0  # it is said because something died
+        seconds = self._started + RESTART - time.monotonic()
+        if is_go_on(command.text):  # it is said because something died
+            seconds = RESTART
         self._once(
             lambda: self._scenes.is_fresh,
             lambda: self._once(self._plans.is_heard, lambda: self._ask_model(command), Result.EXECUTOR_LOST, seconds),

@@ -10,7 +10,7 @@ from llm_planner.correction.request_text import REQUESTS
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.embedded.reader import TermReading
 from llm_planner.language.embedded.terms import parse_result, result_text
-from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Confirm, Edit, Rebind, Shift
+from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Confirm, Edit, Hold, Rebind, Shift
 
 SLOWER = Edit((Adjust("speed", Change.SCALE, 0.5),), "slower")
 
@@ -49,6 +49,19 @@ def test_stop_words_and_reflexes_ask_no_model(at_table):
     assert reader.read("2 cm to the left", at_table(running=1)).operations == (Shift((0.0, 0.02, 0.0)),)
     with pytest.raises(LanguageModelError, match="asked for “a tad gentler”"):
         reader.read("a tad gentler", at_table(running=1))
+
+
+def test_what_is_said_with_a_stop_is_read_and_the_robot_stays_held(heard):
+    assert heard("stop, take it easy there", ("speed(less)", 0.9)).operations == (*SLOWER.operations, Hold())
+    assert heard("stop right there, I need my phone", ("hold", 0.9)).operations == (Hold(),)
+    assert heard("stop, that is the wrong job", ("cancel", 0.9)).operations == (Cancel(),)
+    assert heard("stop, mumble mumble", ("speed(less)", 0.4)).operations == (Hold(),)
+    assert heard("stop, the weather is nice", ("nothing", 0.9)).operations == (Hold(),)
+
+
+def test_after_an_exclamation_the_robot_goes_on_with_what_was_said(heard):
+    assert heard("whoa, take it easy", ("speed(less)", 0.9)).operations == SLOWER.operations
+    assert heard("whoa, mumble", ("unclear", 0.9)).operations == (Hold(),)
 
 
 def test_what_the_model_is_sure_of_is_done(heard):
