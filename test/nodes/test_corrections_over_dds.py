@@ -27,7 +27,7 @@ from llm_planner.correction.edit_json import edit_json
 from llm_planner.correction.situation import Situation
 from llm_planner.nodes.correction_listener_node import CorrectionListenerNode
 from llm_planner.nodes.shell import RELIABLE
-from llm_planner.plan.edits import Adjust, Change, Edit, Insert, Rebind
+from llm_planner.plan.edits import Adjust, Change, Edit, Hold, Insert, Rebind
 from llm_planner.world.predicates import in_
 from llm_planner.world.scene import Scene
 
@@ -192,6 +192,25 @@ def test_a_stop_does_not_wait_for_words_that_are_still_being_read(fresh, memory)
     }
     assert fresh.finish(running).code == ExecuteCommand.Result.STOPPED
     fresh.wait_until_at_rest()
+
+
+def test_what_has_a_stop_in_it_holds_before_it_is_read_and_the_plan_stays(fresh, memory):
+    is_held = threading.Event()
+
+    def read(words: str, situation: Situation) -> Edit:
+        is_held.wait(30.0)
+        return Edit((Hold(),), words, situation.version)
+
+    with second_listener(fresh, read, memory) as (say, results):
+        running = fresh.start(COMMAND)
+        say("hold on, stop there, I need my phone")
+        fresh.wait_until_at_rest()
+        assert fresh.plan.state == PlanStatus.PAUSED
+        is_held.set()
+        fresh.wait(lambda: len(results) >= 1)
+    assert not running.is_done
+    assert applied(fresh.client.correct("go on"))
+    assert fresh.finish(running).succeeded
 
 
 def test_words_that_were_read_for_a_plan_that_has_changed_since_are_read_again(fresh, edit_plan, memory):
