@@ -11,13 +11,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from llm_planner.correction.building_additions import add
-from llm_planner.correction.building_choices import first_or_go, other_target, other_thing, skip_or_forbid
+from llm_planner.correction.building_choices import duration, first_or_go, other_target, other_thing, skip_or_forbid
 from llm_planner.correction.building_motion import shift, too_far
-from llm_planner.correction.building_order import again, last, put_back, skip_this, swap_order
+from llm_planner.correction.building_order import again, last, put_back, skip_rest, skip_this, swap_order
 from llm_planner.correction.building_quantities import height_or_clearance, of_a_step, speed
 from llm_planner.correction.building_rules import add_rule, lift_rule
 from llm_planner.correction.pending import pending_of
-from llm_planner.correction.references import UnclearError, described, names_in
+from llm_planner.correction.references import UnclearError, described, is_indefinite, names_in
 from llm_planner.correction.requests import Intent, Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
@@ -66,9 +66,17 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
         about = about_of(about, situation) if scope is not Scope.ONCE else ""
     except UnclearError as unclear:
         pending = pending_of(tuple(requests), min(done, len(requests) - 1), unclear.words, unclear.names)
+        if pending is not None and pending.choices and is_indefinite(unclear.words, words):
+            return build(pending.choices[_unused(unclear.names, situation)], words, situation, sources)
         return Edit((Clarify(str(unclear), unclear.options, pending),), words, situation.version)
     scope = Scope.ONCE if _only_remembers(found) else scope
     return Edit(found, words, situation.version, scope, about)
+
+
+def _unused(options: Sequence[str], situation: Situation) -> int:
+    """The number of the first of them that the plan has nothing to do with, else of the first."""
+    used = {the(name) for step in situation.plan.steps for name in step.arguments.values() if isinstance(name, str)}
+    return next((number for number, option in enumerate(options) if option not in used), 0)
 
 
 def _with(before: list[Operation], added: tuple[Operation, ...], request: Request) -> list[Operation]:
@@ -180,14 +188,15 @@ _BUILDERS: dict[Intent, _Builder] = {
     Intent.HEIGHT: lambda request, situation, sources: height_or_clearance(request, situation),
     Intent.CLEARANCE: lambda request, situation, sources: height_or_clearance(request, situation),
     Intent.DISTANCE: lambda request, situation, sources: of_a_step(request, situation),
-    Intent.DURATION: lambda request, situation, sources: of_a_step(request, situation),
+    Intent.DURATION: duration,
     Intent.OTHER_THING: other_thing,
     Intent.OTHER_TARGET: other_target,
     Intent.FIRST: first_or_go,
     Intent.LAST: lambda request, situation, sources: last(request, situation),
-    Intent.SWAP: lambda request, situation, sources: swap_order(situation),
+    Intent.SWAP: lambda request, situation, sources: swap_order(request, situation),
     Intent.SKIP: skip_or_forbid,
     Intent.SKIP_THIS: lambda request, situation, sources: skip_this(situation),
+    Intent.SKIP_REST: lambda request, situation, sources: skip_rest(situation),
     Intent.PUT_BACK: lambda request, situation, sources: put_back(request, situation),
     Intent.ADD: add,
     Intent.AGAIN: lambda request, situation, sources: again(request, situation),

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from llm_planner.correction.amounts import AMOUNT, read_amount
-from llm_planner.correction.building_order import skip_this
+from llm_planner.correction.building_order import after, skip_this
 from llm_planner.correction.errands import errands_ahead, has_begun, meant, next_place
 from llm_planner.correction.references import UnclearError
 from llm_planner.correction.requests import Request, When
@@ -55,7 +55,7 @@ def _check_said(text: str, added: tuple[Insert, ...]) -> None:
 
 def _place(request: Request, situation: Situation) -> str:
     if request.when is When.END:
-        return ""
+        return after(meant(request.target, situation), situation) if request.target else ""
     if request.target:
         waiting = [errand for errand in meant(request.target, situation) if not has_begun(errand)]
         if waiting:

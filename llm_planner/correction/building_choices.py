@@ -8,11 +8,12 @@ from dataclasses import replace
 from llm_planner.correction.building_additions import add
 from llm_planner.correction.building_objects import is_for_one, replaced_errand, same_kind, take_other, the_other
 from llm_planner.correction.building_order import first, skip, skip_this
+from llm_planner.correction.building_quantities import of_a_step, steps_with
 from llm_planner.correction.building_targets import retarget
 from llm_planner.correction.errands import Errand, current, destinations_of, errands_ahead, is_rest, named, subject
 from llm_planner.correction.references import UnclearError, candidates, described, is_region, is_room
 from llm_planner.correction.request_words import in_words
-from llm_planner.correction.requests import Intent, Request, When
+from llm_planner.correction.requests import Intent, Request, Sense, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
 from llm_planner.language.grounding.lexicon import CONTAINERS, SURFACES
@@ -107,7 +108,8 @@ def other_target(request: Request, situation: Situation, sources: Sources) -> tu
         command = replace(request, text=request.text or said)
         _check_for_now(command)
         return add(command, situation, sources)
-    if request.instead_of and not request.thing and _is_acted_on(request.instead_of, situation):
+    place = is_region(request.instead_of) or is_room(request.instead_of, situation.scene)
+    if request.instead_of and not place and not request.thing and _is_acted_on(request.instead_of, situation):
         return other_thing(replace(request, thing=request.target, target="", relation=""), situation, sources)
     return retarget(request, situation)
 
@@ -148,6 +150,15 @@ def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> 
 
 def _goals(errand: Errand, situation: Situation) -> set[str]:
     return {name for step in errand for name in destinations_of(step, situation)}
+
+
+def duration(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """How long a step lasts; a time to wait, where no step ahead waits, is a new one."""
+    is_new = request.text == "wait" and request.sense is Sense.EXACT and not steps_with("seconds", request, situation)
+    if not is_new or request.number is None:
+        return of_a_step(request, situation)
+    command = f"wait {request.number:g} {request.unit or 'seconds'}"
+    return add(replace(request, intent=Intent.ADD, text=command, when=When.NEXT), situation, sources)
 
 
 def first_or_go(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:

@@ -17,7 +17,7 @@ from llm_planner.correction.errands import (
     subject_parameter,
 )
 from llm_planner.correction.references import UnclearError, candidates, described, only, the_thing
-from llm_planner.correction.requests import Request, When
+from llm_planner.correction.requests import Request, Sense, When
 from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import Insert, Move, Operation, Remove
 from llm_planner.plan.plan import PlanStep, StepStatus
@@ -25,6 +25,7 @@ from llm_planner.skills.contract import Argument
 from llm_planner.world.names import the
 
 SAME_PLACE = 0.01  # [m] from where a thing lay that it still lies there
+MOST_TIMES = 10  # that something is done again at once
 
 
 def first(request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -34,7 +35,7 @@ def first(request: Request, situation: Situation) -> tuple[Operation, ...]:
         others = meant(request.target, situation)
         if request.relation == "before":
             return (Move(_waiting(errands, situation), _start(others, situation)),)
-        return (Move(_waiting(errands, situation), _after(others, situation)),)
+        return (Move(_waiting(errands, situation), after(others, situation)),)
     return (Move(_waiting(errands, situation), _next_or_now(errands, situation, request.when is When.NEXT)),)
 
 
@@ -57,12 +58,21 @@ def last(request: Request, situation: Situation) -> tuple[Operation, ...]:
     return (Move(tuple(step.id for errand in errands for step in ahead(errand))),)
 
 
-def swap_order(situation: Situation) -> tuple[Operation, ...]:
-    """The next two errands change places; one under way waits while nothing is held in it."""
-    errands = [one for one in errands_ahead(situation) if not (situation.scene.held and has_begun(one))]
+def swap_order(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Two errands change places, the next two where none are named; one under way waits while nothing is held in it."""
+    left = errands_ahead(situation)
+    errands = [one for one in left if not (situation.scene.held and has_begun(one))]
+    if request.thing and request.target:
+        named = (meant(request.thing, situation)[0], meant(request.target, situation)[0])
+        errands = [one for one in errands if one in named]
     if len(errands) < 2:
         raise UnclearError("There are no two errands left whose order could change. What should be done first?")
-    return (Move(tuple(step.id for step in errands[1]), ahead(errands[0])[0].id),)
+    earlier, later = errands[:2]
+    following = left[left.index(later) + 1 :]
+    moves = [Move(tuple(step.id for step in ahead(later)), ahead(earlier)[0].id)]
+    if left.index(later) > left.index(earlier) + 1:
+        moves.append(Move(tuple(step.id for step in ahead(earlier)), following[0][0].id if following else ""))
+    return tuple(moves)
 
 
 def skip(request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -78,6 +88,12 @@ def skip(request: Request, situation: Situation) -> tuple[Operation, ...]:
 def skip_this(situation: Situation) -> tuple[Operation, ...]:
     """Without the errand under way."""
     return without(current(situation), situation)
+
+
+def skip_rest(situation: Situation) -> tuple[Operation, ...]:
+    """Without any errand but the one under way."""
+    now = current(situation)
+    return tuple(Remove(step.id) for errand in errands_ahead(situation) if errand != now for step in ahead(errand))
 
 
 def without(errand: Errand, situation: Situation) -> tuple[Operation, ...]:
@@ -112,7 +128,10 @@ def put_back(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def again(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """The steps of the errand that was finished last, next; with another thing, those of the errand under way."""
+    """The steps of the errand that was finished last, next; with another thing, those of the errand under way; where it
+    is said how often, those of the thing's errand after it."""
+    if request.number is not None:
+        return _repeated(request, situation)
     if request.thing:
         return _as_well(request, situation)
     done = [errand for errand in situation.errands if all(step.status is StepStatus.DONE for step in errand)]
@@ -120,6 +139,20 @@ def again(request: Request, situation: Situation) -> tuple[Operation, ...]:
         raise UnclearError("What should I do again? Nothing of the plan is finished yet.")
     before = next_place(situation)
     return tuple(Insert(step.skill, dict(step.arguments), before) for step in done[-1])
+
+
+def _repeated(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """So many times in all, or besides for the sense `MORE`, the thing's errand, that under way or the last one."""
+    more = round(request.number or 0) - (request.sense is not Sense.MORE)
+    if not 0 < more < MOST_TIMES:
+        raise UnclearError(f"I can do it 2 to {MOST_TIMES} times. How many times shall it be?")
+    left = errands_ahead(situation)
+    begun = [errand for errand in situation.errands if has_begun(errand)]
+    errand = meant(request.thing, situation)[-1] if request.thing and left else (begun or left or [()])[-1]
+    if not errand:
+        raise UnclearError("What should I do again? Nothing is left of the plan.")
+    before = after((errand,), situation) if errand in left else next_place(situation)
+    return tuple(Insert(step.skill, dict(step.arguments), before) for _ in range(more) for step in errand)
 
 
 def _as_well(request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -213,7 +246,7 @@ def _start(errands: tuple[Errand, ...], situation: Situation) -> str:
     return next_place(situation) if situation.scene.held else ahead(errands[0])[0].id
 
 
-def _after(errands: tuple[Errand, ...], situation: Situation) -> str:
+def after(errands: tuple[Errand, ...], situation: Situation) -> str:
     """Before what follows the last of these errands."""
     left = errands_ahead(situation)
     following = left[left.index(errands[-1]) + 1 :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from llm_planner.correction.amounts import Amount
 from llm_planner.correction.errands import (
     Errand,
     ahead,
@@ -21,6 +22,7 @@ from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import Frame, Insert, Operation, Rebind, Replace
 from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument
+from llm_planner.world.names import the
 from llm_planner.world.predicates import is_container
 
 _SIDES = ("left", "right", "top", "bottom")
@@ -142,9 +144,14 @@ def _placing(request: Request, step: PlanStep, situation: Situation) -> tuple[st
     skill = _SKILL_OF.get(request.relation) or _natural(step, is_container(item), situation)
     if skill == "place_on" and "onto" in step.arguments:
         return step.skill, {"onto": item.name}
+    arguments: dict[str, Argument] = {"object": item.name}
     if request.relation in _SIDES:
-        return skill, {"object": item.name, "direction": request.relation}
-    return skill, {"object": item.name}
+        arguments["direction"] = request.relation
+    if request.number is not None:
+        if skill != "place_beside":
+            raise UnclearError(f"Only beside a thing a gap can be left. Where to {the(item.name)} should it go?")
+        arguments["distance"] = Amount(request.number, request.unit or "cm").value
+    return skill, arguments
 
 
 def _natural(step: PlanStep, container: bool, situation: Situation) -> str:

@@ -23,7 +23,7 @@ from llm_planner.language.factory import open_model
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import Stop, before_the_stop, heard_stop
-from llm_planner.plan.edits import AddRule, Adjust, Cancel, Change, Clarify, Edit, Hold, Operation, Remember
+from llm_planner.plan.edits import AddRule, Adjust, Cancel, Change, Clarify, Edit, Hold, Operation, Remember, Remove
 
 SURE = 0.85  # from which on it is done without a question
 POSSIBLE = 0.25  # from which on it is offered
@@ -60,10 +60,11 @@ class CorrectionReader:
             return Edit((Cancel(),), words, situation.version)
         if stop is not Stop.NONE:
             return _held(self._rest(words, situation), stop)
+        edit = self._rest(words, situation)
         begun = before_the_stop(words)
-        if begun and self._rest(begun, situation).operations:  # "slower, and stop": no talk that only ends so
-            return Edit((Cancel(),), words, situation.version)
-        return self._rest(words, situation)
+        if begun and not _ends_work(edit) and self._rest(begun, situation).operations:
+            return Edit((Cancel(),), words, situation.version)  # "slower, and stop": no talk that only ends so
+        return edit
 
     def _rest(self, words: str, situation: Situation) -> Edit:
         """What is no stop by its words alone; a speed of nothing is to hold."""
@@ -84,6 +85,11 @@ class CorrectionReader:
         if self.model is None:
             return offline_sources(situation)
         return sources_with(self.model, tuple(situation.skills.values()), situation.viewpoint)
+
+
+def _ends_work(edit: Edit) -> bool:
+    """Whether it only leaves work out, or holds: "finish this one and stop"."""
+    return bool(edit.operations) and all(isinstance(one, Cancel | Hold | Remove) for one in edit.operations)
 
 
 def _held(edit: Edit, stop: Stop) -> Edit:

@@ -176,6 +176,12 @@ def only(found: Sequence[SceneObject], words: str, scene: Scene) -> SceneObject:
     raise UnclearError(f"I see nothing here that is “{words}”. There is {here}. Which do you mean?", words=words)
 
 
+def is_indefinite(words: str, said: str) -> bool:
+    """Whether what was `said` speaks of any thing that the words fit: "a blue one", "either of the blocks"."""
+    before = r"(?:an?|any|some|either|whichever|(?:either|any|one) of the)"
+    return bool(words) and re.search(rf"\b{before} {re.escape(words)}\b", said, re.IGNORECASE) is not None
+
+
 def listed(names: Sequence[str], word: str = "or") -> str:
     """In a sentence: the red block, the mug or the plate."""
     return f" {word} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -11,8 +11,8 @@ _SIZES = {Size.BIT: "a bit ", Size.PLAIN: "", Size.MUCH: "much "}
 _SCOPES = {Scope.TASK: "for now ", Scope.SESSION: "today ", Scope.ALWAYS: "from now on "}
 _FIXED: Mapping[Intent, str] = {
     Intent.HOLD: "wait", Intent.RESUME: "go on", Intent.CANCEL: "forget the whole plan",
-    Intent.SWAP: "the other one first", Intent.SKIP_THIS: "skip this one", Intent.UNDO: "undo that", Intent.YES: "yes",
-    Intent.NO: "no",
+    Intent.SKIP_THIS: "skip this one", Intent.SKIP_REST: "skip everything after this one", Intent.UNDO: "undo that",
+    Intent.YES: "yes", Intent.NO: "no",
 }  # fmt: skip
 _MORE_LESS: Mapping[Intent, tuple[str, str]] = {
     Intent.SPEED: ("go {}faster", "go {}slower"),
@@ -50,9 +50,10 @@ def _said(request: Request) -> str:
         Intent.FIRST: f"do {thing} {request.relation} {target}" if request.relation else f"do {thing} first",
         Intent.LAST: f"do {thing} last" if request.thing else "leave it for last",
         Intent.SKIP: f"skip {'everything except ' if request.relation else ''}{_the(request.thing)}",
-        Intent.AGAIN: f"{thing} as well" if request.thing else "do that again",
+        Intent.AGAIN: _again(request),
+        Intent.SWAP: f"{thing} and {target} the other way round" if request.target else "the other one first",
         Intent.PUT_BACK: f"put {thing} back",
-        Intent.ADD: f"{'first' if request.when is When.NEXT else 'then'} {request.text}",
+        Intent.ADD: f"{_when(request)} {request.text}",
         Intent.RULE: request.text,
         Intent.LIFT: request.text,
         Intent.REMEMBER: _MEMORY[request.scope],
@@ -61,6 +62,21 @@ def _said(request: Request) -> str:
     if request.intent in _MORE_LESS or request.intent is Intent.DISTANCE:
         return _quantity(request)
     return words.get(request.intent, "")
+
+
+def _again(request: Request) -> str:
+    thing = _the(request.thing)
+    if request.number is not None:
+        more = " more" if request.sense is Sense.MORE else ""
+        return f"do {thing or 'that'} {request.number:g}{more} times"
+    return f"{thing} as well" if thing else "do that again"
+
+
+def _when(request: Request) -> str:
+    is_next = request.when is When.NEXT
+    if request.target:
+        return f"{'before' if is_next else 'after'} {_the(request.target)}"
+    return "first" if is_next else "then"
 
 
 def _the(words: str) -> str:
@@ -99,7 +115,8 @@ def _target(request: Request) -> str:
     if request.relation == "direction":
         return f"push it {request.direction} instead"
     relation = _RELATIONS.get(request.relation, request.relation or "in")
-    return f"put {_the(request.thing) or 'it'} {relation} {_the(request.target)} instead"
+    gap = f"{request.number:g} {request.unit} " if request.number is not None else ""
+    return f"put {_the(request.thing) or 'it'} {gap}{relation} {_the(request.target)} instead"
 
 
 def _forget(about: str) -> str:

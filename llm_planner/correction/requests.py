@@ -29,12 +29,13 @@ class Intent(str, Enum):
     OTHER_TARGET = "other_target"  # relation, target, instead_of; thing where it is said what goes there
     FIRST = "first"  # thing: its errand is next
     LAST = "last"  # thing
-    SWAP = "swap_order"  # the next two errands change places
+    SWAP = "swap_order"  # the errands of thing and target change places, else the next two
     SKIP = "skip"  # thing: its errands are left out; relation "except": all others are
     SKIP_THIS = "skip_this"  # the errand under way is
+    SKIP_REST = "skip_rest"  # all but the errand under way are
     PUT_BACK = "put_back"  # thing, or "" for what is held or was moved last
-    ADD = "add"  # text: a command of its own; when
-    AGAIN = "again"  # thing: with this one as well
+    ADD = "add"  # text: a command of its own; when; with target before its errand, at the END after it
+    AGAIN = "again"  # thing: with this one as well; number: its errand so many times, sense "more": besides
     RULE = "rule"  # text
     LIFT = "lift"  # text: words of the rule
     REMEMBER = "remember"  # scope

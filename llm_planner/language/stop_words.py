@@ -40,7 +40,7 @@ _CANCELLED = frozenset(re.findall(r"\w+", "that it this everything all now pleas
 _UNDONE = frozenset(re.findall(r"\w+", "change changes correction corrections edit lesson rule"))
 _WORK = frozenset(re.findall(r"\w+", "plan task job program whole operation mission current"))
 _AT_THE_END = re.compile(
-    r"(?P<begun>.*?\w)[\s,.;:!?…—–-]+(?:(?:and|then|but|now|just|please)\s+)*"
+    r"(?P<begun>.*?\w)[\s,.;:!?…—–-]+(?:(?:and|but|now|just|please)\s+)*"
     r"(?:stop|halt|freeze|hold still|stand still)(?:\s+(?:now|please|it|here|there|right))*[\s.!…]*\Z",
     re.IGNORECASE | re.DOTALL,
 )
@@ -48,7 +48,7 @@ _SPOKEN_OF = frozenset(
     re.findall(
         r"[\w']+",
         "don't dont not never no the a an this that to did do does you we they i bus tram without cannot can't why how "
-        "when if please",
+        "when if please then",
     )
 )
 _ELSE = (("stop", "worrying"), ("stop", "by"), ("stop", "off"), ("stop", "over"), ("stop", "sign"), ("stop", "light"),

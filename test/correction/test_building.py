@@ -534,3 +534,56 @@ def test_the_way_that_is_next_said_while_the_robot_follows_ends_that(sources, in
     writes = replace(sources, write_steps=lambda text, scene: (way,))
     found = build((Request(Intent.ADD, text="go there"),), "go there", replace(situation, plan=plan), writes)
     assert found.operations == (Remove("9"),)
+
+
+def test_two_errands_that_are_named_change_places_also_over_others(built, at_table) -> None:
+    swapped = built(at_table(0), Request(Intent.SWAP, thing="the red block", target="the yellow block"))
+    assert swapped == (Move(("5", "6"), "1"), Move(("1", "2"), ""))
+    next_to_it = built(at_table(0), Request(Intent.SWAP, thing="the mug", target="the red block"))
+    assert next_to_it == (Move(("3", "4"), "1"),)
+
+
+def test_after_this_one_nothing_is_left(built, at_table) -> None:
+    found = built(at_table(2, "red block"), Request(Intent.SKIP_REST))
+    assert found == tuple(Remove(step) for step in ("3", "4", "5", "6"))
+
+
+def test_so_many_times_is_in_all_or_besides(built, table_with) -> None:
+    def pressed(**slots):
+        situation = table_with([("press", {"object": "red block"}), ("pick", {"object": "mug"})], 1, "")
+        return built(situation, Request(Intent.AGAIN, **slots))
+
+    once = Insert("press", {"object": "red block"}, "2")
+    assert pressed(number=2.0, unit="times", sense=Sense.EXACT) == (once,)
+    assert pressed(number=2.0, sense=Sense.MORE) == (once, once)
+    assert pressed(number=2.0, sense=Sense.EXACT, thing="the mug") == (Insert("pick", {"object": "mug"}, ""),)
+    assert "How many times" in question(pressed(number=1.0, sense=Sense.EXACT))
+
+
+def test_a_new_errand_comes_before_or_after_the_errand_that_is_named(built, at_table) -> None:
+    def added(when, target):
+        request = Request(Intent.ADD, text="move the vase away", when=when, target=target)
+        return [insert.before for insert in built(at_table(2, "red block"), request)]
+
+    assert added(When.NEXT, "the yellow block") == ["5", "5"]
+    assert added(When.END, "the mug") == ["5", "5"]
+    assert added(When.END, "the yellow block") == ["", ""]
+
+
+def test_another_target_may_come_with_a_gap(built, at_table) -> None:
+    request = Request(Intent.OTHER_TARGET, thing="the mug", relation="left", target="the plate", number=10.0, unit="cm")
+    assert built(at_table(1), request) == (Rebind("4", "direction", "left"), Rebind("4", "distance", 0.1))
+    into = Request(Intent.OTHER_TARGET, relation="in", target="the blue bowl", number=10.0, unit="cm")
+    assert "Only beside a thing a gap can be left" in question(built(at_table(2, "red block"), into))
+
+
+def test_any_that_fits_will_do_where_no_certain_one_is_spoken_of(sources, at_table) -> None:
+    situation = at_table(2, "red block")
+
+    def found(words, thing):
+        return build((Request(Intent.ADD, text=f"put {thing} on the plate"),), words, situation, sources).operations
+
+    other = (Request(Intent.OTHER_THING, thing="block"),)
+    assert "Which one" in question(build(other, "take the block instead", situation, sources).operations)
+    taken = build(other, "take a block instead, either will do", situation, sources).operations
+    assert [one.arguments for one in taken if isinstance(one, Insert)][-1] == {"object": "blue block"}
