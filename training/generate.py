@@ -28,13 +28,15 @@ from training.worlds import Namer, World, draw_world
 
 HELD_OUT = ("plain", "ward", "workshop")  # hands that training never sees
 NATURAL = frozenset((  # hands that write as people speak, with reasons and asides: shown this much more often
-    "automotive", "bystanders", "carers", "clinic", "couriers", "elder", "families", "kitchencrew", "logicians",
-    "managers", "plainspoken", "possessives", "protocol", "railway", "tablefolk", "techs",
+    "automotive", "bypassers", "bystanders", "carers", "choosers", "clinic", "couriers", "dispatchers", "elder",
+    "engineers", "families", "gardeners", "kitchencrew", "logicians", "managers", "neighbours", "officefolk",
+    "pausers", "plainspoken", "porters", "possessives", "protocol", "quizzers", "railway", "recounters",
+    "shiftleads", "shopfloor", "stewards", "tablefolk", "techs", "tradespeople", "typists", "verifiers", "visitors",
 ))  # fmt: skip
 OFTEN = 3.0
 FORMS: dict[str, Forms] = {Task.CORRECTION.value: REQUESTS, Task.COMMAND.value: COMMANDS, Task.RULE.value: RULES}
 FILES = {Task.CORRECTION.value: "corrections", Task.COMMAND.value: "commands", Task.RULE.value: "rules"}
-SHARES = {Task.CORRECTION.value: 0.34, Task.COMMAND.value: 0.35, Task.RULE.value: 0.31}
+SHARES = {Task.CORRECTION.value: 0.42, Task.COMMAND.value: 0.33, Task.RULE.value: 0.25}
 NOTHING = 0.2  # share of corrections that are none
 SIMPLE = 0.4  # share of commands that ask for one thing only, as most do
 STATEMENTS = 0.4  # share of commands that are drawn from those that begin with a statement of a program
@@ -348,7 +350,7 @@ class Sentence:
         if drawn is not None:
             before, said = drawn
             taken_back = []
-            if self.rng.random() < 0.015 and (other := self.namer.draw(base)):
+            if not depth and self.rng.random() < 0.015 and (other := self.namer.draw(base)):
                 taken_back = [*other[0].split(), *other[1].split(), ",", *self.generator._free("repair"), ","]
             return [*taken_back, *before.split(), *self._copied(name, said.split())]
         if base not in self.generator.slots:

@@ -33,7 +33,7 @@ _NUMBER = r"\d+(?:[.,]\d+)?"
 _COUNT = rf"(?:(?:{_WORDS})(?: (?:{_WORDS}))*(?: and (?:a )?(?:half|quarter))?)"
 _UNIT = "|".join(sorted(map(re.escape, filter(None, UNITS)), key=len, reverse=True))
 _MORE = "(?:more|extra|additional|further)"
-_BETWEEN = f"(?:of an|of a|of|whole|full|{_MORE})"
+_BETWEEN = f"(?:of an|of a|of|whole|full|good|bare|{_MORE})"
 _MOMENT = r"(?!(?:an?|one) (?:s|secs?|seconds?|mins?|minutes?)\b)"  # "a second" is no second
 AMOUNT = re.compile(
     rf"(?<![\w.,])(?<![-−])(?<![-−] ){_MOMENT}(?P<count>{_NUMBER} ?|{_COUNT} )(?:{_BETWEEN} )?(?P<unit>{_UNIT})(?!\w)"
@@ -74,9 +74,13 @@ def read_amount(words: str, bare: bool = False) -> Amount:
     found = AMOUNT.fullmatch(words)
     if found is None and bare:  # words that are said to be an amount: "a minute", "about 8 cm", "ten"
         said = re.sub(r"\b(?:an?|one) (?=(?:secs?|seconds?|mins?|minutes?)\b)", "1 ", words)
+        said = f"1 {said}" if said in UNITS else said  # "minute": the article was left out
         inside = list(AMOUNT.finditer(said))
         found = inside[0] if len(inside) == 1 else None
-        if not inside and len(numbers := re.findall(rf"(?<![\w.,])(?:{_NUMBER}|{_COUNT})(?!\w)", said)) == 1:
+        numbers = [
+            one for one in re.findall(rf"(?<![\w.,])(?:{_NUMBER}|{_COUNT})(?!\w)", said) if one not in ("a", "an")
+        ]
+        if not inside and len(numbers) == 1:
             return Amount(_count(numbers[0]), "")
     if found is None:
         raise InputError(f"{words!r} is no amount; say a number and a unit, such as 2 cm")

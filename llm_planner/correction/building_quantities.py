@@ -45,11 +45,13 @@ def speed(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 def _slower_near(request: Request, situation: Situation) -> AddRule:
     names = named(request.near, situation)
-    near = " | ".join(f"near(robot, {name})" for name in names)
     of_base = situation.scene.building is not None
+    rooms = situation.scene.building.names if situation.scene.building else ()
+    near = " | ".join(f"{'in' if name in rooms else 'near'}(robot, {name})" for name in names)
     limit = (BASE_SPEED if of_base else ARM_SPEED) * SLOWER[request.size]
     formula = str(parse(f"G (({near}) -> speed(robot) < {limit:g})"))
-    return AddRule(formula, f"slower near {listed(list(map(the, names)), 'and')}")
+    where = "in" if set(names) <= set(rooms) else "near"
+    return AddRule(formula, f"slower {where} {listed(list(map(the, names)), 'and')}")
 
 
 def _speed(request: Request) -> tuple[Change, float]:

@@ -199,7 +199,7 @@ def the_room(words: str, scene: Scene) -> str:
 
 def the_region(words: str) -> str:
     """The place on the table that is called so, in the speaker's words; raises UnclearError that lists the places."""
-    name = re.sub(r"^the | of the table$", "", words)
+    name = _place(words)
     if name not in _REGION_NAMES:
         raise UnclearError(f"There is no place called “{words}”. The places are: {listed(places())}. Which is it?")
     return _REGION_NAMES[name]
@@ -232,4 +232,8 @@ def names_in(text: str, scene: Scene) -> tuple[str, ...]:
 
 def is_region(words: str) -> bool:
     """Whether a place on the table is called so."""
-    return re.sub(r"^the | of the table$", "", words) in _REGION_NAMES
+    return _place(words) in _REGION_NAMES
+
+
+def _place(words: str) -> str:
+    return re.sub(r"^the | of the table$", "", words.lower().replace("-", " "))
