@@ -14,7 +14,7 @@ from llm_planner.correction.building_additions import add
 from llm_planner.correction.building_choices import duration, first_or_go, other_target, other_thing, skip_or_forbid
 from llm_planner.correction.building_motion import shift, too_far
 from llm_planner.correction.building_order import again, last, put_back, skip_rest, skip_this, swap_order
-from llm_planner.correction.building_quantities import height_or_clearance, of_a_step, speed
+from llm_planner.correction.building_quantities import height_or_clearance, of_a_step, skip_wait, speed
 from llm_planner.correction.building_rules import add_rule, lift_rule
 from llm_planner.correction.pending import pending_of
 from llm_planner.correction.references import UnclearError, described, is_indefinite, names_in
@@ -44,6 +44,7 @@ from llm_planner.world.names import the
 _Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
 _PRONOUN = re.compile(r"\b(?:it|them|that one|this one|that|this)$|\b(?:it|them|him|her)\b")
 _NEXT = re.compile(r"\b(?:next|after this|after that|then)\b")
+_FIRST = re.compile(r"\b(?:first|before)\b")
 _FOR_EVER = re.compile(r"\b(?:never|always|from now on|in future|in the future|for good|ever again)\b")
 _OF_MOTION = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE)
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
@@ -91,7 +92,7 @@ def _with(before: list[Operation], added: tuple[Operation, ...], request: Reques
 def _resolved(request: Request, words: str, situation: Situation) -> Request:
     """The request with the one thing that was named outside of it in place of its pronoun: "there is soup in the bowl,
     so don't reach over it"."""
-    if request.intent is Intent.FIRST and _NEXT.search(words.lower()):
+    if request.intent is Intent.FIRST and _NEXT.search(words.lower()) and not _FIRST.search(words.lower()):
         request = replace(request, when=When.NEXT)
     if request.intent is Intent.SHIFT:
         request = replace(request, text=words)
@@ -197,6 +198,7 @@ _BUILDERS: dict[Intent, _Builder] = {
     Intent.SKIP: skip_or_forbid,
     Intent.SKIP_THIS: lambda request, situation, sources: skip_this(situation),
     Intent.SKIP_REST: lambda request, situation, sources: skip_rest(situation),
+    Intent.SKIP_WAIT: lambda request, situation, sources: skip_wait(request, situation),
     Intent.PUT_BACK: lambda request, situation, sources: put_back(request, situation),
     Intent.ADD: add,
     Intent.AGAIN: lambda request, situation, sources: again(request, situation),

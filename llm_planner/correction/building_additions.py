@@ -27,6 +27,8 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
         steps = sources.write_steps(request.text, scene_before(before, situation))
     except LlmPlannerError as error:
         raise UnclearError(str(error)) from error
+    if request.when is When.NEXT and not request.target and all(step.skill == "wait" for step in steps):
+        before = next((step.id for step in situation.ahead), "")  # to wait is for now
     added = tuple(Insert(step.skill, dict(step.arguments), before) for step in steps)
     if _is_next_already(added, situation):
         return skip_this(situation)

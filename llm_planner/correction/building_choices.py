@@ -158,7 +158,8 @@ def duration(request: Request, situation: Situation, sources: Sources) -> tuple[
     if not is_new or request.number is None:
         return of_a_step(request, situation)
     command = f"wait {request.number:g} {request.unit or 'seconds'}"
-    return add(replace(request, intent=Intent.ADD, text=command, when=When.NEXT), situation, sources)
+    when = When.END if request.target else When.NEXT  # at a place, or now
+    return add(replace(request, intent=Intent.ADD, text=command, when=when), situation, sources)
 
 
 def first_or_go(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:

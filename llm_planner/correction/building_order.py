@@ -35,7 +35,7 @@ def first(request: Request, situation: Situation) -> tuple[Operation, ...]:
         others = meant(request.target, situation)
         if request.relation == "before":
             return (Move(_waiting(errands, situation), _start(others, situation)),)
-        return (Move(_waiting(errands, situation), after(others, situation)),)
+        return (Move(_movable(errands, situation), after(others, situation)),)
     return (Move(_waiting(errands, situation), _next_or_now(errands, situation, request.when is When.NEXT)),)
 
 
@@ -115,30 +115,27 @@ def put_back(request: Request, situation: Situation) -> tuple[Operation, ...]:
         name = held if held in [one.name for one in found] else only(found, request.thing, situation.scene).name
     elif not name:
         raise UnclearError("What should go back? Nothing has been moved yet.")
-    if held and name != held:
-        raise UnclearError(f"I still hold {the(held)}. Should I put that back, or {the(name)} when my hand is free?")
-    if held:
+    if held and name == held:
         return without(next(errand for errand in errands_ahead(situation) if has_begun(errand)), situation)
     if name not in situation.origins:
         raise UnclearError(f"I do not know where {the(name)} lay before. Where should it go?")
     if not moved and math.dist(situation.scene.find(name).position, situation.origins[name]) < SAME_PLACE:
         raise UnclearError(f"{the(name).capitalize()} is where it lay already. What should go back?")
-    before = _now(situation)
+    before = next_place(situation) if held else _now(situation)  # once the hand is free
     return *_taking(name, situation, before), *_laying(name, situation, before)
 
 
 def again(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """The steps of the errand that was finished last, next; with another thing, those of the errand under way; where it
-    is said how often, those of the thing's errand after it."""
+    """The steps of the errand that was finished last, or else of the one under way, next; with another thing, those of
+    the errand under way; where it is said how often, those of the thing's errand after it."""
     if request.number is not None:
         return _repeated(request, situation)
     if request.thing:
         return _as_well(request, situation)
     done = [errand for errand in situation.errands if all(step.status is StepStatus.DONE for step in errand)]
-    if not done:
-        raise UnclearError("What should I do again? Nothing of the plan is finished yet.")
-    before = next_place(situation)
-    return tuple(Insert(step.skill, dict(step.arguments), before) for step in done[-1])
+    errand = done[-1] if done else current(situation)
+    before = next_place(situation, (errand,))
+    return tuple(Insert(step.skill, dict(step.arguments), before) for step in errand)
 
 
 def _repeated(request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -236,6 +233,13 @@ def _waiting(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ..
         raise UnclearError(f"{the(subject(errands[0], situation) or 'That').capitalize()} is under way already. What "
                            "should be done first?")  # fmt: skip
     return tuple(step.id for step in steps)
+
+
+def _movable(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ...]:
+    """Their steps that are ahead; what is under way may wait while nothing is held in it."""
+    if situation.scene.held:
+        return _waiting(errands, situation)
+    return tuple(step.id for errand in errands for step in ahead(errand))
 
 
 def _start(errands: tuple[Errand, ...], situation: Situation) -> str:

@@ -11,7 +11,7 @@ from llm_planner.correction.errands import ahead, errands_ahead, named, subject,
 from llm_planner.correction.references import UnclearError, candidates, listed
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.correction.situation import Situation
-from llm_planner.plan.edits import QUANTITIES, AddRule, Adjust, Change, Operation, Scope
+from llm_planner.plan.edits import QUANTITIES, AddRule, Adjust, Change, Operation, Remove, Scope
 from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument
 from llm_planner.temporal.parser import parse
@@ -200,6 +200,11 @@ def steps_with(parameter: str, request: Request, situation: Situation) -> list[P
         name = named(request.target, situation)[0]
         found = [step for step in found if name in (*step.arguments.values(), _where(step, situation))]
     return found
+
+
+def skip_wait(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Without the wait under way or the next one, or that at a place; the way there stays."""
+    return (Remove(_step_with("seconds", replace(request, text="wait"), situation).id),)
 
 
 def _where(step: PlanStep, situation: Situation) -> Argument:

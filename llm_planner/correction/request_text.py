@@ -38,6 +38,7 @@ _SLOTS: Mapping[Intent, tuple[str, ...]] = {
     Intent.FIRST: ("WORDS?", "ORDER?", "target=WORDS?"),
     Intent.LAST: ("WORDS?",),
     Intent.SKIP: ("WORDS?", "how=EXCEPT?"),
+    Intent.SKIP_WAIT: ("WORDS?",),
     Intent.PUT_BACK: ("WORDS?",),
     Intent.ADD: ("WORDS", "WHEN?", "target=WORDS?"),
     Intent.AGAIN: ("WORDS?", "SENSE?", "by=AMOUNT?"),
@@ -52,7 +53,8 @@ _ALONE = (Intent.HOLD, Intent.RESUME, Intent.CANCEL, Intent.REMEMBER, Intent.FOR
           Intent.NO, Intent.OPTION, Intent.NOTHING)  # fmt: skip
 _MEASURED = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE, Intent.DISTANCE, Intent.DURATION)
 _FIRST_WORDS = {  # the slot of a request that words without a key are in
-    Intent.OTHER_TARGET: "target", Intent.ADD: "text", Intent.RULE: "text", Intent.LIFT: "text",
+    Intent.OTHER_TARGET: "target", Intent.SKIP_WAIT: "target", Intent.ADD: "text", Intent.RULE: "text",
+    Intent.LIFT: "text",
 }  # fmt: skip
 _KEYS = {"instead": "instead_of", "how": "relation", "carrying": "thing"}
 _SHARES = {"twice": (2.0, "times"), "half": (0.5, "times"), "half_of": (50.0, "%"), "quarter_of": (25.0, "%"),

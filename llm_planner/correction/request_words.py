@@ -50,6 +50,7 @@ def _said(request: Request) -> str:
         Intent.FIRST: f"do {thing} {request.relation} {target}" if request.relation else f"do {thing} first",
         Intent.LAST: f"do {thing} last" if request.thing else "leave it for last",
         Intent.SKIP: f"skip {'everything except ' if request.relation else ''}{_the(request.thing)}",
+        Intent.SKIP_WAIT: f"do not wait at {target}" if target else "do not wait",
         Intent.AGAIN: _again(request),
         Intent.SWAP: f"{thing} and {target} the other way round" if request.target else "the other one first",
         Intent.PUT_BACK: f"put {thing} back",

@@ -33,6 +33,7 @@ class Intent(str, Enum):
     SKIP = "skip"  # thing: its errands are left out; relation "except": all others are
     SKIP_THIS = "skip_this"  # the errand under way is
     SKIP_REST = "skip_rest"  # all but the errand under way are
+    SKIP_WAIT = "skip_wait"  # the wait under way, the next one, or that at the target is
     PUT_BACK = "put_back"  # thing, or "" for what is held or was moved last
     ADD = "add"  # text: a command of its own; when; with target before its errand, at the END after it
     AGAIN = "again"  # thing: with this one as well; number: its errand so many times, sense "more": besides

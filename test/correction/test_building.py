@@ -28,7 +28,7 @@ from llm_planner.plan.edits import (
     Shift,
     Undo,
 )
-from llm_planner.plan.plan import StepStatus
+from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.places import VIEWPOINTS
@@ -186,7 +186,6 @@ def test_what_is_new_is_done_once_and_no_lesson(built, at_table) -> None:
         (Request(Intent.DURATION, number=3.0, unit="cm", present=(2.0, "s")), "Is 3 cm how far, or how long"),
         (Request(Intent.DURATION), "No step ahead has a time that could be changed"),
         (Request(Intent.DISTANCE, text="place", thing="the vase"), "No step ahead about “the vase” has a distance"),
-        (Request(Intent.AGAIN), "Nothing of the plan is finished yet"),
         (Request(Intent.OTHER_TARGET), "Where shall I put the red block down?"),
         (Request(Intent.ADD), "What should I do besides? Please say it as a command"),
         (Request(Intent.OTHER_TARGET, relation="in", target="the purple bowl"),
@@ -200,7 +199,7 @@ def test_what_is_new_is_done_once_and_no_lesson(built, at_table) -> None:
         (Request(Intent.OTHER_THING), "Which one should it be then: the blue block or the yellow block"),
         (Request(Intent.FIRST, thing="red block"), "The red block is under way already"),
         (Request(Intent.FIRST, thing="mug"), "That is the order of things already"),
-        (Request(Intent.PUT_BACK, thing="the mug"), "I still hold the red block"),
+        (Request(Intent.PUT_BACK, thing="the mug"), "The mug is where it lay already"),
         (Request(Intent.LIFT, text="go near the vase again"), "There is no rule about that"),
         (Request(Intent.RULE, text="never enter the attic"), "What do you mean by “never enter the attic”"),
         (Request(Intent.ADD, text="fry an egg"), "I cannot do “fry an egg”"),
@@ -587,3 +586,41 @@ def test_any_that_fits_will_do_where_no_certain_one_is_spoken_of(sources, at_tab
     assert "Which one" in question(build(other, "take the block instead", situation, sources).operations)
     taken = build(other, "take a block instead, either will do", situation, sources).operations
     assert [one.arguments for one in taken if isinstance(one, Insert)][-1] == {"object": "blue block"}
+
+
+def test_what_is_to_go_back_waits_until_the_hand_is_free(built, at_table) -> None:
+    moved = replace(at_table(4, "mug"), origins={**at_table(0).origins, "red block": (0.36, -0.1, 0.02)})
+    done = replace(moved.scene, objects=tuple(
+        replace(item, position=(0.5, 0.1, 0.03)) if item.name == "red block" else item for item in moved.scene.objects
+    ))  # fmt: skip
+    found = built(replace(moved, scene=done), Request(Intent.PUT_BACK, thing="the red block"))
+    assert [(one.skill, one.before) for one in found] == [("pick", "5"), ("place_at", "5")]
+
+
+def test_once_more_before_anything_is_done_is_the_errand_under_way_twice(built, at_table) -> None:
+    found = built(at_table(2, "red block"), Request(Intent.AGAIN))
+    assert [(one.skill, one.before) for one in found] == [("pick", "3"), ("place_in", "3")]
+
+
+def test_only_the_wait_is_left_out(built, table_with) -> None:
+    situation = table_with([("pick", {"object": "mug"}), ("wait", {"seconds": 5.0}), ("go_home", {})], 1, "")
+    assert built(situation, Request(Intent.SKIP_WAIT)) == (Remove("2"),)
+    assert "has a time" in question(built(table_with([("go_home", {})], 1, ""), Request(Intent.SKIP_WAIT)))
+
+
+def test_the_yellow_block_first_and_then_the_others_is_before_the_one_under_way(sources, at_table) -> None:
+    first, words = Request(Intent.FIRST, thing="yellow block"), "the yellow block first, and then the others"
+    assert build((first,), words, at_table(1), sources).operations == (Move(("5", "6"), "1"),)
+
+
+def test_what_is_only_reached_for_may_come_after_another(built, at_table) -> None:
+    request = Request(Intent.FIRST, thing="the red block", relation="after", target="the mug")
+    assert built(at_table(1), request) == (Move(("1", "2"), "5"),)
+
+
+def test_to_wait_a_while_is_for_now(sources, at_table) -> None:
+    request = Request(Intent.ADD, text="wait 5 s", when=When.NEXT)
+    steps = (PlanStep("1", "wait", {"seconds": 5.0}, 1),)
+    writes = replace(sources, write_steps=lambda command, scene: steps)
+    found = build((request,), "wait 5 s", at_table(2, "red block"), writes).operations
+    assert found == (Insert("wait", {"seconds": 5.0}, "2"),)
