@@ -520,6 +520,29 @@ def test_room_to_a_thing_in_centimetres_is_a_rule(built, at_table) -> None:
     assert rule.formula == "G distance(robot, vase) > 0.1"
 
 
+def test_more_room_near_a_thing_is_a_rule_about_that_thing(sources, built, at_table) -> None:
+    near = Request(Intent.CLEARANCE, near="the vase", scope=Scope.ALWAYS)
+    edit = build((near,), "", at_table(1), sources)
+    assert edit.operations == (AddRule("G distance(robot, vase) > 0.075", "keep 0.075 m from the vase"),)
+    assert (edit.scope, edit.about) == (Scope.ALWAYS, "vase")
+    (rule,) = built(at_table(1), replace(near, size=Size.MUCH, scope=Scope.ONCE))
+    assert rule.formula == "G distance(robot, vase) > 0.1"
+
+
+def test_room_to_what_a_later_step_takes_is_kept_while_this_is_held(built, at_table) -> None:
+    (rule,) = built(at_table(2, "red block"), Request(Intent.CLEARANCE, near="the mug"))
+    assert rule.formula == "G (holding(red block) -> distance(robot, mug) > 0.075)"
+    gap = Request(Intent.CLEARANCE, near="the plate", number=2.0, unit="cm")
+    assert built(at_table(4, "mug"), gap) == (Adjust("distance", Change.SHIFT, 0.02, "4"),)
+
+
+def test_slower_with_it_is_with_what_is_held(sources, at_table) -> None:
+    slower = Request(Intent.SPEED, sense=Sense.LESS, thing="this one")
+    words = "slower, but only with this one, mind the vase"
+    edit = build((slower,), words, at_table(2, "red block"), sources)
+    assert edit.operations == (Adjust("speed", Change.SCALE, 0.5, "2"),)
+
+
 def test_the_next_two_errands_change_places(built, at_table) -> None:
     (move,) = built(at_table(2, "red block"), Request(Intent.SWAP))
     assert (move.steps, move.before) == (("5", "6"), "3")
