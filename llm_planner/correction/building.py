@@ -44,7 +44,10 @@ from llm_planner.world.names import the
 _Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
 _PRONOUN = re.compile(r"\b(?:it|them|that one|this one|that|this)$|\b(?:it|them|him|her)\b")
 _NEXT = re.compile(r"\b(?:next|after this|after that|then)\b")
-_FOR_EVER = re.compile(r"\b(?:never|always|from now on|in future|in the future|for good|ever again)\b")
+_FOR_EVER = re.compile(
+    r"\b(?:never|always|from (?:now|here|today) on|in (?:the )?future|for good|ever again"
+    r"|(?:at|for|in|on) (?:all|every)(?: the)?(?: next| later| future)? (?:times|ones|jobs?|tasks?|trips?))\b"
+)
 _OF_MOTION = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE)
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 
