@@ -45,7 +45,10 @@ _Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
 _PRONOUN = re.compile(r"\b(?:it|them|that one|this one|that|this)$|\b(?:it|them|him|her)\b")
 _NEXT = re.compile(r"\b(?:next|after this|after that|then)\b")
 _FIRST = re.compile(r"\b(?:first|before)\b")
-_FOR_EVER = re.compile(r"\b(?:never|always|from now on|in future|in the future|for good|ever again)\b")
+_FOR_EVER = re.compile(
+    r"\b(?:never|always|from (?:now|here|today) on|in (?:the )?future|for good|ever again"
+    r"|(?:at|for|in|on) (?:all|every)(?: the)?(?: next| later| future)? (?:times|ones|jobs?|tasks?|trips?))\b"
+)
 _OF_MOTION = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE)
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 
@@ -54,7 +57,7 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
     """The edit for these requests, in their order; a single `Clarify` where one of them cannot be decided."""
     requests = [_resolved(request, words, situation) for request in requests]
     scope = max((_scope(one, words) for one in requests), key=list(Scope).index, default=Scope.ONCE)
-    kept = [request.about or request.thing for request in requests if request.scope is not Scope.ONCE]
+    kept = [request.about or request.near or request.thing for request in requests if request.scope is not Scope.ONCE]
     about = next(iter(kept), "")
     operations: list[Operation] = []
     done = 0
@@ -101,6 +104,8 @@ def _resolved(request: Request, words: str, situation: Situation) -> Request:
     said = request.text if request.intent in (Intent.RULE, Intent.LIFT) else request.thing
     if not _PRONOUN.search(said) or names_in(said, situation.scene):
         return request
+    if request.intent in _OF_MOTION and situation.scene.held:
+        return replace(request, thing=the(situation.scene.held))
     rest = re.sub(rf"\b{re.escape(said)}\b", " ", words.lower(), count=1)
     others = names_in(rest, situation.scene)
     if len(others) != 1:

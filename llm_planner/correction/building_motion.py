@@ -8,7 +8,7 @@ from dataclasses import replace
 from llm_planner.correction.amounts import Amount, shift_length, thing_size
 from llm_planner.correction.building_quantities import FARTHER, LESS_FAR, height_or_clearance, of_a_step, steps_with
 from llm_planner.correction.errands import ahead, current, destinations_of, named, subject
-from llm_planner.correction.references import UnclearError, is_room, the_region, the_thing
+from llm_planner.correction.references import UnclearError, candidates, is_room, the_region, the_thing
 from llm_planner.correction.requests import Intent, Request, Sense
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError
@@ -54,17 +54,19 @@ def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _gap(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Nearer to what the thing that was named is going to be put beside is a smaller gap, not another way there."""
-    if request.direction not in _ALONG_A_LINE or not request.thing:
+    """Nearer to what the thing that was named, or is under way, is going to be put beside is a smaller gap."""
+    if request.direction not in _ALONG_A_LINE:
         return ()
     sense = Sense.LESS if request.direction == "towards" else Sense.MORE
     of_place = replace(request, intent=Intent.DISTANCE, text="place", sense=sense, target="")
-    beside = {step.arguments["object"] for step in steps_with("distance", of_place, situation)}
-    return of_a_step(of_place, situation) if beside & set(named(request.target, situation)) else ()
+    steps = steps_with("distance", of_place, situation)
+    steps = steps if request.thing else [step for step in steps if step in ahead(current(situation))]
+    targets = {item.name for item in candidates(request.target, situation.scene, situation.viewpoint)} if steps else ()
+    return of_a_step(of_place, situation) if any(step.arguments["object"] in targets for step in steps) else ()
 
 
 def _of_the_place(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Said of where a thing goes while it is only being taken, by its name or that of the region: another point."""
+    """Of a thing that is only being taken, where it goes is meant: another point."""
     if situation.scene.held or situation.scene.building is not None or not situation.errands:
         return ()
     steps = [step for step in ahead(current(situation)) if step.arguments.get("place") in REGIONS]
@@ -72,7 +74,7 @@ def _of_the_place(request: Request, situation: Situation) -> tuple[Operation, ..
         return ()
     name = str(steps[0].arguments["place"])
     about = subject(current(situation), situation)
-    if not (request.thing and about in named(request.thing, situation)) and name not in request.text.lower():
+    if request.thing and about not in named(request.thing, situation):
         return ()
     x, y = region(situation.viewpoint.to_base(name)).anchor
     if request.direction in _ALONG_A_LINE:

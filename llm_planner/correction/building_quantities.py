@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from llm_planner.correction.amounts import Amount
-from llm_planner.correction.errands import ahead, errands_ahead, named, subject, subject_of
+from llm_planner.correction.errands import ahead, current, errands_ahead, named, subject, subject_of
 from llm_planner.correction.references import UnclearError, candidates, listed
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.correction.situation import Situation
@@ -16,12 +16,14 @@ from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument
 from llm_planner.temporal.parser import parse
 from llm_planner.world.names import the
+from llm_planner.world.propositions import NEAR_ARM, NEAR_BASE
 
 FASTER: Mapping[Size, float] = {Size.BIT: 4 / 3, Size.PLAIN: 2.0, Size.MUCH: 4.0}
 SLOWER: Mapping[Size, float] = {Size.BIT: 0.75, Size.PLAIN: 0.5, Size.MUCH: 0.25}
 FARTHER: Mapping[Size, float] = {Size.BIT: 1.25, Size.PLAIN: 1.5, Size.MUCH: 2.0}
 LESS_FAR: Mapping[Size, float] = {Size.BIT: 0.8, Size.PLAIN: 2 / 3, Size.MUCH: 0.5}
 ARM_SPEED, BASE_SPEED = 0.2, 0.5  # [m/s] of which "slower near the vase" is a share
+ROOM: Mapping[Size, float] = {Size.BIT: 0.5, Size.PLAIN: 0.75, Size.MUCH: 1.0}  # to one thing, of what is near to it
 SHIFTS: Mapping[Intent, Mapping[Size, float]] = {  # [m]
     Intent.HEIGHT: {Size.BIT: 0.025, Size.PLAIN: 0.05, Size.MUCH: 0.1},
     Intent.CLEARANCE: {Size.BIT: 0.01, Size.PLAIN: 0.02, Size.MUCH: 0.04},
@@ -87,10 +89,11 @@ def _of_motion(adjust: Adjust, request: Request, situation: Situation) -> tuple[
 
 
 def height_or_clearance(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Of all motion, or of that with a thing [m]; more room to what something is put beside is the gap that is left
-    there."""
-    if request.intent is Intent.CLEARANCE and request.about and request.scope is Scope.ONCE:
-        gap = replace(request, thing=request.about, text="place")
+    """Of all motion, or of that with a thing [m]; more room near a thing, or in centimetres, is a rule, and to what
+    something is put beside it is the gap that is left there."""
+    near = request.near if request.near and candidates(request.near, situation.scene, situation.viewpoint) else ""
+    if request.intent is Intent.CLEARANCE and (request.about or near) and request.scope is Scope.ONCE:
+        gap = replace(request, thing=request.about, target=near, text="place")
         if steps_with("distance", gap, situation):
             return of_a_step(replace(gap, intent=Intent.DISTANCE), situation)
     amount = _amount(request)
@@ -99,9 +102,14 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
     if amount is not None and not amount.is_length:
         raise UnclearError(f"How far is {_said(amount)}? Please say a length, such as 2 cm.")
     by = amount.value if amount else SHIFTS[request.intent][request.size]
-    said = request.thing or request.about or request.near
-    if request.intent is Intent.CLEARANCE and amount and said and request.sense is not Sense.LESS:
-        return (_distance_from(said, by, situation),)
+    said = near or request.thing or request.about or request.near
+    if request.intent is Intent.CLEARANCE and said and request.sense is not Sense.LESS:
+        if amount:
+            return (_distance_from(said, by, request, situation),)
+        kept_to = ahead(current(situation)) if _binds_while_held(request, situation) else situation.ahead
+        if near and not _lead_to(named(near, situation), kept_to):
+            room = ROOM[request.size] * (NEAR_ARM if situation.scene.building is None else NEAR_BASE)
+            return (_distance_from(near, room, request, situation),)
     most = QUANTITIES[request.intent.value].maximum
     if by > most:
         raise UnclearError(f"Of {request.intent.value} I can give {100 * most:.0f} cm at most. How much shall it be?")
@@ -109,10 +117,26 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
     return _of_motion(Adjust(request.intent.value, Change.SHIFT, sign * by), request, situation)
 
 
-def _distance_from(said: str, length: float, situation: Situation) -> AddRule:
+def _binds_while_held(request: Request, situation: Situation) -> bool:
+    return bool(situation.scene.held) and request.scope is not Scope.ALWAYS
+
+
+def _lead_to(names: Sequence[str], steps: Sequence[PlanStep]) -> bool:
+    return any(set(names) & set(step.arguments.values()) for step in steps)
+
+
+def _distance_from(said: str, length: float, request: Request, situation: Situation) -> AddRule:
+    """While what was named is carried; where a later step leads there, while what is held now is."""
     names = named(said, situation)
+    held: tuple[str, ...] = ()
+    if request.near and request.thing:
+        held = named(request.thing, situation)
+    elif _binds_while_held(request, situation) and _lead_to(names, situation.ahead):
+        held = (situation.scene.held,)
     kept = " & ".join(f"distance(robot, {name}) > {length:g}" for name in names)
-    return AddRule(str(parse(f"G ({kept})")), f"keep {length:g} m from {listed(list(map(the, names)), 'and')}")
+    holding = " | ".join(f"holding({name})" for name in held)
+    formula = f"G (({holding}) -> {kept})" if holding else f"G ({kept})"
+    return AddRule(str(parse(formula)), f"keep {length:g} m from {listed(list(map(the, names)), 'and')}")
 
 
 def of_a_step(request: Request, situation: Situation) -> tuple[Operation, ...]:

@@ -16,7 +16,11 @@ from llm_planner.errors import InputError
         ("twenty five mm", 0.025), ("half a metre", 0.5), ("a couple of cm", 0.02), ("1.5 m", 1.5),
         ("30 percent", 0.3), ("a hundred percent", 1.0), ("10 seconds", 10.0), ("two minutes", 120.0), ("3 times", 3.0),
         ("1,5 cm", 0.015), ("three and a half centimetres", 0.035),
-        ("two centimetres and a half", 0.025), ("two and half metres", 2.5), ("one and a quarter metres", 1.25),
+        ("two centimetres and a half", 0.025), ("two and half metres", 2.5),
+        ("2 and a half meters", 2.5), ("2 1/2 cm", 0.025), ("half an hour", 1800.0),
+        ("three quarters of an hour", 2700.0),
+        ("two dozen cm", 0.24), ("a good hand's width", 0.1), ("twice", 2.0), ("thrice", 3.0),
+        ("one and a quarter metres", 1.25),
     ],
 )  # fmt: skip
 def test_numbers_are_taken_as_they_are_said(words: str, value: float) -> None:
@@ -26,7 +30,8 @@ def test_numbers_are_taken_as_they_are_said(words: str, value: float) -> None:
 @pytest.mark.parametrize(
     ("words", "amount"),
     [("8", (8.0, "")), ("two", (2.0, "")), ("a minute", (1.0, "minute")), ("about 7 cm", (7.0, "cm")),
-     ("0.05 m/s", (0.05, "m/s"))],
+     ("0.05 m/s", (0.05, "m/s")), ("full minute", (1.0, "minute")), ("about half a minute", (0.5, "minute")),
+     ("half a dozen", (6.0, "")), ("2 and a half", (2.5, ""))],
 )  # fmt: skip
 def test_words_that_are_said_to_be_an_amount_may_be_a_number_alone(words: str, amount: tuple[float, str]) -> None:
     assert read_amount(words, bare=True) == Amount(*amount)

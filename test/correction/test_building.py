@@ -313,6 +313,19 @@ def test_nearer_to_what_it_is_put_beside_is_a_smaller_gap(built, at_table) -> No
     assert built(at_table(2, "red block"), away) == (Adjust("distance", Change.SHIFT, 0.02, "4"),)
 
 
+def test_nearer_said_of_what_is_under_way_is_a_smaller_gap_too(built, at_table) -> None:
+    nearer = Request(Intent.SHIFT, direction="towards", target="the plate")
+    assert built(at_table(4, "mug"), nearer) == (Adjust("distance", Change.SCALE, 2 / 3, "4"),)
+    (shift,) = built(at_table(2, "red block"), nearer)
+    assert isinstance(shift, Shift)
+
+
+def test_a_shift_of_what_is_only_being_taken_is_one_of_where_it_goes(built, at_table) -> None:
+    left = Request(Intent.SHIFT, direction="left", number=3.0, unit="cm")
+    assert [(one.step, one.parameter) for one in built(at_table(5), left)] == [("6", "place")]
+    assert built(at_table(6, "yellow block"), left) == (Shift((0.0, 0.03, 0.0)),)
+
+
 def test_what_shall_not_change_changes_nothing_unless_it_just_did(built, at_table) -> None:
     negated = Request(Intent.SPEED, sense=Sense.LESS, negated=True)
     assert built(at_table(1), negated) == ()
@@ -517,6 +530,39 @@ def test_a_limit_in_metres_a_second_is_a_rule(built, at_table) -> None:
 def test_room_to_a_thing_in_centimetres_is_a_rule(built, at_table) -> None:
     (rule,) = built(at_table(2, "red block"), Request(Intent.CLEARANCE, thing="vase", number=10.0, unit="cm"))
     assert rule.formula == "G distance(robot, vase) > 0.1"
+
+
+def test_more_room_near_a_thing_is_a_rule_about_that_thing(sources, built, at_table) -> None:
+    near = Request(Intent.CLEARANCE, near="the vase", scope=Scope.ALWAYS)
+    edit = build((near,), "", at_table(1), sources)
+    assert edit.operations == (AddRule("G distance(robot, vase) > 0.075", "keep 0.075 m from the vase"),)
+    assert (edit.scope, edit.about) == (Scope.ALWAYS, "vase")
+    (rule,) = built(at_table(1), replace(near, size=Size.MUCH, scope=Scope.ONCE))
+    assert rule.formula == "G distance(robot, vase) > 0.1"
+
+
+@pytest.mark.parametrize(
+    "lasting", ["at all times", "from here on", "in all the next ones", "that goes for every trip"]
+)
+def test_a_rule_that_is_said_to_last_is_for_ever(sources, at_table, lasting: str) -> None:
+    rule = Request(Intent.RULE, text="never touch the vase")
+    words = "keep off the vase"
+    assert build((rule,), words, at_table(1), sources).scope is Scope.ONCE
+    assert build((rule,), f"{words}, {lasting}", at_table(1), sources).scope is Scope.ALWAYS
+
+
+def test_room_to_what_a_later_step_takes_is_kept_while_this_is_held(built, at_table) -> None:
+    (rule,) = built(at_table(2, "red block"), Request(Intent.CLEARANCE, near="the mug"))
+    assert rule.formula == "G (holding(red block) -> distance(robot, mug) > 0.075)"
+    gap = Request(Intent.CLEARANCE, near="the plate", number=2.0, unit="cm")
+    assert built(at_table(4, "mug"), gap) == (Adjust("distance", Change.SHIFT, 0.02, "4"),)
+
+
+def test_slower_with_it_is_with_what_is_held(sources, at_table) -> None:
+    slower = Request(Intent.SPEED, sense=Sense.LESS, thing="this one")
+    words = "slower, but only with this one, mind the vase"
+    edit = build((slower,), words, at_table(2, "red block"), sources)
+    assert edit.operations == (Adjust("speed", Change.SCALE, 0.5, "2"),)
 
 
 def test_the_next_two_errands_change_places(built, at_table) -> None:
