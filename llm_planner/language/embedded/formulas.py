@@ -48,6 +48,9 @@ def specification(term: Term, states: States) -> Formula:
             return conj(*(_no_more(cause, p, states.bare) for p in ended))
         case Term("stay_until", (stay, end)):
             return (weak_until if _is_limit(stay) else until)(states.state(stay), states.state(end))
+        case Term("whenever", (cause, rule)) if not states.bare:
+            there = states.carrying((cause,))
+            return globally(implies(there.state(cause), there.state(rule)))
         case Term("sequence", places) if not states.bare:
             listed = states.each(places)
             waits = [until(neg(b), a) for a, b in pairwise(listed) if states.comes_about(b)]

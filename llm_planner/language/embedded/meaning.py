@@ -10,9 +10,10 @@ from llm_planner.language.embedded.command_forms import SPECIFICATIONS
 from llm_planner.language.embedded.formulas import specification
 from llm_planner.language.embedded.programs import program
 from llm_planner.language.embedded.states import States
-from llm_planner.language.embedded.terms import Term
+from llm_planner.language.embedded.terms import Term, Words
 from llm_planner.language.grounding.resolution import Resolver
 from llm_planner.language.model import ReadConstraint
+from llm_planner.world.propositions import Moment, holds, parse_proposition
 from llm_planner.world.scene import Scene
 
 _GOALS = frozenset((
@@ -34,6 +35,7 @@ def command_of(terms: Sequence[Term], command: str, scene: Scene) -> Command:
     _check_understood(terms, command)
     here = Resolver(command, scene)
     statements = [term for term in terms if term.name not in SPECIFICATIONS]
+    statements = statements or _errands(terms, here)
     return Command(
         program(statements, here) if statements else "",
         _constraints([term for term in terms if term.name in SPECIFICATIONS], command, States(here)),
@@ -44,6 +46,24 @@ def requirements_of(terms: Sequence[Term], sentence: str, propositions: Sequence
     """Turn a result about bare propositions into formulas; raise QuestionError for what is none of them."""
     _check_understood(terms, sentence)
     return _constraints(terms, sentence, States(Resolver(sentence, Scene(0.0, ())), tuple(propositions)))
+
+
+def _errands(terms: Sequence[Term], here: Resolver) -> list[Term]:
+    """The statements that say more of how a command's goals are reached than their formulas do: what is brought to a
+    person is handed over there, and to stay for some time is to wait; [] unless all goals are such."""
+    found = [_errand(term, here) for term in terms if term.name in _GOALS] if here.rooms else []
+    return [one for statements in found for one in statements] if all(found) else []
+
+
+def _errand(goal: Term, here: Resolver) -> tuple[Term, ...]:
+    match goal:
+        case Term("visit", (Term("and", (Term("holding", (Words() as thing,)), Term("near", (Words(said) as who,)))),)):
+            return (Term("bring", (thing, who)),) if here.refer(said).entry == "person" else ()
+        case Term("lasting", (time, Term("in" | "near", (Words() as place,)) as there)):
+            state = parse_proposition(States(here).state(there).name)
+            is_there = holds(state, Moment(here.scene))
+            return (*(() if is_there else (Term("go", (place,)),)), Term("wait", (time,)))
+    return ()
 
 
 def _check_understood(terms: Sequence[Term], command: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -32,6 +33,8 @@ CERTAIN = 0.9  # from which on a colour may be said in passing: "the blue, no, t
 OF_REQUIREMENTS = 0.8  # from which on a requirement over propositions is acted on: it is worded in too many ways
 SLIGHT = 0.03  # of readings that are not looked at
 _MOMENT = ("a ", "one ", "half a ")  # "hang on a second" is no amount
+# "as well", which only adds to what came before
+_BESIDES = re.compile(r",?\s*\b(?:also|(?:too|as well)(?=\s*(?:$|[.,;!?])))\b", re.IGNORECASE)
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
 
 
@@ -81,12 +84,16 @@ class EmbeddedModel:
         return ChoiceReply((0.0,) * len(request.options))
 
     def _meant(self, task: Task, words: str, scene: Scene, propositions: Sequence[str] = ()) -> _Meaning:
-        """What to act on; raises QuestionError where there is nothing. What is no command may be a rule alone."""
+        """What to act on; raises QuestionError where there is nothing. What is no command may be a rule alone, and one
+        that is said to come besides another is the same without that."""
         try:
             best = self._best(task, words, scene, propositions)
             if task is Task.COMMAND and not self._is_sure(best):
                 rule = self._best(Task.RULE, words, scene, propositions)
                 best = rule if self._is_sure(rule) else best
+                alone = _BESIDES.sub("", words)
+                if not self._is_sure(best) and alone.strip() and alone != words:
+                    return self._meant(task, alone, scene)
         except LanguageModelError as error:
             raise QuestionError(f"{error}. {EXAMPLES}") from error
         if best is None or best.probability < (max(self.least, OF_REQUIREMENTS) if propositions else self.least):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.embedded.amounts import amount
@@ -25,6 +25,7 @@ from llm_planner.temporal.formula import (
     until,
     weak_until,
 )
+from llm_planner.world.names import the
 from llm_planner.world.propositions import ANYTHING, ROBOT, Moment, holds, parse_proposition
 
 SLOWLY, SLOWLY_DRIVEN = 0.1, 0.25  # [m/s] that "slowly" is, of a hand and of a base
@@ -51,10 +52,11 @@ _OF_ONE_THING = (*_MOVING, "is_in", "is_on", "beside", "is_at")  # that is not t
 
 @dataclass(frozen=True)
 class States:
-    """Writes states of a scene, or, where there are `propositions`, of what these say."""
+    """Writes states of a scene, where `carried` is in the hand, or of what `propositions` say where there are any."""
 
     here: Resolver
     propositions: tuple[str, ...] = ()
+    carried: frozenset[str] = frozenset()
 
     @property
     def bare(self) -> bool:
@@ -67,9 +69,17 @@ class States:
         is_place = item is not None and item.predicate in ("in", "on", "at", "beside") and ROBOT not in item.arguments
         return is_place and item is not None and not holds(item, Moment(self.here.scene))
 
+    def carrying(self, values: Iterable[Value]) -> States:
+        """The same where these states hold too: what one of them says is in the hand is none of the other things."""
+        held = (value.arguments[0] for value in values if isinstance(value, Term) and value.name == "holding")
+        names = {name for thing in held if isinstance(thing, Words) for name in self.things(thing, "holding")}
+        return replace(self, carried=self.carried | names)
+
     def state(self, value: Value) -> Formula:
         """The formula of a state; raises `QuestionError` where it speaks of what is not there."""
         match value:
+            case Term("and" | "implies" as name, states) if not self.bare:
+                return _OPERATORS[name](*map(self.carrying(states).state, states))
             case Term(name, states) if name in _OPERATORS:
                 return _OPERATORS[name](*map(self.state, states))
             case Term("holds", (Words(said),)):
@@ -89,6 +99,8 @@ class States:
             case Term(name, (thing, *second)) if name in _OF_THINGS:
                 other = self._second(name, second[0]) if second else ""
                 names = [one for one in self.things(thing, name, other) if one != other]
+                if name in ("near", "over") and (own := self.carried & {*names}):
+                    raise QuestionError(f"I am {name} {the(min(own))} whenever I carry it. Which other thing is meant?")
                 return _joined(name, thing, names, other)
         raise LanguageModelError(f"{value} is no state of a scene")
 
@@ -140,7 +152,7 @@ class States:
         if wanted.entry == "person":
             return [wanted.name]
         spoken = self.here.spoken_of(plural=not wanted.kind) if _is_others(group) else ()
-        found = [item.name for item in self.here.matching(wanted) if item.name not in spoken]
+        found = [item.name for item in self.here.matching(wanted) if item.name not in self.carried.union(spoken)]
         if not found:
             raise self.here.absent(f"no {wanted}")
         return found

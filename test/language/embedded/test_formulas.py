@@ -124,6 +124,10 @@ def test_what_cannot_be_said_of_propositions_is_asked_about(rule: str, question:
         ('stay_until(and(slower("10 cm/s"), farther("vase", "5 cm")), holding_any)', "10 cm/s vase 5 cm",
          "(distance(robot, vase) > 0.05 & speed(robot) < 0.1) W holding(anything)"),
         ('stay_until(over("vase"), holding_any)', "vase", "over(robot, vase) U holding(anything)"),
+        ('never(and(holding("red bowl"), over(any("bowls"))))', "the red bowl over no bowls",
+         "G !(holding(red bowl) & (over(robot, blue bowl) | over(robot, green bowl)))"),
+        ('whenever(holding("red bowl"), not(over(any("bowls"))))', "the red bowl over no bowls",
+         "G (holding(red bowl) -> !(over(robot, blue bowl) | over(robot, green bowl)))"),
         ('always(lower(any("block"), "20 cm"))', "any block below 20 cm",
          "G (height(red block) < 0.2 & height(blue block) < 0.2 & height(green block) < 0.2)"),
         ('never(near("the green one"))', "the blue block, the green one", "G !near(robot, green block)"),
@@ -205,6 +209,11 @@ def test_rooms_of_one_name_are_spoken_of_by_it(rule: str, command: str, formula:
 def test_what_is_not_clear_is_asked(thing: str, command: str, question: str) -> None:
     with pytest.raises(QuestionError, match=question):
         written(f"never(near({thing}))", command, TABLE)
+
+
+def test_what_is_carried_is_over_itself_at_all_times() -> None:
+    with pytest.raises(QuestionError, match="I am over the vase whenever I carry it"):
+        written('never(and(holding("vase"), over("vase")))', "don't carry the vase over anything", TABLE)
 
 
 def test_where_no_room_is_left_it_is_asked_which_is_meant() -> None:

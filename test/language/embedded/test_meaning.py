@@ -21,10 +21,16 @@ from llm_planner.skills.library import load_skills
 from llm_planner.temporal.parser import parse
 from llm_planner.world.building import Building, Room
 from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
 
 SAID = "put the red block in the green bowl"
 Meant = Callable[..., Command]
+ROOMS = tuple(Room(name, Rectangle(n, n + 1, 0, 1)) for n, name in enumerate(("lab", "aisle 1", "aisle 2")))
+PARTY = (
+    SceneObject("Anna", "person", "", (2.5, 0.5, 0.9), IDENTITY, (0.5, 0.5, 1.8)),
+    *(SceneObject(name, name, "", (1.5, 0.5, 0.1), IDENTITY, (0.1, 0.1, 0.1)) for name in ("mug", "vase")),
+)
+HOUSE = Scene(0.0, PARTY, robot=Pose((0.5, 0.5, 0.0), IDENTITY), building=Building(ROOMS, ()))
 
 
 @pytest.fixture
@@ -130,10 +136,25 @@ def test_what_nobody_can_do_is_asked_about_with_what_was_said(meant: Meant) -> N
     ],
 )
 def test_rooms_and_people_are_known_by_name(meant: Meant, result: str, formula: str) -> None:
-    rooms = tuple(Room(name, Rectangle(n, n + 1, 0, 1)) for n, name in enumerate(("lab", "aisle 1", "aisle 2")))
-    anna = SceneObject("Anna", "person", "", (0.0, 0.0, 0.9), IDENTITY, (0.5, 0.5, 1.8))
-    (found,) = meant(result, "to the lab", Scene(0.0, (anna,), building=Building(rooms, ()))).constraints
+    (found,) = meant(result, "to the lab", HOUSE).constraints
     assert parse(found.formula) is parse(formula)
+
+
+@pytest.mark.parametrize(
+    ("result", "program", "formula"),
+    [
+        ('visit(and(holding("the mug"), near("anna")))',
+         'go_to("mug")\npick_up("mug")\ngo_to("Anna")\ndrop_off()\n', "F (holding(mug) & near(robot, Anna))"),
+        ('lasting("half a minute", in("aisle 1"))', 'go_to("aisle 1")\nwait(30)\n', "F G[0,30] in(robot, aisle 1)"),
+        ('lasting("30 s", in("lab"))', "wait(30)\n", "F G[0,30] in(robot, lab)"),
+        ('visit(and(holding("mug"), near("vase")))', "", "F (holding(mug) & near(robot, vase))"),
+    ],
+)  # fmt: skip
+def test_what_goes_to_a_person_is_handed_over_and_to_stay_is_to_wait(
+    meant: Meant, result: str, program: str, formula: str
+) -> None:
+    found = meant(result, "the mug to anna", HOUSE)
+    assert (found.program, [parse(one.formula) for one in found.constraints]) == (program, [parse(formula)])
 
 
 @pytest.mark.parametrize(

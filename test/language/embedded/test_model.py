@@ -178,3 +178,9 @@ def test_readings_that_come_to_different_programs_do_not(table: Scene) -> None:
     reply = EmbeddedModel(Doubtful(*others)).write_program(ProgramRequest("the red block goes there", table))  # type: ignore[arg-type]
     assert not reply.program
     assert "I am not sure" in reply.question
+
+
+@pytest.mark.parametrize("words", [f"{PUT} as well", f"{PUT}, too", f"also {PUT}"])
+def test_what_comes_besides_something_else_is_read_without_that(listed_model: Made, table: Scene, words: str) -> None:
+    model = listed_model({words: "unclear", **SAID})
+    assert model.write_program(ProgramRequest(words, table)).program == 'pick("red block")\nplace_in("green bowl")\n'
