@@ -17,12 +17,13 @@ from llm_planner.correction.building_order import again, last, put_back, skip_re
 from llm_planner.correction.building_quantities import height_or_clearance, of_a_step, speed
 from llm_planner.correction.building_rules import add_rule, lift_rule
 from llm_planner.correction.pending import pending_of
-from llm_planner.correction.references import UnclearError, described, is_indefinite, names_in
+from llm_planner.correction.references import UnclearError, described, names_in
 from llm_planner.correction.requests import Intent, Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import scene_phrases
+from llm_planner.language.grounding.resolution import is_indefinite
 from llm_planner.plan.edits import (
     Cancel,
     Clarify,

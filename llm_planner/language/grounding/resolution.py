@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.grounding.lifting import lift
@@ -13,15 +14,29 @@ from llm_planner.world.scene import Scene, SceneObject
 
 _UNSAID = frozenset([  # words of a reference that tell nothing apart
     "the", "a", "an", "that", "this", "these", "those", "my", "your", "our", "all", "every", "each", "any", "some",
-    "both", "of", "one", "ones", "thing", "things", "object", "objects", "item", "items", "stuff", "pieces", "piece",
+    "both", "either", "whichever", "of", "one", "ones", "thing", "things", "object", "objects", "item",
+    "items", "stuff", "pieces", "piece",
 ])  # fmt: skip
+
+_ANY = (
+    r"(?:an?|any|some|either|whichever|(?<!the )(?<!that )(?<!this )one"
+    r"|(?:any|either|one) (?:one )?of (?:the|them|these|those|our|my|your))"
+)
+
+
+def is_indefinite(words: str, said: str) -> bool:
+    """Whether what was `said` speaks of any thing that the words fit: "a blue one", "either of the blocks"."""
+    if re.match(rf"{_ANY} \w", words, re.IGNORECASE):
+        return True
+    return bool(words) and re.search(rf"\b{_ANY} {re.escape(words)}\b", said, re.IGNORECASE) is not None
 
 
 @dataclass(frozen=True)
 class Reference:
     """What words refer to: a `name` of a thing, a person or a room (`entry` tells which), or a kind and a colour.
 
-    `unknown` is a word that stands for nothing here, "" for none.
+    `unknown` is a word that stands for nothing here, "" for none. `indefinite` is set for any one of several: "a blue
+    block".
     """
 
     entry: str = ""
@@ -29,6 +44,7 @@ class Reference:
     kind: str = ""
     color: str = ""
     unknown: str = ""
+    indefinite: bool = False
 
     def __str__(self) -> str:
         return f"{self.color} {self.kind or 'object'}".strip()
@@ -41,6 +57,7 @@ class Resolver:
         self.scene = scene
         self.rooms = scene.building.names if scene.building else ()
         self._phrases = scene_phrases(scene)
+        self._command = command
         self._words = lift(command, self._phrases)
 
     def refer(self, said: str) -> Reference:
@@ -71,7 +88,7 @@ class Resolver:
 
     def described(self, said: str) -> Reference:
         """Refer by kind and colour; a word that stands for nothing, or a room, is a kind or a colour of no thing."""
-        found = self.refer(said)
+        found = replace(self.refer(said), indefinite=is_indefinite(said, self._command))
         unknown = found.name if found.entry == "room" else found.unknown
         if not unknown:
             return found
@@ -98,6 +115,9 @@ class Resolver:
             return found[0].name
         if not found:
             raise self.absent(f"no {wanted}")
+        if wanted.indefinite:
+            spoken = self.spoken_of(plural=False)
+            return next((item.name for item in found if item.name not in spoken), found[0].name)
         listed = ", ".join(the(item.name) for item in found[:-1]) + f" or {the(found[-1].name)}"
         raise QuestionError(f"Which {wanted} do you mean: {listed}?")
 

@@ -122,3 +122,13 @@ def test_a_person_is_a_set_of_one() -> None:
     anna = SceneObject("Anna", "person", "", (0.0, 0.0, 0.9), IDENTITY, (0.5, 0.5, 1.8))
     house = Scene(0.0, (*TABLE.objects, anna))
     assert written('each("anna", face("anna"))', where=house).startswith('for item in ["Anna"]:\n')
+
+
+def test_any_of_several_is_the_first_that_is_not_spoken_of_and_the_one_is_a_question() -> None:
+    where = scene("blue block", "red block", "plate")
+    said = "put any block on the plate"
+    assert written('put("block", on("plate"))', said, where) == 'pick("blue block")\nplace_on("plate")\n'
+    said = "put a block on the blue block"
+    assert written('put("block", on("blue block"))', said, where) == 'pick("red block")\nplace_on("blue block")\n'
+    with pytest.raises(QuestionError, match="Which block do you mean"):
+        written('put("block", on("plate"))', "put the block on the plate", where)
