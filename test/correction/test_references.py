@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.correction.references import UnclearError, candidates, described, names_in, the_region, the_room, the_thing
+from llm_planner.correction.references import (
+    UnclearError,
+    candidates,
+    described,
+    names_in,
+    the_region,
+    the_room,
+    the_thing,
+)
 from llm_planner.world.places import VIEWPOINTS
 
 

@@ -17,7 +17,7 @@ KIND_WORDS = {
     "cup": ("cup", "mug"),
     "plate": ("plate", "dish", "saucer"),
     "vase": ("vase", "flower vase"),
-    "dock": ("dock", "charging dock", "charger", "charging station"),
+    "dock": ("dock", "charger"),
 }
 PEOPLE_WORDS = ("people", "persons", "humans", "person", "human", "everybody", "everyone", "anybody", "anyone")
 CONTAINERS = ("bowl", "box", "basket", "bin", "tray", "bucket", "crate", "pot", "pan", "drawer", "jar", "tub", "sink")

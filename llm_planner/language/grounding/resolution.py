@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import PEOPLE, scene_phrases
 from llm_planner.world.names import the
+from llm_planner.world.predicates import in_, is_container
 from llm_planner.world.scene import Scene, SceneObject
 
 _UNSAID = frozenset([  # words of a reference that tell nothing apart
@@ -61,7 +62,28 @@ class Resolver:
         self._words = lift(command, self._phrases)
 
     def refer(self, said: str) -> Reference:
-        """What the words refer to in the scene, known by name, kind and colour."""
+        """What the words refer to, known by name, kind and colour; "in with the mug" is what the mug is in."""
+        found = self._described(said)
+        if found.unknown:
+            return found
+        if self._follows("in with", said):
+            return self._holder(found, [item for item in self.scene.objects if is_container(item)])
+        if self._follows("out of", said):
+            return self._holder(found, self.matching(found), self.spoken_of(plural=False))
+        return found
+
+    def _follows(self, preposition: str, said: str) -> bool:
+        return re.search(rf"\b{preposition} (?:the )?{re.escape(said)}\b", self._command, re.IGNORECASE) is not None
+
+    def _holder(self, found: Reference, holders: Sequence[SceneObject], things: Collection[str] = ()) -> Reference:
+        """The only one of the `holders` that has one of the `things` in it, else what was `found`."""
+        names = set(things) or {item.name for item in self.matching(found) if found.name in ("", item.name)}
+        having = [item for item in holders if any(in_(self.scene, name, item.name) for name in names - {item.name})]
+        if len(having) != 1 or found.entry in ("room", "person"):
+            return found
+        return Reference("object", having[0].name, having[0].kind, having[0].color)
+
+    def _described(self, said: str) -> Reference:
         found: dict[str, str] = {}
         unknown = ""
         for word in lift(said, self._phrases):
