@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 from llm_planner.correction.errands import Errand, ahead, current, destinations_of, errands_ahead, meant, subject
 from llm_planner.correction.references import UnclearError, candidates, names_in
@@ -37,7 +38,8 @@ def with_names(request: Request, words: str, situation: Situation) -> Request:
     for slot in _SLOTS:
         said = getattr(request, slot)
         if said:
-            request = replace(request, **{slot: _slot(slot, said, request, words, situation)})
+            named: dict[str, Any] = {slot: _slot(slot, said, request, words, situation)}
+            request = replace(request, **named)
     return replace(request, text=_command(request, words, situation)) if request.intent is Intent.ADD else request
 
 
