@@ -16,13 +16,15 @@ from llm_planner.correction.building_motion import shift, too_far
 from llm_planner.correction.building_order import again, last, put_back, skip_rest, skip_this, swap_order
 from llm_planner.correction.building_quantities import height_or_clearance, of_a_step, skip_wait, speed
 from llm_planner.correction.building_rules import add_rule, lift_rule
+from llm_planner.correction.coreference import with_names
 from llm_planner.correction.pending import pending_of
-from llm_planner.correction.references import UnclearError, described, is_indefinite, names_in
+from llm_planner.correction.references import UnclearError, described
 from llm_planner.correction.requests import Intent, Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import scene_phrases
+from llm_planner.language.grounding.resolution import is_indefinite
 from llm_planner.plan.edits import (
     Cancel,
     Clarify,
@@ -42,7 +44,6 @@ from llm_planner.plan.edits import (
 from llm_planner.world.names import the
 
 _Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
-_PRONOUN = re.compile(r"\b(?:it|them|that one|this one|that|this)$|\b(?:it|them|him|her)\b")
 _NEXT = re.compile(r"\b(?:next|after this|after that|then)\b")
 _FIRST = re.compile(r"\b(?:first|before)\b")
 _FOR_EVER = re.compile(
@@ -93,25 +94,14 @@ def _with(before: list[Operation], added: tuple[Operation, ...], request: Reques
 
 
 def _resolved(request: Request, words: str, situation: Situation) -> Request:
-    """The request with the one thing that was named outside of it in place of its pronoun: "there is soup in the bowl,
-    so don't reach over it"."""
+    """The request with what its words leave to the others that were said."""
     if request.intent is Intent.FIRST and _NEXT.search(words.lower()) and not _FIRST.search(words.lower()):
         request = replace(request, when=When.NEXT)
     if request.intent is Intent.SHIFT:
         request = replace(request, text=words)
     if request.intent in _OF_MOTION and request.scope is not Scope.ONCE and not _about_what(request):
         request = replace(request, about=_only_named(words, situation))
-    said = request.text if request.intent in (Intent.RULE, Intent.LIFT) else request.thing
-    if not _PRONOUN.search(said) or names_in(said, situation.scene):
-        return request
-    if request.intent in _OF_MOTION and situation.scene.held:
-        return replace(request, thing=the(situation.scene.held))
-    rest = re.sub(rf"\b{re.escape(said)}\b", " ", words.lower(), count=1)
-    others = names_in(rest, situation.scene)
-    if len(others) != 1:
-        return replace(request, thing="") if request.thing == said and request.intent is Intent.SKIP else request
-    name = _PRONOUN.sub(the(others[0]), said, count=1)
-    return replace(request, text=name) if request.text == said else replace(request, thing=name)
+    return with_names(request, words, situation)
 
 
 def _about_what(request: Request) -> str:

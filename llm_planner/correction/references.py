@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llm_planner.errors import QuestionError
-from llm_planner.language.grounding.lexicon import COLOR_WORDS, COLORS, MORE_COLORS, REGIONS
+from llm_planner.language.grounding.lexicon import COLOR_WORDS, COLORS, MORE_COLORS, PEOPLE_WORDS, REGIONS
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import Phrase, scene_phrases
 from llm_planner.world.names import the
@@ -17,7 +17,10 @@ from llm_planner.world.scene import Scene, SceneObject
 
 MOST_OPTIONS = 3
 _ARTICLES = frozenset(("the", "a", "an", "that", "this", "those", "these", "my", "your", "our", "any", "all", "both",
-                       "every", "each", "another"))  # fmt: skip
+                       "every", "each", "another", "some", "either", "whichever"))  # fmt: skip
+_ONE_OF = re.compile(
+    r"^(?:(?:any|either|one|some|whichever) (?:one )?of (?:(?:the|them|these|those|our|my|your) )?|one (?=\w))"
+)
 _SIDE_WORDS = {"leftmost": "left", "rightmost": "right", "far": "top", "back": "top", "farthest": "top",
                "furthest": "top", "near": "bottom", "front": "bottom", "nearest": "bottom", "closest": "bottom",
                "nearer": "bottom", "closer": "bottom", "left": "left", "right": "right"}  # fmt: skip
@@ -66,7 +69,8 @@ class Description:
 
 def described(words: str, scene: Scene) -> Description:
     """The parts of a noun phrase."""
-    tokens = words.lower().split()
+    rest = _ONE_OF.sub("", words.lower())
+    tokens = rest.split()
     every = any(word in ("all", "both", "every", "each") for word in tokens)
     tokens = [word for word in tokens if word not in _ARTICLES]
     whole = _named(tokens, scene)
@@ -83,9 +87,13 @@ def described(words: str, scene: Scene) -> Description:
     if noun and noun[-1] in ONES and len(noun) > 1:
         noun = noun[:-1]
     found = _named(noun, scene)
-    plural = every or (bool(noun) and noun[-1].endswith("s") and (found is None or noun[-1] not in _singulars(found)))
+    of_people = found is None and bool(noun) and noun[-1] in PEOPLE_WORDS
+    is_plural = of_people and noun[-1] not in ("person", "human")
+    plural = bool(noun) and noun[-1].endswith("s") and (found is None or noun[-1] not in _singulars(found))
+    plural = (every or is_plural or plural) and rest == words.lower()
     kind = (found.key if found.entry == "kind" else scene.find(found.key).kind) if found else ""
-    unknown = " ".join(noun) if noun and found is None and noun[-1] not in ONES else ""
+    kind = "person" if of_people else kind
+    unknown = " ".join(noun) if noun and not kind and noun[-1] not in ONES else ""
     return Description(
         "", kind, color, side, size, OTHER in tokens or "another" in words.lower().split(), plural, unknown
     )
@@ -141,11 +149,16 @@ def candidates(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: st
 
 
 def _partly_known(words: str, wanted: Description, scene: Scene) -> tuple[SceneObject, ...]:
-    """What is spoken of in words that name it among others: "the bowl over there", "that dirty bowl"."""
-    kinds = {word.name for word in lift(words, scene_phrases(scene)) if word.segment == "kind"}
-    if len(kinds) != 1:
-        return ()
-    return tuple(one for one in scene.objects if one.kind in kinds and wanted.color in ("", one.color))
+    """What words name among others: "the bowl over there", "Anna's book", a misspelt "buton"; by its colour alone,
+    where one thing has it: "our yellow friend"."""
+    lifted = lift(words, scene_phrases(scene))
+    for segments in (("object", "kind"), ("person",)):
+        said = {word.name for word in lifted if word.segment in segments}
+        if said:
+            here = (one for one in scene.objects if said & {one.name, one.kind} and wanted.color in ("", one.color))
+            return tuple(here) if len(said) == 1 else ()
+    colored = tuple(one for one in scene.objects if wanted.color and one.color == wanted.color)
+    return colored if len(colored) == 1 else ()
 
 
 def _outermost(
@@ -174,12 +187,6 @@ def only(found: Sequence[SceneObject], words: str, scene: Scene) -> SceneObject:
         raise UnclearError(f"Which one do you mean by “{words}”: {listed(names)}?", names, words)
     here = listed([the(name) for name in scene.names], "and") or "nothing"
     raise UnclearError(f"I see nothing here that is “{words}”. There is {here}. Which do you mean?", words=words)
-
-
-def is_indefinite(words: str, said: str) -> bool:
-    """Whether what was `said` speaks of any thing that the words fit: "a blue one", "either of the blocks"."""
-    before = r"(?:an?|any|some|either|whichever|(?:either|any|one) of the)"
-    return bool(words) and re.search(rf"\b{before} {re.escape(words)}\b", said, re.IGNORECASE) is not None
 
 
 def listed(names: Sequence[str], word: str = "or") -> str:
@@ -227,6 +234,8 @@ def names_in(text: str, scene: Scene) -> tuple[str, ...]:
             found[word.name] = None
         elif word.segment in ("kind", "color"):
             found |= {item.name: None for item in scene.objects if word.name in (item.kind, item.color)}
+        elif word.text in PEOPLE_WORDS:
+            found |= {item.name: None for item in scene.objects if item.kind == "person"}
     return tuple(found)
 
 
@@ -236,4 +245,5 @@ def is_region(words: str) -> bool:
 
 
 def _place(words: str) -> str:
-    return re.sub(r"^the | of the table$", "", words.lower().replace("-", " "))
+    name = re.sub(r"^the ", "", words.lower().replace("-", " "))
+    return name if name in _REGION_NAMES else name.removesuffix(" of the table")

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.correction.references import UnclearError, candidates, names_in, the_region, the_room, the_thing
+from llm_planner.correction.references import (
+    UnclearError,
+    candidates,
+    described,
+    names_in,
+    the_region,
+    the_room,
+    the_thing,
+)
 from llm_planner.world.places import VIEWPOINTS
 
 
@@ -21,6 +29,12 @@ from llm_planner.world.places import VIEWPOINTS
         ("the dog", "", []),
         ("the leftmost block", "", ["yellow block"]),
         ("the smaller bowl", "", ["green bowl"]),
+        ("either of the bowls", "", ["green bowl", "blue bowl"]),
+        ("one of the blue ones", "", ["blue block", "blue bowl"]),
+        ("one yellow block", "", ["yellow block"]),
+        ("yellow friend", "", ["yellow block"]),
+        ("blue friend", "", []),
+        ("the vasse", "", ["vase"]),
     ],
 )
 def test_things_are_known_by_colour_kind_side_and_what_they_stand_in_for(at_table, words, like, names) -> None:
@@ -52,6 +66,7 @@ def test_a_room_goes_by_its_name_and_one_that_is_not_there_is_a_question(in_hous
 
 def test_a_place_on_the_table_has_several_names(at_table) -> None:
     assert the_region("the upper left corner of the table") == "top left corner"
+    assert the_region("back of the table") == the_region("back") == "top side"
     with pytest.raises(UnclearError, match=r"no place called “the edge”. The places are: top left corner, .*middle"):
         the_region("the edge")
 
@@ -71,6 +86,19 @@ def test_a_text_speaks_of_things_by_name_kind_and_colour(at_table, text, names) 
 
 def test_a_text_speaks_of_people_and_rooms(in_house) -> None:
     assert names_in("Anna is in the office", in_house().scene) == ("Anna", "office")
+
+
+def test_people_are_all_persons_and_a_possessive_is_not_the_thing(in_house) -> None:
+    scene = in_house().scene
+    assert [item.name for item in candidates("people", scene)] == ["Anna"]
+    assert described("people", scene).plural
+    assert names_in("you pass too near the people", scene) == ("Anna",)
+    assert [item.name for item in candidates("anna's mug", scene)] == ["mug"]
+
+
+def test_one_of_several_is_not_all_of_them(at_table) -> None:
+    assert described("the blue ones", at_table().scene).plural
+    assert not described("one of the blue ones", at_table().scene).plural
 
 
 def test_a_person_is_called_by_name(in_house) -> None:

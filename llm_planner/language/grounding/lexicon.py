@@ -17,7 +17,9 @@ KIND_WORDS = {
     "cup": ("cup", "mug"),
     "plate": ("plate", "dish", "saucer"),
     "vase": ("vase", "flower vase"),
+    "dock": ("dock", "charger"),
 }
+PEOPLE_WORDS = ("people", "persons", "humans", "person", "human", "everybody", "everyone", "anybody", "anyone")
 CONTAINERS = ("bowl", "box", "basket", "bin", "tray", "bucket", "crate", "pot", "pan", "drawer", "jar", "tub", "sink")
 SURFACES = ("plate", "tray", "mat", "shelf", "book", "napkin", "coaster", "board", "pad", "lid", "towel", "stand")
 REGIONS = {
@@ -48,11 +50,11 @@ REGIONS = {
     ),
     "top_side": (
         "top side", "top edge", "far side", "back of the table", "upper side", "top", "far edge",
-        "top side of the table", "far end of the table", "upper edge", "top of the table", "back edge",
+        "top side of the table", "far end of the table", "upper edge", "top of the table", "back edge", "back",
     ),
     "bottom_side": (
         "bottom side", "bottom edge", "near side", "front of the table", "lower side", "bottom", "near edge",
-        "bottom side of the table", "near end of the table", "lower edge", "front edge",
+        "bottom side of the table", "near end of the table", "lower edge", "front edge", "front",
     ),
     "middle": (
         "middle", "center", "centre", "middle of the table", "center of the table", "centre of the table",

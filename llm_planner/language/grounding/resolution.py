@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import PEOPLE, scene_phrases
 from llm_planner.world.names import the
+from llm_planner.world.predicates import in_, is_container
 from llm_planner.world.scene import Scene, SceneObject
 
 _UNSAID = frozenset([  # words of a reference that tell nothing apart
     "the", "a", "an", "that", "this", "these", "those", "my", "your", "our", "all", "every", "each", "any", "some",
-    "both", "of", "one", "ones", "thing", "things", "object", "objects", "item", "items", "stuff", "pieces", "piece",
+    "both", "either", "whichever", "of", "one", "ones", "thing", "things", "object", "objects", "item",
+    "items", "stuff", "pieces", "piece",
 ])  # fmt: skip
+
+_ANY = (
+    r"(?:an?|any|some|either|whichever|(?<!the )(?<!that )(?<!this )one"
+    r"|(?:any|either|one) (?:one )?of (?:the|them|these|those|our|my|your))"
+)
+
+
+def is_indefinite(words: str, said: str) -> bool:
+    """Whether what was `said` speaks of any thing that the words fit: "a blue one", "either of the blocks"."""
+    if re.match(rf"{_ANY} \w", words, re.IGNORECASE):
+        return True
+    return bool(words) and re.search(rf"\b{_ANY} {re.escape(words)}\b", said, re.IGNORECASE) is not None
 
 
 @dataclass(frozen=True)
 class Reference:
     """What words refer to: a `name` of a thing, a person or a room (`entry` tells which), or a kind and a colour.
 
-    `unknown` is a word that stands for nothing here, "" for none.
+    `unknown` is a word that stands for nothing here, "" for none. `indefinite` is set for any one of several: "a blue
+    block".
     """
 
     entry: str = ""
@@ -29,6 +45,7 @@ class Reference:
     kind: str = ""
     color: str = ""
     unknown: str = ""
+    indefinite: bool = False
 
     def __str__(self) -> str:
         return f"{self.color} {self.kind or 'object'}".strip()
@@ -41,10 +58,32 @@ class Resolver:
         self.scene = scene
         self.rooms = scene.building.names if scene.building else ()
         self._phrases = scene_phrases(scene)
+        self._command = command
         self._words = lift(command, self._phrases)
 
     def refer(self, said: str) -> Reference:
-        """What the words refer to in the scene, known by name, kind and colour."""
+        """What the words refer to, known by name, kind and colour; "in with the mug" is what the mug is in."""
+        found = self._described(said)
+        if found.unknown:
+            return found
+        if self._follows("in with", said):
+            return self._holder(found, [item for item in self.scene.objects if is_container(item)])
+        if self._follows("out of", said):
+            return self._holder(found, self.matching(found), self.spoken_of(plural=False))
+        return found
+
+    def _follows(self, preposition: str, said: str) -> bool:
+        return re.search(rf"\b{preposition} (?:the )?{re.escape(said)}\b", self._command, re.IGNORECASE) is not None
+
+    def _holder(self, found: Reference, holders: Sequence[SceneObject], things: Collection[str] = ()) -> Reference:
+        """The only one of the `holders` that has one of the `things` in it, else what was `found`."""
+        names = set(things) or {item.name for item in self.matching(found) if found.name in ("", item.name)}
+        having = [item for item in holders if any(in_(self.scene, name, item.name) for name in names - {item.name})]
+        if len(having) != 1 or found.entry in ("room", "person"):
+            return found
+        return Reference("object", having[0].name, having[0].kind, having[0].color)
+
+    def _described(self, said: str) -> Reference:
         found: dict[str, str] = {}
         unknown = ""
         for word in lift(said, self._phrases):
@@ -71,7 +110,7 @@ class Resolver:
 
     def described(self, said: str) -> Reference:
         """Refer by kind and colour; a word that stands for nothing, or a room, is a kind or a colour of no thing."""
-        found = self.refer(said)
+        found = replace(self.refer(said), indefinite=is_indefinite(said, self._command))
         unknown = found.name if found.entry == "room" else found.unknown
         if not unknown:
             return found
@@ -98,6 +137,9 @@ class Resolver:
             return found[0].name
         if not found:
             raise self.absent(f"no {wanted}")
+        if wanted.indefinite:
+            spoken = self.spoken_of(plural=False)
+            return next((item.name for item in found if item.name not in spoken), found[0].name)
         listed = ", ".join(the(item.name) for item in found[:-1]) + f" or {the(found[-1].name)}"
         raise QuestionError(f"Which {wanted} do you mean: {listed}?")
 

@@ -122,3 +122,28 @@ def test_a_person_is_a_set_of_one() -> None:
     anna = SceneObject("Anna", "person", "", (0.0, 0.0, 0.9), IDENTITY, (0.5, 0.5, 1.8))
     house = Scene(0.0, (*TABLE.objects, anna))
     assert written('each("anna", face("anna"))', where=house).startswith('for item in ["Anna"]:\n')
+
+
+def test_any_of_several_is_the_first_that_is_not_spoken_of_and_the_one_is_a_question() -> None:
+    where = scene("blue block", "red block", "plate")
+    said = "put any block on the plate"
+    assert written('put("block", on("plate"))', said, where) == 'pick("blue block")\nplace_on("plate")\n'
+    said = "put a block on the blue block"
+    assert written('put("block", on("blue block"))', said, where) == 'pick("red block")\nplace_on("blue block")\n'
+    with pytest.raises(QuestionError, match="Which block do you mean"):
+        written('put("block", on("plate"))', "put the block on the plate", where)
+
+
+def test_out_of_the_bowl_and_in_with_a_thing_are_of_the_bowl_that_it_is_in() -> None:
+    def at(name: str, kind: str, x: float, size: float) -> SceneObject:
+        return SceneObject(name, kind, name.split()[0], (x, 0.0, size / 4), IDENTITY, (size, size, size / 2))
+
+    bowls = (at("green bowl", "bowl", 0.3, 0.12), at("blue bowl", "bowl", 0.6, 0.12))
+    where = Scene(0.0, (*bowls, at("red block", "block", 0.3, 0.04), at("yellow block", "block", 0.0, 0.04)))
+    beside = written('put("red block", beside("bowl", left))', "take the red block out of the bowl", where)
+    assert 'pick("red block")' in beside
+    assert "green bowl" in beside
+    inside = written('put("yellow block", in("red one"))', "put the yellow block in with the red one", where)
+    assert inside == 'pick("yellow block")\nplace_in("green bowl")\n'
+    with pytest.raises(QuestionError, match="Which bowl do you mean"):
+        written('put("red block", in("bowl"))', "put the red block in the bowl", where)

@@ -1,0 +1,65 @@
+"""What pronouns stand for: what the words name besides them, what is held, or what is under way."""
+
+from __future__ import annotations
+
+import pytest
+
+from llm_planner.correction.coreference import with_names
+from llm_planner.correction.requests import Intent, Request
+
+
+@pytest.mark.parametrize("said", ["it", "this one", "that block"])
+def test_it_is_what_is_held_or_else_what_is_under_way(at_table, said) -> None:
+    slower = Request(Intent.SPEED, thing=said)
+    assert with_names(slower, f"slower with {said}", at_table(2, "red block")).thing == "the red block"
+    assert with_names(slower, f"slower with {said}", at_table(1)).thing == "the red block"
+
+
+def test_it_is_the_one_other_thing_that_is_named_but_not_where_it_goes(at_table) -> None:
+    def thing(words: str, held: str) -> str:
+        return with_names(Request(Intent.SPEED, thing="it"), words, at_table(2, held)).thing
+
+    assert thing("mind the vase, go slow with it", "") == "the vase"
+    assert thing("mind the vase, go slow with it", "red block") == "the red block"
+    assert thing("go slow with it until you are at the green bowl", "red block") == "the red block"
+    put = Request(Intent.OTHER_TARGET, thing="it", target="blue bowl", relation="in")
+    assert with_names(put, "put it in the blue bowl", at_table(2, "red block")).thing == "the red block"
+
+
+def test_another_thing_that_is_pointed_at_is_left_open(at_table) -> None:
+    request = Request(Intent.OTHER_THING, thing="that one")
+    assert with_names(request, "take that one", at_table(1)) == request
+
+
+def test_a_person_is_the_one_that_is_followed(in_house) -> None:
+    request = Request(Intent.DURATION, target="her")
+    assert with_names(request, "follow her for two minutes", in_house(6)).target == "Anna"
+    rule = Request(Intent.RULE, text="give them 1 meter")
+    assert with_names(rule, "there are people about, give them 1 meter", in_house(6)).text == "give Anna 1 meter"
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "target", "text"),
+    [
+        ("put it beside the vase", "I was wrong with the blue block, put it beside the vase", "",
+         "put the blue block beside the vase"),
+        ("take it out again", "the blue block has to go, take it out again after the mug", "mug",
+         "take the blue block out again"),
+        ("put it beside the vase", "the mug and the blue block, put it beside the vase", "",
+         "put it beside the vase"),
+        ("throw the blue block in the same bowl", "throw the blue block in the same bowl", "",
+         "throw the blue block in the green bowl"),
+        ("put the vase there", "put the vase there after the yellow one", "yellow one",
+         "put the vase at the left side"),
+        ("wait a minute after that", "wait a minute after that", "", "wait a minute after that"),
+        ("see if there's a lid", "see if there's a lid", "", "see if there's a lid"),
+    ],
+)  # fmt: skip
+def test_an_added_command_stands_by_itself(at_table, said, words, target, text) -> None:
+    assert with_names(Request(Intent.ADD, text=said, target=target), words, at_table(2, "red block")).text == text
+
+
+def test_there_is_the_room_where_the_named_errand_ends(in_house) -> None:
+    request = Request(Intent.ADD, text="take the blue parcel over there", target="mug")
+    found = with_names(request, "after the mug take the blue parcel over there", in_house(1))
+    assert found.text == "take the blue parcel to the office"
