@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from llm_planner.correction.references import UnclearError, names_in
@@ -11,6 +12,10 @@ from llm_planner.correction.sources import Sources
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.understanding.mentions import arguments_of
 from llm_planner.plan.edits import AddRule, LiftRule, Operation
+from llm_planner.temporal.formula import Formula
+from llm_planner.temporal.words import read_back
+
+_UNTIL = re.compile(r"\b(?:until|till)\b(?! (?:i|we|further)\b)")  # "until I say otherwise" is for good here
 
 
 def add_rule(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
@@ -20,12 +25,23 @@ def add_rule(request: Request, situation: Situation, sources: Sources) -> tuple[
         constraints = sources.formalise(request.text, at_rest)
     except LlmPlannerError as error:
         raise UnclearError(str(error)) from error
+    kept = [one.formula for one in constraints if not one.goal]
+    if kept and _UNTIL.search(request.text) and not any(map(_has_end, kept)):
+        meant = " and ".join(map(read_back, kept))
+        example = "for instance “until the green block is on the red block”"
+        raise UnclearError(f"I understood that {meant}, but not until when. Please say what is where then, {example}.")
     rules = tuple(AddRule(str(one.formula), one.words) for one in constraints if not one.goal)
     if not rules:
         raise UnclearError(
             f"“{request.text}” is no rule that I could keep. Please say what must never, or always, be so."
         )
     return rules
+
+
+def _has_end(formula: Formula) -> bool:
+    """Whether some of it holds only up to a moment."""
+    ends = formula.window is not None or formula.operator in ("U", "W", "R", "M")
+    return ends or any(map(_has_end, formula.operands))
 
 
 def lift_rule(request: Request, situation: Situation) -> tuple[Operation, ...]:

@@ -264,6 +264,21 @@ def test_words_that_are_a_goal_are_no_rule(at_table) -> None:
     assert "“go to the vase” is no rule that I could keep" in question(edit.operations)
 
 
+@pytest.mark.parametrize(
+    ("words", "formula", "kept"),
+    [
+        ("until the tower is finished don't touch the mug", "G !moved(mug)", False),
+        ("until the red block is in the bowl leave the mug", "!moved(mug) W in(red block, green bowl)", True),
+        ("until i say otherwise leave the mug", "G !moved(mug)", True),
+    ],
+)
+def test_a_rule_with_an_end_is_not_kept_for_good(at_table, words, formula, kept) -> None:
+    rule = Sources(lambda said, scene: (Constraint(parse(formula), said),), None)
+    (operation,) = build([Request(Intent.RULE, text=words)], words, at_table(1), rule).operations
+    assert isinstance(operation, AddRule) == kept
+    assert kept or "I understood that the mug is never moved, but not until when" in question((operation,))
+
+
 def test_a_way_that_leads_there_already_or_none_at_all_is_a_question(built, in_house) -> None:
     office = Request(Intent.OTHER_TARGET, relation="to", target="the office")
     assert "That is where it goes already: office" in question(built(in_house(3, "mug"), office))
