@@ -26,7 +26,9 @@ from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.grounding.resolution import is_indefinite
 from llm_planner.plan.edits import (
+    Adjust,
     Cancel,
+    Change,
     Clarify,
     Confirm,
     Edit,
@@ -67,7 +69,7 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
         for request in requests:
             operations = _with(operations, _built(request, situation, sources), request)
             done += 1
-        found = tuple(_without_idle_moves(operations, situation))
+        found = tuple(_without_idle_moves(_settled(operations), situation))
         about = about_of(about, situation) if scope is not Scope.ONCE else ""
     except UnclearError as unclear:
         pending = pending_of(tuple(requests), min(done, len(requests) - 1), unclear.words, unclear.names)
@@ -91,6 +93,18 @@ def _with(before: list[Operation], added: tuple[Operation, ...], request: Reques
         return [*before, *added]
     there = [replace(one, before=removed[0]) if isinstance(one, Insert) else one for one in added]
     return [*there, *before]
+
+
+def _settled(operations: Sequence[Operation]) -> list[Operation]:
+    """Each once; of changes of one quantity of one step, those before an exact value do not count."""
+    kept: list[Operation] = []
+    for operation in operations:
+        if isinstance(operation, Adjust) and operation.change is Change.SET:
+            of = (operation.quantity, operation.step)
+            kept = [one for one in kept if not (isinstance(one, Adjust) and (one.quantity, one.step) == of)]
+        if isinstance(operation, Insert) or operation not in kept:
+            kept.append(operation)
+    return kept
 
 
 def _resolved(request: Request, words: str, situation: Situation) -> Request:

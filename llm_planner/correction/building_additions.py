@@ -13,7 +13,7 @@ from llm_planner.correction.requests import Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
 from llm_planner.errors import LlmPlannerError
-from llm_planner.plan.edits import Insert, Operation
+from llm_planner.plan.edits import Insert, Move, Operation
 from llm_planner.plan.plan import goals_of, in_base_words
 from llm_planner.world.scene import Scene
 
@@ -30,10 +30,23 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
     if request.when is When.NEXT and not request.target and all(step.skill == "wait" for step in steps):
         before = next((step.id for step in situation.ahead), "")  # to wait is for now
     added = tuple(Insert(step.skill, dict(step.arguments), before) for step in steps)
+    if planned := _as_planned(added, situation):
+        return (Move(planned, before),)
     if _is_next_already(added, situation):
         return skip_this(situation)
     _check_said(request.text, added)
     return added
+
+
+def _as_planned(added: tuple[Insert, ...], situation: Situation) -> tuple[str, ...]:
+    """The steps of the errand ahead that is the same, which then changes its place only: "run the parcel to the lab
+    before you see to the mug"; of more than one step, for a wave or a wait may be wanted twice."""
+    calls = [(one.skill, dict(one.arguments)) for one in added]
+    for errand in errands_ahead(situation):
+        same = [(step.skill, dict(step.arguments)) for step in errand] == calls
+        if same and len(calls) > 1 and not has_begun(errand):
+            return tuple(step.id for step in errand)
+    return ()
 
 
 def _is_next_already(added: tuple[Insert, ...], situation: Situation) -> bool:

@@ -244,10 +244,9 @@ def _movable(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ..
 
 def _start(errands: tuple[Errand, ...], situation: Situation) -> str:
     """Before these errands: one that is under way may wait while nothing is held in it."""
-    waiting = [errand[0].id for errand in errands if not has_begun(errand)]
-    if waiting:
-        return waiting[0]
-    return next_place(situation) if situation.scene.held else ahead(errands[0])[0].id
+    if situation.scene.held and has_begun(errands[0]):
+        return next_place(situation)
+    return ahead(errands[0])[0].id
 
 
 def after(errands: tuple[Errand, ...], situation: Situation) -> str:

@@ -111,6 +111,9 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
             room = ROOM[request.size] * (NEAR_ARM if situation.scene.building is None else NEAR_BASE)
             return (_distance_from(near, room, request, situation),)
     most = QUANTITIES[request.intent.value].maximum
+    if by > most and not said and steps_with("distance", replace(request, text="follow"), situation):
+        followed = replace(request, intent=Intent.DISTANCE, sense=Sense.EXACT, text="follow")
+        return of_a_step(followed, situation)  # "not so close, 2 m"
     if by > most:
         raise UnclearError(f"Of {request.intent.value} I can give {100 * most:.0f} cm at most. How much shall it be?")
     sign = -1.0 if request.sense is Sense.LESS else 1.0

@@ -46,6 +46,8 @@ def with_names(request: Request, words: str, situation: Situation) -> Request:
 
 def _slot(slot: str, said: str, request: Request, words: str, situation: Situation) -> str:
     focus = _focus(situation) if (request.intent, slot) not in _DEICTIC and slot != "near" else ""
+    if pointed := re.search(rf"\b(?:that|this) {re.escape(said)}\b", words.lower()):
+        said = pointed[0]
     if _THAT_KIND.match(said) and focus:
         fitting = [item.name for item in candidates(said, situation.scene, situation.viewpoint)]
         if focus in fitting and len(fitting) > 1 and not _THING.fullmatch(said):
