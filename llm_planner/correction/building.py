@@ -59,6 +59,9 @@ _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 def build(requests: Sequence[Request], words: str, situation: Situation, sources: Sources) -> Edit:
     """The edit for these requests, in their order; a single `Clarify` where one of them cannot be decided."""
     requests = [_resolved(request, words, situation) for request in requests]
+    back = [one for one in requests if one.intent is Intent.PUT_BACK]
+    if any(one.thing for one in back):  # "take it out, put it back" is of one thing
+        requests = [one for one in requests if one.intent is not Intent.PUT_BACK or one.thing]
     scope = max((_scope(one, words) for one in requests), key=list(Scope).index, default=Scope.ONCE)
     kept = [request.about or request.near or request.thing for request in requests if request.scope is not Scope.ONCE]
     about = next(iter(kept), "")

@@ -9,7 +9,7 @@ from llm_planner.correction.amounts import Amount, shift_length, thing_size
 from llm_planner.correction.building_quantities import FARTHER, LESS_FAR, height_or_clearance, of_a_step, steps_with
 from llm_planner.correction.errands import ahead, current, destinations_of, named, subject
 from llm_planner.correction.references import UnclearError, candidates, is_room, the_region, the_thing
-from llm_planner.correction.requests import Intent, Request, Sense
+from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError
 from llm_planner.plan.edits import Adjust, Change, Frame, Operation, Rebind, Scope, Shift
@@ -31,7 +31,7 @@ def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """The shift that is asked for; raises UnclearError where it is not said which way, or nothing is there to go by."""
     if gap := _gap(request, situation):
         return gap
-    if place := _of_the_place(request, situation):
+    if place := _of_the_place(request, situation) or _the_other_way(request, situation):
         return place
     if request.direction in _HIGHER and _is_of_another(request, situation):
         of_thing = replace(request, thing=request.thing or request.about, about="")
@@ -51,6 +51,17 @@ def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
     against = before is not None and before.frame is frame and _dot(before.offset, axis) < -0.5 * _length(before.offset)
     length = _distance(request, situation, _length(before.offset) if before is not None and against else 0.0)
     return (Shift(_scaled(axis, length), frame, request.lifetime),)
+
+
+def _the_other_way(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Of a push under way, the way opposite to its own, where it is not said how far: "left, I should have said"."""
+    step = situation.running
+    is_plain = request.number is None and request.size is Size.PLAIN and request.frame is Frame.PERSON
+    way = _TO_A_SIDE.get(request.direction)
+    if step is None or step.skill != "push" or not is_plain or way is None:
+        return ()
+    opposite = {_TO_A_SIDE[one]: _TO_A_SIDE[other] for one, other in OPPOSITE.items() if one in _TO_A_SIDE}
+    return (Rebind(step.id, "direction", way),) if opposite[way] == step.arguments["direction"] else ()
 
 
 def _gap(request: Request, situation: Situation) -> tuple[Operation, ...]:

@@ -155,15 +155,24 @@ def _repeated(request: Request, situation: Situation) -> tuple[Operation, ...]:
 def _as_well(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """What is done with a thing, or else was done last, with others as well: "the vase too"."""
     begun = [errand for errand in situation.errands if has_begun(errand)] or list(errands_ahead(situation)[:1])
-    old = subject(begun[-1], situation) if begun else ""
+    like = [errand for errand in situation.errands if _is_alike(request.thing, errand, situation)]
+    errand = next((one for one in begun[-1:] if not like or one in like), like[-1] if like else ())
+    old = subject(errand, situation)
     if not old:
         raise UnclearError(f"What should I do with {request.thing}? Nothing is being done with anything else.")
-    before = next_place(situation, begun[-1:])
+    before = next_place(situation, (errand,)) if has_begun(errand) else after((errand,), situation)
     return tuple(
         Insert(step.skill, {name: new if value == old else value for name, value in step.arguments.items()}, before)
         for new in _others(request.thing, old, situation)
-        for step in begun[-1]
+        for step in errand
     )
+
+
+def _is_alike(words: str, errand: Errand, situation: Situation) -> bool:
+    """Whether it is with a thing of the kind that the words name: the blue parcel goes where the red one does."""
+    scene, about = situation.scene, subject(errand, situation)
+    kinds = {item.kind for item in candidates(words, scene, situation.viewpoint, about)} if about else set()
+    return bool(about) and kinds == {scene.find(about).kind}
 
 
 def _others(words: str, old: str, situation: Situation) -> list[str]:

@@ -685,3 +685,34 @@ def test_to_wait_a_while_is_for_now(sources, at_table) -> None:
     writes = replace(sources, write_steps=lambda command, scene: steps)
     found = build((request,), "wait 5 s", at_table(2, "red block"), writes).operations
     assert found == (Insert("wait", {"seconds": 5.0}, "2"),)
+
+
+def test_what_is_planned_already_only_changes_its_place(sources, at_table) -> None:
+    steps = at_table(1).plan.steps[2:4]
+    writes = replace(sources, write_steps=lambda command, scene: steps)
+    request = Request(Intent.ADD, text="put the mug beside the plate", when=When.NEXT, target="the red block")
+    found = build((request,), "before the red block put the mug beside the plate", at_table(0), writes).operations
+    assert found == (Move(("3", "4"), "1"),)
+
+
+def test_an_exact_amount_settles_what_was_said_before_it(built, at_table) -> None:
+    closer = Request(Intent.DISTANCE, sense=Sense.LESS, size=Size.BIT)
+    exact = Request(Intent.DISTANCE, sense=Sense.EXACT, number=2.0, unit="cm")
+    assert built(at_table(4, "mug"), closer, exact) == (Adjust("distance", Change.SET, 0.02, "4"),)
+
+
+def test_left_said_of_a_push_to_the_right_is_the_other_way(built, table_with) -> None:
+    situation = table_with([("push", {"object": "red block", "direction": "right", "distance": 0.1})], 1, "")
+    assert built(situation, Request(Intent.SHIFT, direction="left")) == (Rebind("1", "direction", "left"),)
+    a_bit = built(situation, Request(Intent.SHIFT, direction="left", size=Size.BIT))
+    assert isinstance(a_bit[0], Shift)
+
+
+def test_another_of_a_kind_goes_where_those_of_its_kind_go(built, at_table) -> None:
+    found = built(at_table(4, "mug"), Request(Intent.AGAIN, thing="the blue block"))
+    assert [one.arguments for one in found] == [{"object": "blue block"}, {"place": "left side"}]
+
+
+def test_what_is_put_back_is_said_once_or_twice(built, at_table) -> None:
+    twice = built(at_table(2, "red block"), Request(Intent.PUT_BACK, thing="the red block"), Request(Intent.PUT_BACK))
+    assert twice == built(at_table(2, "red block"), Request(Intent.PUT_BACK, thing="the red block"))
