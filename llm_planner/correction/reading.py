@@ -192,7 +192,9 @@ class EmbeddedCorrections:
         best = meanings[0]
         if best.edit.asks or not best.edit.operations:
             return best.edit
-        if best.probability >= SURE and not not_said(best.reading, words, scene_phrases(situation.scene)):
+        if best.probability >= SURE and not not_said(
+            best.reading, words, scene_phrases(situation.scene), situation.scene
+        ):
             return best.edit
         offered = {one.said: one.requests for one in meanings if one.probability >= OFFERED and one.said}
         options = tuple(offered)[:MOST_OPTIONS]

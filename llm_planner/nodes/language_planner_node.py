@@ -219,9 +219,7 @@ class LanguagePlannerNode(ShellNode):
         self._current = command
         command.state = CommandStatus.PLANNING
         self._tell(command, "planning")
-        seconds = self._started + RESTART - time.monotonic()
-        if is_go_on(command.text):  # it is said because something died
-            seconds = RESTART
+        seconds = RESTART - (0.0 if is_go_on(command.text) else time.monotonic() - self._started)
         self._once(
             lambda: self._scenes.is_fresh,
             lambda: self._once(self._plans.is_heard, lambda: self._ask_model(command), Result.EXECUTOR_LOST, seconds),

@@ -91,7 +91,7 @@ def test_what_makes_no_sense_is_asked_in_other_words(heard):
 def test_a_thing_that_the_reading_leaves_out_is_asked_about(at_table, sources):
     class Forgetful(Dictated):
         def read(self, task, situation, words):
-            return (TermReading(parse_result("speed(less)"), 0.95, ()),)
+            return (TermReading(parse_result("speed(less)"), 0.9, ()),)
 
     reader = CorrectionReader(sources, EmbeddedCorrections(Forgetful(), sources).read)
     (question,) = reader.read("slower with the mug please friend", at_table(running=1)).operations

@@ -11,7 +11,7 @@ from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.embedded.meaning import command_of, requirements_of
 from llm_planner.language.embedded.prompt import Situation, Task, plain, situation_of
 from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
-from llm_planner.language.grounding.lifting import lift
+from llm_planner.language.grounding.lifting import Lifted, lift
 from llm_planner.language.grounding.naming import Phrase, proposition_phrases, scene_phrases
 from llm_planner.language.model import (
     ChoiceReply,
@@ -28,8 +28,8 @@ from llm_planner.temporal.formula import conj
 from llm_planner.temporal.parser import parse
 from llm_planner.world.scene import Scene
 
-SURE = 0.7  # probability from which a reading is acted on
-CERTAIN = 0.9  # from which on a colour may be said in passing: "the blue, no, the green one"
+SURE = 0.6  # probability from which a reading is acted on
+CERTAIN = 0.95  # from which on a name may be said in passing: "the blue, no, the green one", "Ben has asked for it"
 OF_REQUIREMENTS = 0.8  # from which on a requirement over propositions is acted on: it is worded in too many ways
 SLIGHT = 0.03  # of readings that are not looked at
 _MOMENT = ("a ", "one ", "half a ")  # "hang on a second" is no amount
@@ -99,7 +99,7 @@ class EmbeddedModel:
         if best is None or best.probability < (max(self.least, OF_REQUIREMENTS) if propositions else self.least):
             raise QuestionError(_unsure(words, scene))
         names = proposition_phrases(propositions) if propositions else scene_phrases(scene)
-        if not _asks(best.reading) and (lost := not_said(best.reading, words, names)):
+        if not _asks(best.reading) and (lost := not_said(best.reading, words, names, scene)):
             raise QuestionError(f"I do not know what to do about “{lost}”. Please say that part in another way.")
         if best.question is not None:
             raise best.question
@@ -181,20 +181,35 @@ def _asks(reading: TermReading) -> bool:
     return reading.terms[0].name in ("unclear", "cannot")
 
 
-def not_said(reading: TermReading, words: str, names: Sequence[Phrase]) -> str:
-    """Return one of the `names`, or an amount, that the words have and the reading has not; "" where there is none."""
+def not_said(reading: TermReading, words: str, names: Sequence[Phrase], scene: Scene) -> str:
+    """Return one of the `names`, or an amount, that the words have and the reading has not; "" where there is none.
+
+    The kind of what the reading names, and the room where that is, are said with it: "the blocks: red, blue, green".
+    """
     said, done = plain(words), {term.name for term in reading.terms}
     lifted = lift(said, names, slips=False)
-    about = {(word.name, word.plural) for word in lifted if reading.covers(word.start, word.end)}
+    covered = [word for word in lifted if reading.covers(word.start, word.end)]
+    about = {(word.name, word.plural) for word in covered} | {(name, False) for name in _with_it(covered, scene)}
     for word in lifted:
         text = said[word.start : word.end]
         is_moment = word.segment == "seconds" and text.startswith(_MOMENT)
         is_amount = word.segment in ("quantity", "speed", "seconds") and not is_moment
-        is_name = bool(word.name) and text not in done and (word.name, word.plural) not in about  # once is enough
-        is_name &= not (word.segment == "color" and reading.probability >= CERTAIN)
+        is_known = {(word.name, word.plural), (word.name, False)} & about  # once is enough
+        in_passing = reading.probability >= CERTAIN and word.segment != "prop"
+        is_name = bool(word.name) and not {text, word.name} & done and not is_known and not in_passing
         if (is_name or is_amount) and not reading.covers(word.start, word.end):
             return text
     return ""
+
+
+def _with_it(covered: Sequence[Lifted], scene: Scene) -> set[str]:
+    """The kinds of the things that these words name, and the rooms where they are."""
+    names = {word.name for word in covered if word.name}
+    things = [item for item in scene.objects if {item.name, item.color, item.kind} & names]
+    kinds = {item.kind for item in things}
+    if scene.building is None:
+        return kinds
+    return kinds | {scene.building.room_at(*item.position[:2]) for item in things}
 
 
 def _unsure(command: str, scene: Scene) -> str:

@@ -113,7 +113,7 @@ class _Writer:
             case Term("wait", time):
                 self._add(f"wait({amount(time[0], 'seconds') if time else WAITING:g})")
             case Term("wipe", items):
-                self._wipe([write("OBJECT", item) for item in items])
+                self._wipe([write("OBJECT", item) for item in items if not self._is_spilt(item)])
             case Term(name) if name in REWARDS:
                 parts = COMMANDS.filled("STATEMENT", value)
                 names: list[str] = []
@@ -210,6 +210,10 @@ class _Writer:
         if not isinstance(condition, Term):
             return [room] if (room := self.expressions.room(condition)) else []
         return [room for one in condition.arguments for room in self._rooms_in(one)]
+
+    def _is_spilt(self, item: Value) -> bool:
+        """Whether it names nothing that is here: "I have slopped my tea, wipe it up" is of the stains."""
+        return isinstance(item, Words) and bool(self.here.refer(item.text).unknown)
 
     def _wipe(self, marks: list[str]) -> None:
         """With the sponge, which goes back to where it lay; where nothing is said it is every stain."""

@@ -33,7 +33,7 @@ _OPERATORS: dict[str, Callable[..., Formula]] = {
     "and": conj, "or": disj, "not": neg, "iff": iff, "implies": implies, "next": next_,
     "eventually": finally_, "globally": globally, "until": until, "unless": weak_until,
 }  # fmt: skip
-_IN_ROOMS = {"in": f"in({ROBOT}, {{}})", "looked": "did(look, {})", "waited": "did(wait, {})"}
+_IN_ROOMS = {"in": f"in({ROBOT}, {{}})", "looked": "did(look, {})", "waited": f"in({ROBOT}, {{}})"}
 _OF_THINGS = {
     "near": f"near({ROBOT}, {{x}})",
     "over": f"over({ROBOT}, {{x}})",

@@ -86,7 +86,8 @@ class Resolver:
     def _described(self, said: str) -> Reference:
         found: dict[str, str] = {}
         unknown = ""
-        for word in lift(said, self._phrases):
+        lifted = lift(said, self._phrases)
+        for word in lifted:
             if word.name:
                 found.setdefault(word.segment, word.name)
             elif word.segment == "word" and word.text not in _UNSAID and word.text.isalnum():
@@ -98,7 +99,11 @@ class Resolver:
             item = self.scene.find(found["object"])
             entry, name = ("", "") if unknown else ("object", item.name)
             return Reference(entry, name, item.kind, item.color, unknown)
-        return Reference("", "", found.get("kind", ""), found.get("color", ""), unknown)
+        described = Reference("", "", found.get("kind", ""), found.get("color", ""), unknown)
+        if unknown and lifted[-1].segment == "kind" and not lifted[-1].plural:  # "the water bottle", the only bottle
+            same = self.matching(described)
+            described = replace(described, unknown="") if len(same) == 1 else described
+        return described
 
     def known(self, said: str) -> Reference:
         """Refer to what is there, and to something."""

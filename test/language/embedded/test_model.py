@@ -29,6 +29,7 @@ SAID = {
     "never touch the mug": 'never(moved("the mug"))',
     "push the mug 5 cm left": 'push("the mug", left, "5 cm")',
     "pick up the red block by the mug": 'pick("the red block")',
+    "the blocks go into the bowl, the red one and the blue one": 'put("the red one", in("bowl")); put("the blue one", in("bowl"))',
     "push the mug 5 cm to the left": 'push("the mug", left)',
     "fry the mug": "cannot",
     "never q": 'never(holds("q"))',
@@ -79,7 +80,6 @@ def test_a_proposition_that_is_left_out_is_a_question(reading: Callable[..., Rea
     ("words", "question"),
     [
         ("fry the mug", 'I cannot do that: "fry the mug"'),
-        ("pick up the red block by the mug", "I do not know what to do about “mug”"),
         ("push the mug 5 cm to the left", "I do not know what to do about “5 cm”"),
         ("pick up the block", "Which block do you mean: the red block or the blue block?"),
     ],
@@ -89,6 +89,21 @@ def test_what_cannot_be_acted_on_is_a_question(
 ) -> None:
     assert question in reading(words).question
     assert question in program(words).question
+
+
+def test_a_name_that_is_left_out_is_a_question_unless_that_is_nearly_certain(
+    listed_reader: Callable[..., object], table: Scene
+) -> None:
+    request = ProgramRequest("pick up the red block by the mug", table)
+    likely, certain = (EmbeddedModel(listed_reader(SAID, share)) for share in (0.9, 0.98))  # type: ignore[arg-type]
+    assert "I do not know what to do about “mug”" in likely.write_program(request).question
+    assert certain.write_program(request).program == 'pick("red block")\n'
+
+
+def test_the_kind_of_what_is_named_is_said_with_it(listed_reader: Callable[..., object], table: Scene) -> None:
+    words = "the blocks go into the bowl, the red one and the blue one"
+    likely = EmbeddedModel(listed_reader(SAID, 0.8))  # type: ignore[arg-type]
+    assert not likely.write_program(ProgramRequest(words, table)).question
 
 
 def test_a_reading_that_is_not_probable_is_a_question(listed_reader: Callable[..., object], table: Scene) -> None:
