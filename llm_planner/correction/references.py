@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llm_planner.errors import QuestionError
-from llm_planner.language.grounding.lexicon import COLOR_WORDS, COLORS, MORE_COLORS, PEOPLE_WORDS, REGIONS
+from llm_planner.language.grounding.lexicon import COLOR_NAMES, PEOPLE_WORDS, REGIONS
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import Phrase, scene_phrases
 from llm_planner.world.names import the
@@ -28,10 +28,6 @@ SIDES = tuple(_SIDE_WORDS)
 SIZES = ("big", "bigger", "biggest", "large", "larger", "largest", "small", "smaller", "smallest", "little")
 OTHER = "other"
 ONES = ("one", "ones", "thing", "things", "object", "objects", "item", "items")
-COLOR_NAMES = {
-    **{color: color for color in (*COLORS, *MORE_COLORS)},
-    **{word: color for color, words in COLOR_WORDS.items() for word in words},
-}
 _LARGE = ("big", "bigger", "biggest", "large", "larger", "largest")
 _REGION_NAMES = {word.replace("-", " "): name.replace("_", " ") for name, words in REGIONS.items() for word in words}
 

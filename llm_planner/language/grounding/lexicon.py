@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 COLORS = ("blue", "red", "green", "orange", "yellow", "purple", "pink", "cyan", "brown", "gray")
-MORE_COLORS = ("white", "black", "silver", "gold", "teal", "beige", "violet", "maroon", "turquoise", "navy", "lime")
+MORE_COLORS = ("white", "black", "silver", "gold", "teal", "beige", "violet", "maroon", "turquoise", "navy", "lime",
+               "mauve", "magenta", "crimson", "scarlet", "olive", "tan", "indigo", "ivory", "khaki", "lilac",
+               "bronze", "copper", "amber")  # fmt: skip
 COLOR_WORDS = {
     "gray": ("gray", "grey"),
     "purple": ("purple", "violet"),
     "cyan": ("cyan", "turquoise", "light blue"),
     "orange": ("orange",),
+}
+COLOR_NAMES = {
+    **{color: color for color in (*COLORS, *MORE_COLORS)},
+    **{word: color for color, words in COLOR_WORDS.items() for word in words},
 }
 KIND_WORDS = {
     "block": ("block", "cube", "brick", "box"),

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from llm_planner.errors import QuestionError
+from llm_planner.language.grounding.lexicon import COLOR_NAMES
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import PEOPLE, scene_phrases
 from llm_planner.world.names import the
@@ -100,7 +101,8 @@ class Resolver:
             entry, name = ("", "") if unknown else ("object", item.name)
             return Reference(entry, name, item.kind, item.color, unknown)
         described = Reference("", "", found.get("kind", ""), found.get("color", ""), unknown)
-        if unknown and lifted[-1].segment == "kind" and not lifted[-1].plural:  # "the water bottle", the only bottle
+        is_one = lifted and lifted[-1].segment == "kind" and not lifted[-1].plural
+        if unknown and unknown not in COLOR_NAMES and is_one:  # "the water bottle", the only bottle
             same = self.matching(described)
             described = replace(described, unknown="") if len(same) == 1 else described
         return described

@@ -147,3 +147,21 @@ def test_out_of_the_bowl_and_in_with_a_thing_are_of_the_bowl_that_it_is_in() -> 
     assert inside == 'pick("yellow block")\nplace_in("green bowl")\n'
     with pytest.raises(QuestionError, match="Which bowl do you mean"):
         written('put("red block", in("bowl"))', "put the red block in the bowl", where)
+
+
+def test_what_was_spilt_is_the_stain() -> None:
+    spilt = scene("brown stain", "mug")
+    assert written('wipe("tea")', where=spilt) == written("wipe", where=spilt) == 'wipe("brown stain")\n'
+    with pytest.raises(QuestionError, match="I see no stain here"):
+        written('wipe("tea")')
+
+
+def test_the_only_thing_of_a_kind_may_be_called_by_a_word_that_nobody_knows() -> None:
+    assert written('pick("cereal bowl")') == 'pick("red bowl")\n'
+    with pytest.raises(QuestionError, match="no wooden block"):
+        written('pick("wooden block")')
+
+
+def test_a_thing_of_another_colour_is_not_the_only_one_of_its_kind() -> None:
+    with pytest.raises(QuestionError, match="mauve"):
+        written('pick("mauve bowl")')
