@@ -32,7 +32,7 @@ SURE = 0.6  # probability from which a reading is acted on
 CERTAIN = 0.95  # from which on a name may be said in passing: "the blue, no, the green one", "Ben has asked for it"
 OF_REQUIREMENTS = 0.8  # from which on a requirement over propositions is acted on: it is worded in too many ways
 SLIGHT = 0.03  # of readings that are not looked at
-_MOMENT = ("a ", "one ", "half a ")  # "hang on a second" is no amount
+_MOMENT = re.compile(r"(?:a|one|half a) \w+")  # "hang on a second" is no amount
 # "as well", which only adds to what came before
 _BESIDES = re.compile(r",?\s*\b(?:also|(?:too|as well)(?=\s*(?:$|[.,;!?])))\b", re.IGNORECASE)
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
@@ -192,7 +192,7 @@ def not_said(reading: TermReading, words: str, names: Sequence[Phrase], scene: S
     about = {(word.name, word.plural) for word in covered} | {(name, False) for name in _with_it(covered, scene)}
     for word in lifted:
         text = said[word.start : word.end]
-        is_moment = word.segment == "seconds" and text.startswith(_MOMENT)
+        is_moment = word.segment == "seconds" and _MOMENT.fullmatch(text) is not None
         is_amount = word.segment in ("quantity", "speed", "seconds") and not is_moment
         is_known = {(word.name, word.plural), (word.name, False)} & about  # once is enough
         in_passing = reading.probability >= CERTAIN and word.segment != "prop"

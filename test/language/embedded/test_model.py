@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from llm_planner.language.embedded.model import EmbeddedModel
+from llm_planner.language.embedded.model import EmbeddedModel, not_said
 from llm_planner.language.embedded.prompt import Situation, Task
 from llm_planner.language.embedded.reader import TermReading
 from llm_planner.language.embedded.terms import parse_result
@@ -199,3 +199,12 @@ def test_readings_that_come_to_different_programs_do_not(table: Scene) -> None:
 def test_what_comes_besides_something_else_is_read_without_that(listed_model: Made, table: Scene, words: str) -> None:
     model = listed_model({words: "unclear", **SAID})
     assert model.write_program(ProgramRequest(words, table)).program == 'pick("red block")\nplace_in("green bowl")\n'
+
+
+def test_half_an_amount_is_not_the_whole() -> None:
+    words = "wait a minute and a half"
+    minute = TermReading(parse_result('wait("a minute")'), 0.99, ((5, 13),))
+    whole = TermReading(parse_result('wait("a minute and a half")'), 0.99, ((5, 24),))
+    assert not_said(minute, words, (), Scene(0.0, ())) == "a minute and a half"
+    assert not not_said(whole, words, (), Scene(0.0, ()))
+    assert not not_said(minute, "hang on a second, wait a minute", (), Scene(0.0, ()))
