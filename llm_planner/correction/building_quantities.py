@@ -23,7 +23,7 @@ SLOWER: Mapping[Size, float] = {Size.BIT: 0.75, Size.PLAIN: 0.5, Size.MUCH: 0.25
 FARTHER: Mapping[Size, float] = {Size.BIT: 1.25, Size.PLAIN: 1.5, Size.MUCH: 2.0}
 LESS_FAR: Mapping[Size, float] = {Size.BIT: 0.8, Size.PLAIN: 2 / 3, Size.MUCH: 0.5}
 ARM_SPEED, BASE_SPEED = 0.2, 0.5  # [m/s] of which "slower near the vase" is a share
-ROOM: Mapping[Size, float] = {Size.BIT: 0.5, Size.PLAIN: 0.75, Size.MUCH: 1.0}  # to one thing, of what is near to it
+ROOM: Mapping[Size, float] = {Size.BIT: 0.75, Size.MUCH: 1.5}  # to one thing, of what is near to it
 SHIFTS: Mapping[Intent, Mapping[Size, float]] = {  # [m]
     Intent.HEIGHT: {Size.BIT: 0.025, Size.PLAIN: 0.05, Size.MUCH: 0.1},
     Intent.CLEARANCE: {Size.BIT: 0.01, Size.PLAIN: 0.02, Size.MUCH: 0.04},
@@ -108,8 +108,7 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
             return (_distance_from(said, by, request, situation),)
         kept_to = ahead(current(situation)) if _binds_while_held(request, situation) else situation.ahead
         if near and not _lead_to(named(near, situation), kept_to):
-            room = ROOM[request.size] * (NEAR_ARM if situation.scene.building is None else NEAR_BASE)
-            return (_distance_from(near, room, request, situation),)
+            return (_distance_from(near, None, request, situation),)
     most = QUANTITIES[request.intent.value].maximum
     if by > most and not said and steps_with("distance", replace(request, text="follow"), situation):
         followed = replace(request, intent=Intent.DISTANCE, sense=Sense.EXACT, text="follow")
@@ -128,18 +127,27 @@ def _lead_to(names: Sequence[str], steps: Sequence[PlanStep]) -> bool:
     return any(set(names) & set(step.arguments.values()) for step in steps)
 
 
-def _distance_from(said: str, length: float, request: Request, situation: Situation) -> AddRule:
-    """While what was named is carried; where a later step leads there, while what is held now is."""
+def _distance_from(said: str, length: float | None, request: Request, situation: Situation) -> AddRule:
+    """At least `length` [m] from it, by default not near it, as "keep away from it" is, or a share of that.
+
+    While what was named is carried; where a later step leads there, while what is held now is.
+    """
     names = named(said, situation)
     held: tuple[str, ...] = ()
     if request.near and request.thing:
         held = named(request.thing, situation)
     elif _binds_while_held(request, situation) and _lead_to(names, situation.ahead):
         held = (situation.scene.held,)
-    kept = " & ".join(f"distance(robot, {name}) > {length:g}" for name in names)
+    if length is None and request.size is not Size.PLAIN:
+        length = ROOM[request.size] * (NEAR_ARM if situation.scene.building is None else NEAR_BASE)
+    if length is None:
+        kept = f"!({' | '.join(f'near(robot, {name})' for name in names)})"
+    else:
+        kept = " & ".join(f"distance(robot, {name}) > {length:g}" for name in names)
     holding = " | ".join(f"holding({name})" for name in held)
     formula = f"G (({holding}) -> {kept})" if holding else f"G ({kept})"
-    return AddRule(str(parse(formula)), f"keep {length:g} m from {listed(list(map(the, names)), 'and')}")
+    room = "away" if length is None else f"{length:g} m"
+    return AddRule(str(parse(formula)), f"keep {room} from {listed(list(map(the, names)), 'and')}")
 
 
 def of_a_step(request: Request, situation: Situation) -> tuple[Operation, ...]:

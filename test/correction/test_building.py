@@ -550,10 +550,10 @@ def test_room_to_a_thing_in_centimetres_is_a_rule(built, at_table) -> None:
 def test_more_room_near_a_thing_is_a_rule_about_that_thing(sources, built, at_table) -> None:
     near = Request(Intent.CLEARANCE, near="the vase", scope=Scope.ALWAYS)
     edit = build((near,), "", at_table(1), sources)
-    assert edit.operations == (AddRule("G distance(robot, vase) > 0.075", "keep 0.075 m from the vase"),)
+    assert edit.operations == (AddRule("G !near(robot, vase)", "keep away from the vase"),)
     assert (edit.scope, edit.about) == (Scope.ALWAYS, "vase")
     (rule,) = built(at_table(1), replace(near, size=Size.MUCH, scope=Scope.ONCE))
-    assert rule.formula == "G distance(robot, vase) > 0.1"
+    assert rule.formula == "G distance(robot, vase) > 0.15"
 
 
 @pytest.mark.parametrize(
@@ -568,7 +568,7 @@ def test_a_rule_that_is_said_to_last_is_for_ever(sources, at_table, lasting: str
 
 def test_room_to_what_a_later_step_takes_is_kept_while_this_is_held(built, at_table) -> None:
     (rule,) = built(at_table(2, "red block"), Request(Intent.CLEARANCE, near="the mug"))
-    assert rule.formula == "G (holding(red block) -> distance(robot, mug) > 0.075)"
+    assert rule.formula == "G (holding(red block) -> !near(robot, mug))"
     gap = Request(Intent.CLEARANCE, near="the plate", number=2.0, unit="cm")
     assert built(at_table(4, "mug"), gap) == (Adjust("distance", Change.SHIFT, 0.02, "4"),)
 

@@ -225,7 +225,7 @@ def test_a_thing_that_is_not_there_is_asked_about(arm):
 def test_two_corrections_in_one_breath_are_one_edit(arm):
     laid_out(arm)
     arm.start(COMMAND)
-    message = said(arm, "slower, and the blue one")
+    message = said(arm, "slower, and take the blue one instead")
     assert "speed 1 -> 0.5" in message
     assert "blue block" in message
     arm.wait(lambda: arm.plan.version == 1)
