@@ -210,7 +210,7 @@ class EmbeddedCorrections:
             if not requests or (found and reading.probability < SLIGHT):
                 continue
             edit = build(requests, words, situation, self.sources)
-            key = _what_it_does(edit)
+            key = what_it_does(edit)
             known = found.get(key) or _Meaning(edit, requests, replace(reading, spans=()), 0.0)
             covering = replace(known.reading, spans=known.reading.spans + reading.spans)
             found[key] = replace(known, reading=covering, probability=known.probability + reading.probability)
@@ -232,7 +232,7 @@ class _Meaning:
         return " and ".join(filter(None, map(in_words, self.requests)))
 
 
-def _what_it_does(edit: Edit) -> str:
+def what_it_does(edit: Edit) -> str:
     """The same text for edits that differ in the words of a rule, or in how long they are remembered, only."""
     done = [one for one in edit.operations if not isinstance(one, Remember)] or edit.operations
     return repr([replace(one, words="") if isinstance(one, AddRule) else one for one in done])

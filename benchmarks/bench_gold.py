@@ -1,0 +1,118 @@
+"""Sentences with the right result of the embedded model beside each: right, asked and wrong by probability.
+
+Corrections and commands of eight persons, seen by those who write code: a regression set, no measure of what is fresh.
+An edit is right where it does what one of the right results comes to in the situation, a command where its steps are
+the same; rules are not compared. Sentences for which no right result works in their scene are left out.
+
+Usage: bench_gold.py [--task corrections|commands] [--shown] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.correction_cases import read_situations
+from llm_planner.correction.building import build
+from llm_planner.correction.reading import SURE, CorrectionReader, EmbeddedCorrections, what_it_does
+from llm_planner.correction.request_text import requests_of
+from llm_planner.correction.sources import offline_sources
+from llm_planner.errors import LlmPlannerError
+from llm_planner.language.embedded.model import SURE as SURE_OF_COMMANDS
+from llm_planner.language.embedded.model import EmbeddedModel
+from llm_planner.language.embedded.prompt import Situation, Task, plain
+from llm_planner.language.embedded.reader import TermReading, load_reader
+from llm_planner.language.embedded.terms import Term, parse_result
+from llm_planner.plan.planning import plan_command
+from llm_planner.simulation.world import open_world, read_objects
+from llm_planner.skills.library import load_skills
+
+DATA = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True)
+class Dictated:
+    """Reads any words as one command."""
+
+    terms: tuple[Term, ...]
+
+    def read(self, task: Task, situation: Situation, words: str) -> tuple[TermReading, ...]:
+        return (TermReading(self.terms, 1.0, ((0, len(words)),)),) if task is Task.COMMAND else ()
+
+
+def corrections() -> Iterator[tuple[str, str]]:
+    """The words and the verdict of each correction."""
+    situations = read_situations()
+    for row in _rows("corrections_gold.jsonl"):
+        situation = situations[row["situation"]]
+        sources = offline_sources(situation)
+        right = set()
+        for result in row["gold"]:
+            edit = build(requests_of(parse_result(result), plain(row["words"])), row["words"], situation, sources)
+            right |= set() if edit.asks else {what_it_does(edit)}
+        if right:
+            reader = CorrectionReader(sources, EmbeddedCorrections(load_reader(), sources).read)
+            edit = reader.read(row["words"], situation)
+            asked = edit.asks or not edit.operations
+            yield row["words"], "asked" if asked else "right" if what_it_does(edit) in right else "wrong"
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """The words and the verdict of each command."""
+    library, reader = load_skills(learned=False), load_reader()
+    for row in _rows("commands_gold.jsonl"):
+        try:
+            things, rooms = read_objects(row["world"], row["objects"]), 10 if row["world"] == "rooms" else None
+        except LlmPlannerError:
+            continue
+        scene = open_world(row["world"], 13, things, rooms).scene()
+        skills = library.for_scene(scene).signatures
+
+        def steps(model: Any, words: str = row["words"], scene: Any = scene, skills: Any = skills) -> str:
+            try:
+                planned = plan_command(words, scene, skills, EmbeddedModel(model))
+            except LlmPlannerError:
+                return ""
+            return repr([(step.skill, dict(step.arguments)) for step in planned.plan.steps])
+
+        right = {steps(Dictated(parse_result(result))) for result in row["gold"]} - {""}
+        if right:
+            found = steps(reader)
+            yield row["words"], "asked" if not found else "right" if found in right else "wrong"
+
+
+def _rows(name: str) -> Iterator[dict[str, Any]]:
+    yield from map(json.loads, (DATA / name).read_text(encoding="utf-8").splitlines())
+
+
+def main() -> None:
+    """Count."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--task", choices=("corrections", "commands"))
+    parser.add_argument("--shown", action="store_true", help="show what is not right")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    tasks = {"corrections": corrections, "commands": commands}
+    counted = {}
+    for name in [options.task] if options.task else tasks:
+        verdicts = list(tasks[name]())
+        counted[name] = Counter(verdict for _, verdict in verdicts)
+        for words, verdict in verdicts if options.shown else ():
+            if verdict != "right":
+                print(f"{verdict}: {words}")
+    if options.json:
+        print(json.dumps(counted))
+        return
+    print(f"acted on from a probability of {SURE:g} (corrections), {SURE_OF_COMMANDS:g} (commands)")
+    for name, found in counted.items():
+        shares = ", ".join(f"{verdict} {found[verdict] / found.total():.0%}" for verdict in ("right", "asked", "wrong"))
+        print(f"{found.total()} {name}: {shares}")
+
+
+if __name__ == "__main__":
+    main()
