@@ -170,7 +170,8 @@ class CorrectionListenerNode(ShellNode):
 
     def _hold(self, words: str) -> None:
         """A stop word: hold at once, and see what else there is."""
-        if self.is_active and self._status.state in UNDER_WAY and self._edit_plan.is_ready:
+        is_idle = self._status.executor != 0 and self._status.state not in UNDER_WAY  # not so while nothing was heard
+        if self.is_active and not is_idle:
             request = EditPlan.Request(edit=edit_to_text(Edit((Hold(),), words)))
             self._edit_plan.call(request, HOLD_MAX, LOST).add_done_callback(Future.exception)
 

@@ -204,8 +204,8 @@ def test_what_has_a_stop_in_it_holds_before_it_is_read_and_the_plan_stays(fresh,
     with second_listener(fresh, read, memory) as (say, results):
         running = fresh.start(COMMAND)
         say("hold on, stop there, I need my phone")
+        fresh.wait(lambda: fresh.plan.state == PlanStatus.PAUSED)
         fresh.wait_until_at_rest()
-        assert fresh.plan.state == PlanStatus.PAUSED
         is_held.set()
         fresh.wait(lambda: len(results) >= 1)
     assert not running.is_done
