@@ -136,6 +136,7 @@ def test_do_the_bowl_first_while_it_carries_the_mug(arm):
     laid_out(arm)
     running = arm.start("tidy up")
     arm.wait(holds(arm, "mug"))
+    arm.wait(lambda: arm.plan.steps[1].status == PlanStep.RUNNING)
     said(arm, "do the bowl first")
     order = []
 
