@@ -19,7 +19,7 @@ from llm_planner.correction.building_rules import add_rule, lift_rule
 from llm_planner.correction.coreference import with_names
 from llm_planner.correction.pending import pending_of
 from llm_planner.correction.references import UnclearError, described
-from llm_planner.correction.requests import Intent, Request, When
+from llm_planner.correction.requests import OF_MOTION, Intent, Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
 from llm_planner.language.grounding.lifting import lift
@@ -52,7 +52,6 @@ _FOR_EVER = re.compile(
     r"\b(?:never|always|from (?:now|here|today) on|in (?:the )?future|for good|ever again"
     r"|(?:at|for|in|on) (?:all|every)(?: the)?(?: next| later| future)? (?:times|ones|jobs?|tasks?|trips?))\b"
 )
-_OF_MOTION = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE)
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 
 
@@ -116,7 +115,7 @@ def _resolved(request: Request, words: str, situation: Situation) -> Request:
         request = replace(request, when=When.NEXT)
     if request.intent is Intent.SHIFT:
         request = replace(request, text=words)
-    if request.intent in _OF_MOTION and request.scope is not Scope.ONCE and not _about_what(request):
+    if request.intent in OF_MOTION and request.scope is not Scope.ONCE and not _about_what(request):
         request = replace(request, about=_only_named(words, situation))
     return with_names(request, words, situation)
 

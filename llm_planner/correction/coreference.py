@@ -9,7 +9,7 @@ from typing import Any
 
 from llm_planner.correction.errands import Errand, ahead, current, destinations_of, errands_ahead, meant, subject
 from llm_planner.correction.references import UnclearError, candidates, names_in
-from llm_planner.correction.requests import Intent, Request
+from llm_planner.correction.requests import OF_MOTION, Intent, Request
 from llm_planner.correction.situation import Situation
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import scene_phrases
@@ -23,7 +23,6 @@ _THERE = re.compile(r"\b(?:(?:in|over|up|down) )?there\b(?!'| is| are)|\b(?:in|i
 _THAT_KIND = re.compile(r"(?:that|this) \w")
 _SLOTS = ("thing", "instead_of", "target", "near", "about")
 _DEICTIC = ((Intent.OTHER_THING, "thing"), (Intent.OTHER_TARGET, "target"), (Intent.SHIFT, "target"))  # pointed at
-_OF_MOTION = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE)
 _LAST_MEANT = (Intent.PUT_BACK, Intent.SKIP, Intent.AGAIN)  # which know what "it" is where nothing is named
 
 
@@ -58,7 +57,7 @@ def _slot(slot: str, said: str, request: Request, words: str, situation: Situati
     others = () if slot == "instead_of" else _others(said, elsewhere, words, situation)
     if slot == "thing":
         others = tuple(name for name in others if name not in _goals(situation))
-        if request.intent in _OF_MOTION and situation.scene.held:
+        if request.intent in OF_MOTION and situation.scene.held:
             others = ()  # "slower with it, mind the vase"
     found = _named(said, others, situation, focus)
     if slot == "thing" and request.number is None and request.intent in _LAST_MEANT and _THING.fullmatch(said):

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from llm_planner.correction.amounts import read_amount
-from llm_planner.correction.requests import DIRECTIONS, RELATIONS, Intent, Request, Sense, Size, When
+from llm_planner.correction.requests import DIRECTIONS, OF_MOTION, RELATIONS, Intent, Request, Sense, Size, When
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.embedded.forms import WORDS, Forms
 from llm_planner.language.embedded.terms import Term, Value, Words
@@ -51,7 +51,7 @@ _SLOTS: Mapping[Intent, tuple[str, ...]] = {
 }
 _ALONE = (Intent.HOLD, Intent.RESUME, Intent.CANCEL, Intent.REMEMBER, Intent.FORGET, Intent.UNDO, Intent.YES,
           Intent.NO, Intent.OPTION, Intent.NOTHING)  # fmt: skip
-_MEASURED = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE, Intent.DISTANCE, Intent.DURATION)
+_MEASURED = (*OF_MOTION, Intent.DISTANCE, Intent.DURATION)
 _FIRST_WORDS = {  # the slot of a request that words without a key are in
     Intent.OTHER_TARGET: "target", Intent.SKIP_WAIT: "target", Intent.ADD: "text", Intent.RULE: "text",
     Intent.LIFT: "text",

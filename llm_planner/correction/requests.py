@@ -48,6 +48,9 @@ class Intent(str, Enum):
     NOTHING = "nothing"  # sure to be no correction
 
 
+OF_MOTION = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE)  # of all motion, or of that with or near a thing
+
+
 class Sense(str, Enum):
     """Which way a quantity goes: faster or slower, higher or lower, farther or less far."""
 

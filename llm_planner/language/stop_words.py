@@ -83,11 +83,8 @@ def heard_stop(text: str) -> Stop:
         return Stop.NONE
     if _is_alone(whole) or all(map(_is_only_stop, clauses)):
         return Stop.ONLY
-    return (
-        Stop.AND_MORE
-        if any(_begins([word for word in words if word not in _WHOA]) for words in (whole, *clauses))
-        else Stop.EXCLAIMED
-    )
+    ordered = any(_begins([word for word in words if word not in _WHOA]) for words in (whole, *clauses))
+    return Stop.AND_MORE if ordered else Stop.EXCLAIMED
 
 
 def is_stop(text: str) -> bool:

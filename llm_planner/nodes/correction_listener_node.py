@@ -148,7 +148,7 @@ class CorrectionListenerNode(ShellNode):
 
     def _hear(self, words: str) -> None:
         stop = heard_stop(words)
-        if stop is not Stop.NONE and stop is not Stop.ONLY:
+        if stop is Stop.AND_MORE:
             self._hold(words)
         if stop is Stop.ONLY:
             self._session.close_question()
