@@ -18,7 +18,7 @@ from llm_planner.correction.building_quantities import height_or_clearance, of_a
 from llm_planner.correction.building_rules import add_rule, lift_rule
 from llm_planner.correction.coreference import with_names
 from llm_planner.correction.pending import pending_of
-from llm_planner.correction.references import UnclearError, described
+from llm_planner.correction.references import AlreadySoError, UnclearError, described
 from llm_planner.correction.requests import OF_MOTION, Intent, Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
@@ -66,11 +66,17 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
     about = next(iter(kept), "")
     operations: list[Operation] = []
     done = 0
+    is_so: AlreadySoError | None = None
     try:
         _check_one_kind(requests)
         for request in requests:
-            operations = _with(operations, _built(request, situation, sources), request)
+            try:
+                operations = _with(operations, _built(request, situation, sources), request)
+            except AlreadySoError as known:
+                is_so = known
             done += 1
+        if is_so is not None and not operations:
+            raise is_so
         found = tuple(_without_idle_moves(_settled(operations), situation))
         about = about_of(about, situation) if scope is not Scope.ONCE else ""
     except UnclearError as unclear:
@@ -186,7 +192,7 @@ def _without_idle_moves(operations: Sequence[Operation], situation: Situation) -
             order = after
         kept.append(operation)
     if operations and not kept:
-        raise UnclearError("That is the order of things already. What should be done otherwise?")
+        raise AlreadySoError("That is the order of things already. What should be done otherwise?")
     return kept
 
 

@@ -15,7 +15,7 @@ from llm_planner.correction.errands import (
     subject,
     subject_of,
 )
-from llm_planner.correction.references import UnclearError, candidates, described, listed, only
+from llm_planner.correction.references import AlreadySoError, UnclearError, candidates, described, listed, only
 from llm_planner.correction.requests import Request
 from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import Insert, Operation, Rebind
@@ -64,7 +64,7 @@ def take_other(errand: Errand, new: str, situation: Situation) -> tuple[Operatio
     and take the other one."""
     old = subject(errand, situation)
     if new == old:
-        raise UnclearError(f"{the(new).capitalize()} is what I am to take already. What should be different?")
+        raise AlreadySoError(f"{the(new).capitalize()} is what I am to take already. What should be different?")
     if not old or not any(subject_of(step, situation) == old for step in ahead(errand)):
         if old and situation.scene.held == old:
             return _exchanged(errand, new, situation)

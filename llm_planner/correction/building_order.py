@@ -16,7 +16,7 @@ from llm_planner.correction.errands import (
     subject,
     subject_parameter,
 )
-from llm_planner.correction.references import UnclearError, candidates, described, only, the_thing
+from llm_planner.correction.references import AlreadySoError, UnclearError, candidates, described, only, the_thing
 from llm_planner.correction.requests import Request, Sense, When
 from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import Insert, Move, Operation, Remove
@@ -120,7 +120,7 @@ def put_back(request: Request, situation: Situation) -> tuple[Operation, ...]:
     if name not in situation.origins:
         raise UnclearError(f"I do not know where {the(name)} lay before. Where should it go?")
     if not moved and math.dist(situation.scene.find(name).position, situation.origins[name]) < SAME_PLACE:
-        raise UnclearError(f"{the(name).capitalize()} is where it lay already. What should go back?")
+        raise AlreadySoError(f"{the(name).capitalize()} is where it lay already. What should go back?")
     before = next_place(situation) if held else _now(situation)  # once the hand is free
     return *_taking(name, situation, before), *_laying(name, situation, before)
 
@@ -239,7 +239,7 @@ def _waiting(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ..
     """The steps of errands that have not begun; raises UnclearError where they are under way already."""
     steps: list[PlanStep] = [step for errand in errands if not has_begun(errand) for step in errand]
     if not steps:
-        raise UnclearError(f"{the(subject(errands[0], situation) or 'That').capitalize()} is under way already. What "
+        raise AlreadySoError(f"{the(subject(errands[0], situation) or 'That').capitalize()} is under way already. What "
                            "should be done first?")  # fmt: skip
     return tuple(step.id for step in steps)
 

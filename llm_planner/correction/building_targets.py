@@ -15,7 +15,15 @@ from llm_planner.correction.errands import (
     puts_down,
     subject,
 )
-from llm_planner.correction.references import UnclearError, is_region, is_room, only, the_region, the_room
+from llm_planner.correction.references import (
+    AlreadySoError,
+    UnclearError,
+    is_region,
+    is_room,
+    only,
+    the_region,
+    the_room,
+)
 from llm_planner.correction.references import candidates as fitting
 from llm_planner.correction.requests import Request
 from llm_planner.correction.situation import Situation
@@ -85,7 +93,7 @@ def _to_elsewhere(request: Request, errand: Errand, situation: Situation) -> tup
 
 def _check_new(old: Argument, new: str) -> None:
     if old == new:
-        raise UnclearError(f"That is where it goes already: {new}. What should be different?")
+        raise AlreadySoError(f"That is where it goes already: {new}. What should be different?")
 
 
 def _put_elsewhere(request: Request, errand: Errand, situation: Situation) -> tuple[Operation, ...]:
@@ -99,7 +107,7 @@ def _put_elsewhere(request: Request, errand: Errand, situation: Situation) -> tu
         Rebind(step.id, name, value) for name, value in arguments.items() if step.arguments.get(name) != value
     )
     if not changed:
-        raise UnclearError(f"That is how it is planned already: {step}. What should be different?")
+        raise AlreadySoError(f"That is how it is planned already: {step}. What should be different?")
     return changed
 
 

@@ -48,6 +48,10 @@ class UnclearError(QuestionError):
         self.names = tuple((options if names is None else names)[:MOST_OPTIONS])
 
 
+class AlreadySoError(UnclearError):
+    """What was asked for is planned so already, which is a question only where nothing else was asked for."""
+
+
 @dataclass(frozen=True)
 class Description:
     """A noun phrase taken apart: `name` of the one thing, else its `kind` (one of the scene's, "" for "one") and

@@ -716,3 +716,10 @@ def test_another_of_a_kind_goes_where_those_of_its_kind_go(built, at_table) -> N
 def test_what_is_put_back_is_said_once_or_twice(built, at_table) -> None:
     twice = built(at_table(2, "red block"), Request(Intent.PUT_BACK, thing="the red block"), Request(Intent.PUT_BACK))
     assert twice == built(at_table(2, "red block"), Request(Intent.PUT_BACK, thing="the red block"))
+
+
+def test_a_part_that_is_planned_so_already_leaves_the_others(built, at_table) -> None:
+    slower, mug_as_planned = Request(Intent.SPEED, sense=Sense.LESS), Request(Intent.OTHER_THING, thing="mug")
+    situation = at_table(4, "mug")
+    assert built(situation, slower, mug_as_planned) == built(situation, slower)
+    assert "already" in question(built(situation, mug_as_planned))
