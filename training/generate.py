@@ -24,14 +24,16 @@ from llm_planner.language.embedded.prompt import Situation, Task, plain
 from llm_planner.language.embedded.terms import parse_result, result_text
 from training.noise import BEGIN, END, joined, noisy
 from training.templates import SLOT, Block, Book, Wording, read_book, without_unsaid
-from training.worlds import Namer, World, draw_world
+from training.worlds import Namer, World, draw_world, with_fitting_step
 
 HELD_OUT = ("plain", "ward", "workshop")  # hands that training never sees
 NATURAL = frozenset((  # hands that write as people speak, with reasons and asides: shown this much more often
-    "automotive", "bypassers", "bystanders", "carers", "choosers", "clinic", "couriers", "dispatchers", "elder",
-    "engineers", "families", "gardeners", "kitchencrew", "logicians", "managers", "neighbours", "officefolk",
+    "automotive", "bypassers", "bystanders", "carers", "choosers", "clinic", "contrasters", "couriers",
+    "dispatchers", "echoone", "echothree", "echotwo", "elder", "engineers", "everydayfolk", "families",
+    "foreigners", "gardeners", "gaugers", "kitchencrew", "logicians", "managers", "neighbours", "officefolk",
     "pausers", "plainspoken", "porters", "possessives", "protocol", "quizzers", "railway", "recounters",
-    "shiftleads", "shopfloor", "stewards", "tablefolk", "techs", "tradespeople", "typists", "verifiers", "visitors",
+    "reviewers", "sequencers", "shiftleads", "shopfloor", "stewards", "tablefolk", "techs", "tradespeople",
+    "typists", "verifiers", "visitors",
 ))  # fmt: skip
 OFTEN = 3.0
 FORMS: dict[str, Forms] = {Task.CORRECTION.value: REQUESTS, Task.COMMAND.value: COMMANDS, Task.RULE.value: RULES}
@@ -139,6 +141,7 @@ class Generator:
         shown = self._chance(0.93)
         things = tuple(thing.name for thing in world.things) + world.people if shown else ()
         block, wording = blocks[0]
+        world = with_fitting_step(self.rng, world, result)
         step = world.step if task == "correction" else ""
         return Sample(task, things, world.rooms if shown else (), world.held, step,
                       text, result, wording.hand, wording.text, world.propositions)  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,6 +22,9 @@ def names() -> dict[str, list[list[str]]]:
         elif line.strip() and not line.startswith("#"):
             listed = found.setdefault(line.strip(), [])
     return found
+
+
+_SIDES = ("left", "right", "top", "bottom")
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,29 @@ def _step(rng: random.Random, things: Sequence[Thing], rooms: Sequence[str], hel
         return rng.choice((f"go_to {rng.choice(rooms)}", f"pick_up {rng.choice(things).name}", "drop_off", "look"))
     other = rng.choice(things).name
     if held:
-        return rng.choice((f"place_in {other}", f"place_on {other}", f"place_beside {other}", "place_at middle"))
-    return rng.choice((f"pick {other}", f"push {other}", f"reach {other}"))
+        return rng.choice((f"place_in {other}", f"place_on {other}", _beside(rng, other), "place_at middle"))
+    return rng.choice((f"pick {other}", _pushed(rng, other), f"reach {other}"))
+
+
+def _beside(rng: random.Random, thing: str) -> str:
+    return f"place_beside {thing} {rng.choice(_SIDES)}"
+
+
+def _pushed(rng: random.Random, thing: str) -> str:
+    return f"push {thing} {rng.choice(_SIDES)}"
+
+
+def with_fitting_step(rng: random.Random, world: World, result: str) -> World:
+    """The world in which a change of a step's own quantity is mostly said while such a step is under way."""
+    if rng.random() < 0.25 or not result.startswith(("distance(", "duration(")):
+        return world
+    if world.rooms:
+        step = rng.choice(["wait", *(f"follow {one}" for one in world.people)])
+        return replace(world, step=f"follow {rng.choice(world.people or ('anna',))}" if "distance" in result else step)
+    thing = rng.choice(world.things).name
+    if "place" in result or ("push" not in result and rng.random() < 0.4):
+        return replace(world, step=_beside(rng, thing), held=world.held or rng.choice(world.things).name)
+    return replace(world, step=_pushed(rng, thing), held="") if result.startswith("distance(") else world
 
 
 def invented(rng: random.Random) -> str:

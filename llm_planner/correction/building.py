@@ -61,7 +61,7 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
     back = [one for one in requests if one.intent is Intent.PUT_BACK]
     if any(one.thing for one in back):  # "take it out, put it back" is of one thing
         requests = [one for one in requests if one.intent is not Intent.PUT_BACK or one.thing]
-    scope = max((_scope(one, words) for one in requests), key=list(Scope).index, default=Scope.ONCE)
+    scope = max((one.scope for one in requests), key=list(Scope).index, default=Scope.ONCE)
     kept = [request.about or request.near or request.thing for request in requests if request.scope is not Scope.ONCE]
     about = next(iter(kept), "")
     operations: list[Operation] = []
@@ -97,6 +97,9 @@ def _unused(options: Sequence[str], situation: Situation) -> int:
 def _with(before: list[Operation], added: tuple[Operation, ...], request: Request) -> list[Operation]:
     """What is to be done instead of what was just left out goes there: "skip the kitchen, go straight to the dock"."""
     removed = [one.step for one in before if isinstance(one, Remove)]
+    again = [one.step for one in added if isinstance(one, Remove)]
+    if again and {*again} <= {*removed}:
+        return before  # "put it back and skip this": that is out already
     if request.intent is not Intent.ADD or request.when is not When.NEXT or not removed:
         return [*before, *added]
     there = [replace(one, before=removed[0]) if isinstance(one, Insert) else one for one in added]
@@ -121,6 +124,8 @@ def _resolved(request: Request, words: str, situation: Situation) -> Request:
         request = replace(request, when=When.NEXT)
     if request.intent is Intent.SHIFT:
         request = replace(request, text=words)
+    if request.intent is Intent.RULE and request.scope is Scope.ONCE and _FOR_EVER.search(words.lower()):
+        request = replace(request, scope=Scope.ALWAYS)
     if request.intent in OF_MOTION and request.scope is not Scope.ONCE and not _about_what(request):
         request = replace(request, about=_only_named(words, situation))
     return with_names(request, words, situation)
@@ -143,12 +148,6 @@ def _check_one_kind(requests: Sequence[Request]) -> None:
     for one, other in pairwise(kept):
         if one.intent is other.intent and one.about != other.about:
             raise UnclearError(f"One at a time, please: shall I remember that of “{one.about}” or of “{other.about}”?")
-
-
-def _scope(request: Request, words: str) -> Scope:
-    """For how long it is to hold: a rule that says never, always or from now on, for ever."""
-    is_for_ever = request.intent is Intent.RULE and _FOR_EVER.search(words.lower()) is not None
-    return Scope.ALWAYS if is_for_ever and request.scope is Scope.ONCE else request.scope
 
 
 def _only_remembers(operations: Sequence[Operation]) -> bool:

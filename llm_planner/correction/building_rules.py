@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
+from llm_planner.correction.building_order import without
+from llm_planner.correction.errands import Errand, errands_ahead, goals, subject
 from llm_planner.correction.references import UnclearError, names_in
 from llm_planner.correction.requests import Request
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.understanding.mentions import arguments_of
-from llm_planner.plan.edits import AddRule, LiftRule, Operation
+from llm_planner.plan.edits import AddRule, LiftRule, Operation, Scope
 from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.words import read_back
 
@@ -19,7 +22,11 @@ _UNTIL = re.compile(r"\b(?:until|till)\b(?! (?:i|we|further)\b)")  # "until I sa
 
 
 def add_rule(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """The formulas that the words stand for; raises UnclearError where they are no rule here."""
+    """The formulas that the words stand for, and without the errands that they forbid; that is all where they are not
+    said to last.
+
+    Raises UnclearError where they are no rule here.
+    """
     try:
         at_rest = replace(situation.scene, speed=0.0)  # how fast it is now does not say what is meant
         constraints = sources.formalise(request.text, at_rest)
@@ -35,7 +42,20 @@ def add_rule(request: Request, situation: Situation, sources: Sources) -> tuple[
         raise UnclearError(
             f"“{request.text}” is no rule that I could keep. Please say what must never, or always, be so."
         )
-    return rules
+    left_out = tuple(one for errand in _forbidden(kept, situation) for one in without(errand, situation))
+    return left_out if left_out and request.scope is Scope.ONCE else (*left_out, *rules)
+
+
+def _forbidden(rules: Sequence[Formula], situation: Situation) -> tuple[Errand, ...]:
+    """The errands ahead whose thing is never to be moved, or that lead to the room where the robot is never to be."""
+    if len(rules) != 1 or rules[0].operator != "G" or rules[0].operands[0].operator != "!":
+        return ()
+    name = rules[0].operands[0].operands[0].name
+    if not name.startswith(("moved(", "in(robot, ")):
+        return ()
+    about = set(arguments_of(rules[0]))
+    left = errands_ahead(situation)
+    return tuple(one for one in left if {subject(one, situation), *goals(one, situation)} & about)
 
 
 def _has_end(formula: Formula) -> bool:

@@ -96,7 +96,7 @@ def meant(words: str, situation: Situation, option: str = "{}") -> tuple[Errand,
     names = named(words, situation)
     left = errands_ahead(situation)
     found = [errand for errand in left if subject(errand, situation) in names]
-    found = found or [errand for errand in left if _goals(errand, situation) & set(names)]
+    found = found or [errand for errand in left if goals(errand, situation) & set(names)]
     if not found:
         raise UnclearError(f"Nothing that is left to do is about “{words}”. {_left(situation)}", words=words)
     about = list(dict.fromkeys(filter(None, (subject(errand, situation) for errand in found))))
@@ -131,7 +131,7 @@ def named(words: str, situation: Situation) -> tuple[str, ...]:
     return tuple(item.name for item in found)
 
 
-def _goals(errand: Errand, situation: Situation) -> set[str]:
+def goals(errand: Errand, situation: Situation) -> set[str]:
     return {name for step in ahead(errand) for name in destinations_of(step, situation)}
 
 

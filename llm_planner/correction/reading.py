@@ -23,12 +23,25 @@ from llm_planner.language.factory import open_model
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import Stop, before_the_stop, heard_stop
-from llm_planner.plan.edits import AddRule, Adjust, Cancel, Change, Clarify, Edit, Hold, Operation, Remember, Remove
+from llm_planner.plan.edits import (
+    AddRule,
+    Adjust,
+    Cancel,
+    Change,
+    Clarify,
+    Edit,
+    Hold,
+    Operation,
+    Remember,
+    Remove,
+    Resume,
+)
 
 SURE = 0.85  # from which on it is done without a question
 POSSIBLE = 0.25  # from which on it is offered
 OFFERED = 0.15  # of those that a question offers to choose from
 SLIGHT = 0.03  # of those that are not looked at
+DOUBTED = 0.5  # of the probability of what makes no sense here, which then speaks for what does
 TALK = 0.5  # from which on words are taken for no correction
 LONGEST_NAME = 6  # words of an answer that is only a name
 _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
@@ -189,14 +202,17 @@ class EmbeddedCorrections:
             return Edit((), words, situation.version)
         if not meanings or meanings[0].probability < POSSIBLE:
             return Edit((unclear,), words, situation.version)
-        best = meanings[0]
+        sensible = _sensible(meanings)
+        if not sensible:
+            return meanings[0].edit
+        best = sensible[0]
         if best.edit.asks or not best.edit.operations:
             return best.edit
         if best.probability >= SURE and not not_said(
             best.reading, words, scene_phrases(situation.scene), situation.scene
         ):
             return best.edit
-        offered = {one.said: one.requests for one in meanings if one.probability >= OFFERED and one.said}
+        offered = {one.said: one.requests for one in sensible if one.probability >= OFFERED and one.said}
         options = tuple(offered)[:MOST_OPTIONS]
         asked = f"What do you mean: {listed(options)}?" if len(options) > 1 else f"Do you mean: {options[0]}?"
         pending = Pending(tuple(offered[option] for option in options))
@@ -217,6 +233,15 @@ class EmbeddedCorrections:
         return sorted(found.values(), key=lambda one: -one.probability)
 
 
+def _sensible(meanings: Sequence[_Meaning]) -> list[_Meaning]:
+    """Those of some probability that make sense in the situation: a question which thing is meant does, one that says
+    what is not so does not. That others make none makes them more probable."""
+    made = [one for one in meanings if one.options or not one.edit.asks]
+    senseless = sum(one.probability for one in meanings) - sum(one.probability for one in made)
+    share = 1.0 / (1.0 - DOUBTED * senseless)
+    return [replace(one, probability=one.probability * share) for one in made if one.probability >= OFFERED]
+
+
 @dataclass(frozen=True)
 class _Meaning:
     """An edit, the reading and the requests that it comes of, and how probable it is that it is meant."""
@@ -227,14 +252,19 @@ class _Meaning:
     probability: float
 
     @property
+    def options(self) -> tuple[str, ...]:
+        """What its question, if it is one, can be answered with."""
+        return next((one.options for one in self.edit.operations if isinstance(one, Clarify)), ())
+
+    @property
     def said(self) -> str:
         """What is asked for, in words."""
         return " and ".join(filter(None, map(in_words, self.requests)))
 
 
 def what_it_does(edit: Edit) -> str:
-    """The same text for edits that differ in the words of a rule, or in how long they are remembered, only."""
-    done = [one for one in edit.operations if not isinstance(one, Remember)] or edit.operations
+    """The same text for edits that differ in the words of a rule, in how long they are remembered, or in going on."""
+    done = [one for one in edit.operations if not isinstance(one, Remember | Resume)] or edit.operations
     return repr([replace(one, words="") if isinstance(one, AddRule) else one for one in done])
 
 

@@ -267,16 +267,16 @@ def test_words_that_are_a_goal_are_no_rule(at_table) -> None:
 @pytest.mark.parametrize(
     ("words", "formula", "kept"),
     [
-        ("until the tower is finished don't touch the mug", "G !moved(mug)", False),
-        ("until the red block is in the bowl leave the mug", "!moved(mug) W in(red block, green bowl)", True),
-        ("until i say otherwise leave the mug", "G !moved(mug)", True),
+        ("until the tower is finished don't touch the vase", "G !moved(vase)", False),
+        ("until the red block is in the bowl leave the vase", "!moved(vase) W in(red block, green bowl)", True),
+        ("until i say otherwise leave the vase", "G !moved(vase)", True),
     ],
 )
 def test_a_rule_with_an_end_is_not_kept_for_good(at_table, words, formula, kept) -> None:
     rule = Sources(lambda said, scene: (Constraint(parse(formula), said),), None)
     (operation,) = build([Request(Intent.RULE, text=words)], words, at_table(1), rule).operations
     assert isinstance(operation, AddRule) == kept
-    assert kept or "I understood that the mug is never moved, but not until when" in question((operation,))
+    assert kept or "I understood that the vase is never moved, but not until when" in question((operation,))
 
 
 def test_a_way_that_leads_there_already_or_none_at_all_is_a_question(built, in_house) -> None:
@@ -723,3 +723,18 @@ def test_a_part_that_is_planned_so_already_leaves_the_others(built, at_table) ->
     situation = at_table(4, "mug")
     assert built(situation, slower, mug_as_planned) == built(situation, slower)
     assert "already" in question(built(situation, mug_as_planned))
+
+
+def test_a_rule_against_what_is_planned_leaves_that_out(at_table) -> None:
+    situation, rule = at_table(1), Sources(lambda said, scene: (Constraint(parse("G !moved(mug)"), said),), None)
+    skip, leave = Request(Intent.SKIP, thing="mug"), Request(Intent.RULE, text="leave the mug there")
+    without_mug = build([skip], "", situation, rule).operations
+    assert build([leave], "", situation, rule).operations == without_mug
+    lasting = build([replace(leave, scope=Scope.SESSION)], "", situation, rule).operations
+    assert lasting == (*without_mug, AddRule("G !moved(mug)", "leave the mug there"))
+
+
+def test_what_is_put_back_is_skipped_already(built, at_table) -> None:
+    put_back = Request(Intent.PUT_BACK)
+    situation = at_table(2, "red block")
+    assert built(situation, put_back, Request(Intent.SKIP_THIS)) == built(situation, put_back)
