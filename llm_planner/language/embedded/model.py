@@ -11,6 +11,7 @@ from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.embedded.meaning import command_of, requirements_of
 from llm_planner.language.embedded.prompt import Situation, Task, plain, situation_of
 from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
+from llm_planner.language.embedded.terms import Term, Value, Words
 from llm_planner.language.grounding.lifting import Lifted, lift
 from llm_planner.language.grounding.naming import Phrase, proposition_phrases, scene_phrases
 from llm_planner.language.model import (
@@ -106,21 +107,22 @@ class EmbeddedModel:
         return best
 
     def _best(self, task: Task, words: str, scene: Scene, propositions: Sequence[str]) -> _Meaning | None:
-        """The most probable meaning; readings that come to the same program and formulas count together, and
-        requirements that are equivalent."""
+        """The most probable meaning; readings that come to one program and equivalent formulas count together."""
         situation = Situation(propositions=tuple(propositions)) if propositions else situation_of(scene)
-        found: dict[str, _Meaning] = {}
+        found: list[tuple[_Meaning, _Meaning]] = []  # as it is compared, and as it is meant
         for reading in self.reader.read(task, situation, words):
             if found and reading.probability < SLIGHT:
                 break
             meaning = _meaning(reading, words, scene, propositions)
-            strict = not propositions and any(one.name == "ordered" for one in reading.terms)
-            key = _meaning(_loosely(reading), words, scene, propositions).key if strict else meaning.key
-            if propositions and key not in found:
-                key = next((other for other, known in found.items() if _equivalent(known, meaning)), key)
-            known = found.get(key)
-            found[key] = meaning if known is None else known.with_reading(reading)
-        return max(found.values(), key=lambda one: one.probability, default=None)
+            in_rooms = not propositions and scene.building is not None
+            compared = _meaning(_as_errands(reading), words, scene, ()) if in_rooms else meaning
+            for number, (known, before) in enumerate(found):
+                if _equivalent(known, compared):
+                    found[number] = (known, before.with_other(meaning))
+                    break
+            else:
+                found.append((compared, meaning))
+        return max((meaning for _, meaning in found), key=lambda one: one.probability, default=None)
 
     def _is_sure(self, meaning: _Meaning | None) -> bool:
         return meaning is not None and meaning.probability >= self.least and not _asks(meaning.reading)
@@ -140,30 +142,49 @@ class _Meaning:
         """Of all readings that come to this."""
         return self.reading.probability
 
-    @property
-    def key(self) -> str:
-        """The same for readings that are written alike."""
-        return repr((self.program, self.constraints, str(self.question)))
-
-    def with_reading(self, other: TermReading) -> _Meaning:
-        """Another reading comes to the same; what either copies is accounted for."""
-        ours = self.reading
-        spans, probability = ours.spans + other.spans, ours.probability + other.probability
-        return replace(self, reading=replace(ours, spans=spans, probability=probability))
+    def with_other(self, other: _Meaning) -> _Meaning:
+        """Another comes to the same: what either copies is accounted for, and an order that one has counts."""
+        ours, theirs = self.reading, other.reading
+        spans, probability = ours.spans + theirs.spans, ours.probability + theirs.probability
+        meant = other if _in_any_order(ours) and not _in_any_order(theirs) else self
+        return replace(meant, reading=replace(meant.reading, spans=spans, probability=probability))
 
 
-def _loosely(reading: TermReading) -> TermReading:
-    """Whether "A and then B" forbids B before A too makes it no other command: both come to a plan in that order."""
-    return replace(reading, terms=tuple(replace(one, name="sequence") if one.name == "ordered" else one
-                                        for one in reading.terms))  # fmt: skip
+def _as_errands(reading: TermReading) -> TermReading:
+    """Its goals as errands in the order in which they are said: "A, then B" comes to one plan, whether it was read as
+    goals, as goals of which none may come before the one before it, or as statements."""
+    goals = ("visit", "sequence", "ordered")
+    terms = ((map(_errand, term.arguments) if term.name in goals else (term,)) for term in reading.terms)
+    return replace(reading, terms=tuple(one for some in terms for one in some))
+
+
+def _errand(state: Value) -> Term:
+    match state:
+        case Term("is_in", (Term("each", (things,)), place)):
+            return Term("each", (things, Term("bring", (Term("item"), place))))
+        case Term("is_in", (Words() as thing, Words() as place)):
+            return Term("bring", (thing, place))
+        case Term("and", (Term("holding", (Words() as thing,)), Term("near", (Words() as who,)))):
+            return Term("bring", (thing, who))
+        case Term("in" | "near", (Words() as place,)):
+            return Term("go", (place,))
+    return Term("visit", (state,))
+
+
+def _in_any_order(reading: TermReading) -> bool:
+    """Whether it leaves open which of several goals comes first."""
+    visited = [one for term in reading.terms if term.name == "visit" for one in term.arguments]
+    return len(visited) > 1
 
 
 def _equivalent(one: _Meaning, other: _Meaning) -> bool:
-    """Whether requirements are proved to say the same: "p is followed by q" may be written in several ways."""
-    if one.question or other.question:
+    """Whether they have the same program, or question, and formulas that are proved to say the same: "p is followed by
+    q" may be written in several ways."""
+    if (one.program, str(one.question)) != (other.program, str(other.question)):
         return False
-    formulas = [conj(*(parse(each.formula) for each in meaning.constraints)) for meaning in (one, other)]
-    first, second = formulas
+    if one.constraints == other.constraints:
+        return True
+    first, second = (conj(*(parse(each.formula) for each in meaning.constraints)) for meaning in (one, other))
     return {*first.propositions} == {*second.propositions} and Meanings(Scene(0.0, ()), bare=True).same(first, second)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,6 +20,7 @@ MOST_WORDS = 80
 MOST_PIECES = 160  # of words and scene
 REMEMBERED = 256  # readings, so that a command is read once though it is asked about twice
 _ARTICLES = ("the ", "a ", "an ")
+_CONTRACTED = re.compile(r"'(?:s|ll|d|re|ve)(?: do)?$")
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,8 @@ def _changed(term: Term, change: Callable[[str], str]) -> Term:
 
 
 def _owner(text: str) -> str:
-    """Of "anna's" anna."""
-    return text.removesuffix("'s")
+    """Of "anna's" anna, of "two metres'll" two metres."""
+    return _CONTRACTED.sub("", text)
 
 
 def _bare(text: str) -> str:
