@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from llm_planner.correction.amounts import Amount
 from llm_planner.correction.errands import ahead, current, errands_ahead, named, subject, subject_of
 from llm_planner.correction.references import UnclearError, candidates, listed
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.correction.situation import Situation
+from llm_planner.language.grounding.amounts import Amount
 from llm_planner.plan.edits import QUANTITIES, AddRule, Adjust, Change, Operation, Remove, Scope
 from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument
