@@ -12,14 +12,14 @@ _COUNTS = {"once": 1, "twice": 2, "thrice": 3, "one": 1, "never": 0}
 
 def amount(value: Value, *classes: str, unit: str = "") -> float:
     """Metres, seconds, metres a second or a plain number, of these `classes` of words; a number alone is of the `unit`
-    where one is given. Raise QuestionError for none."""
+    where one is given, a share of 1 in metres then. Raise QuestionError for none."""
     assert isinstance(value, Words), value
     try:
         found = read_amount(value.text, bare=True)
     except InputError:
         found = None
     if found is not None and not found.unit:
-        found = Amount(found.number, unit)
+        found = Amount(found.number, "m" if unit and found.number < 1 else unit)
     if found is None or (classes and _class(found) not in classes):
         how = _HOW.get(classes, "how much")
         raise QuestionError(f"I do not know {how} “{value.text}” is. Please say a number with its unit.")
