@@ -159,8 +159,9 @@ class States:
         return found
 
     def _portable(self, names: Sequence[str]) -> list[str]:
-        """Those of them that can be in the hand; raises `QuestionError` for none: a button is never held."""
-        found = [name for name in names if is_portable(self.here.scene.find(name))]
+        """Those of them that can be in the hand; raises `QuestionError` for none, as for a button or a room."""
+        things = [item.name for item in self.here.scene.objects if is_portable(item)]
+        found = [name for name in names if name in things]
         if not found:
             raise QuestionError(f"I cannot pick up {the(names[0])}. What is it that I shall do, or not do, with it?")
         return found

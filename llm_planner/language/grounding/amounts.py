@@ -50,7 +50,7 @@ _NEXT = (  # "forty five", "a hundred and five", "half a", "two dozen"
     rf"|(?:(?<=hundred)(?: +and)?|(?<=another)) +(?:{_one_of(WHOLE_NUMBERS)}))"
 )
 _DIGITS = rf"(?:(?:\d+ )?\d+/[1-9]\d*|\d+(?:[.,]\d+)?){_AND_PART}"
-_COUNT = rf"(?:(?:{_one_of(_NUMBERS)})\b(?:{_NEXT}\b)*{_AND_PART})"
+_COUNT = rf"(?:(?:{_one_of(_NUMBERS)})\b(?:{_NEXT}\b){{0,6}}{_AND_PART})"
 _ROUND = "(?:whole|full|good|bare)"
 _BETWEEN = f"(?:of an|of a|of|{_ROUND}|more|extra|additional|further)"
 _UNIT = _one_of({unit: size for unit, size in UNITS.items() if unit not in SPEEDS})

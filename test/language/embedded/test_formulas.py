@@ -225,6 +225,8 @@ def test_that_something_fixed_is_held_is_asked_about() -> None:
     table = Scene(0.0, things("mug, button"))
     with pytest.raises(QuestionError, match="I cannot pick up the button"):
         written('only_after(is_on("mug", "button"), moved("button"))', "the mug before the button", table)
+    with pytest.raises(QuestionError, match="I cannot pick up the hall"):
+        written('never(and(holding("hall"), in("hall")))', "not through the hall with it", HOUSE)
 
 
 def test_where_no_room_is_left_it_is_asked_which_is_meant() -> None:
