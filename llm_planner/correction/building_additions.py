@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from llm_planner.correction.amounts import AMOUNT, read_amount
 from llm_planner.correction.building_order import after, skip_this
 from llm_planner.correction.errands import errands_ahead, has_begun, meant, next_place
 from llm_planner.correction.references import UnclearError
@@ -13,6 +12,7 @@ from llm_planner.correction.requests import Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
 from llm_planner.errors import LlmPlannerError
+from llm_planner.language.grounding.amounts import amounts_in
 from llm_planner.plan.edits import Insert, Move, Operation
 from llm_planner.plan.plan import goals_of, in_base_words
 from llm_planner.world.scene import Scene
@@ -62,10 +62,9 @@ def _is_next_already(added: tuple[Insert, ...], situation: Situation) -> bool:
 def _check_said(text: str, added: tuple[Insert, ...]) -> None:
     """Raise UnclearError where an amount was said and none of the steps has it."""
     values = [value for insert in added for value in insert.arguments.values() if isinstance(value, float)]
-    for found in AMOUNT.finditer(text):
-        amount = read_amount(found[0])
+    for said, amount in amounts_in(text):
         if not any(math.isclose(amount.value, value, abs_tol=1e-3) for value in values):
-            raise UnclearError(f"I found no way to do “{text}” with {found[0]}. Please say it in another way.")
+            raise UnclearError(f"I found no way to do “{text}” with {said}. Please say it in another way.")
 
 
 def _place(request: Request, situation: Situation) -> str:

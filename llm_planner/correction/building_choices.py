@@ -153,8 +153,9 @@ def _goals(errand: Errand, situation: Situation) -> set[str]:
 
 
 def duration(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """How long a step lasts; a time to wait, where no step ahead waits, is a new one."""
-    is_new = request.text == "wait" and request.sense is Sense.EXACT and not steps_with("seconds", request, situation)
+    """How long a step lasts; a time to wait, or to be at a place, where no step ahead waits is a new one."""
+    waits = request.text == "wait" or (bool(request.target) and request.text != "follow" and not request.thing)
+    is_new = waits and request.sense is Sense.EXACT and not steps_with("seconds", request, situation)
     if not is_new or request.number is None:
         return of_a_step(request, situation)
     command = f"wait {request.number:g} {request.unit or 'seconds'}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from llm_planner.correction.amounts import Amount, shift_length, thing_size
+from llm_planner.correction.amounts import shift_length, thing_size
 from llm_planner.correction.building_quantities import FARTHER, LESS_FAR, height_or_clearance, of_a_step, steps_with
 from llm_planner.correction.errands import ahead, current, destinations_of, named, subject
 from llm_planner.correction.references import UnclearError, candidates, is_room, the_region, the_thing
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.correction.situation import Situation
 from llm_planner.errors import InputError
+from llm_planner.language.grounding.amounts import Amount
 from llm_planner.plan.edits import Adjust, Change, Frame, Operation, Rebind, Scope, Shift
 from llm_planner.world.names import the
 from llm_planner.world.places import REGIONS, region

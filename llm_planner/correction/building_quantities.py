@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from llm_planner.correction.amounts import Amount
 from llm_planner.correction.errands import ahead, current, errands_ahead, named, subject, subject_of
 from llm_planner.correction.references import UnclearError, candidates, listed
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.correction.situation import Situation
+from llm_planner.language.grounding.amounts import Amount
 from llm_planner.plan.edits import QUANTITIES, AddRule, Adjust, Change, Operation, Remove, Scope
 from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument
@@ -89,8 +89,8 @@ def _of_motion(adjust: Adjust, request: Request, situation: Situation) -> tuple[
 
 
 def height_or_clearance(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Of all motion, or of that with a thing [m]; more room near a thing, or in centimetres, is a rule, and to what
-    something is put beside it is the gap that is left there."""
+    """Of all motion, or of that with a thing [m]; near a thing the height is of the errand under way. More room near a
+    thing, or in centimetres, is a rule, and to what something is put beside it is the gap that is left there."""
     near = request.near if request.near and candidates(request.near, situation.scene, situation.viewpoint) else ""
     if request.intent is Intent.CLEARANCE and (request.about or near) and request.scope is Scope.ONCE:
         gap = replace(request, thing=request.about, target=near, text="place")
@@ -116,7 +116,10 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
     if by > most:
         raise UnclearError(f"Of {request.intent.value} I can give {100 * most:.0f} cm at most. How much shall it be?")
     sign = -1.0 if request.sense is Sense.LESS else 1.0
-    return _of_motion(Adjust(request.intent.value, Change.SHIFT, sign * by), request, situation)
+    adjust = Adjust(request.intent.value, Change.SHIFT, sign * by)
+    if near and said == near and request.intent is Intent.HEIGHT and request.scope is Scope.ONCE:
+        return tuple(replace(adjust, step=step.id) for step in ahead(current(situation)))
+    return _of_motion(adjust, request, situation)
 
 
 def _binds_while_held(request: Request, situation: Situation) -> bool:

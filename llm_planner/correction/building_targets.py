@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from llm_planner.correction.amounts import Amount
 from llm_planner.correction.errands import (
     Errand,
     ahead,
@@ -27,6 +26,7 @@ from llm_planner.correction.references import (
 from llm_planner.correction.references import candidates as fitting
 from llm_planner.correction.requests import Request
 from llm_planner.correction.situation import Situation
+from llm_planner.language.grounding.amounts import Amount
 from llm_planner.plan.edits import Frame, Insert, Operation, Rebind, Replace
 from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument

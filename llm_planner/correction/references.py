@@ -195,11 +195,15 @@ def listed(names: Sequence[str], word: str = "or") -> str:
 
 
 def the_room(words: str, scene: Scene) -> str:
-    """The room of that name; raises UnclearError that lists the rooms."""
-    tokens = re.sub(r"^the ", "", words.lower()).split()
-    for phrase in scene_phrases(scene):
+    """The room of that name, or one that is misspelt so; raises UnclearError that lists the rooms."""
+    said = re.sub(r"^the ", "", words.lower())
+    tokens, phrases = said.split(), scene_phrases(scene)
+    for phrase in phrases:
         if phrase.entry == "room" and (_fits(tokens, phrase) or _fits(tokens[:-1], phrase)):
             return phrase.key
+    nearly = lift(said, phrases)
+    if len(nearly) == 1 and nearly[0].segment == "room":
+        return nearly[0].name
     rooms = listed(scene.building.names, "and") if scene.building else "none"
     raise UnclearError(f"There is no room called “{words}”. The rooms are: {rooms}. Which do you mean?")
 

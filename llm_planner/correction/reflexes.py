@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from llm_planner.correction.amounts import read_amount
 from llm_planner.correction.requests import Intent, Request, Sense, Size
 from llm_planner.errors import InputError
+from llm_planner.language.grounding.amounts import read_amount
 
 _POLITE = frozenset(("please", "ok", "okay", "now", "robot", "thanks", "hey", "um", "uh", "er", "so", "just"))
 _WHOLE: Mapping[Intent, tuple[str, ...]] = {

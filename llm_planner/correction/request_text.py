@@ -7,11 +7,11 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from llm_planner.correction.amounts import read_amount
 from llm_planner.correction.requests import DIRECTIONS, OF_MOTION, RELATIONS, Intent, Request, Sense, Size, When
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.embedded.forms import WORDS, Forms
 from llm_planner.language.embedded.terms import Term, Value, Words
+from llm_planner.language.grounding.amounts import read_amount
 from llm_planner.plan.edits import Frame, Lifetime, Scope
 
 _ALWAYS = ("scope=SCOPE?", "about=WORDS?", "lifetime=LIFETIME?")  # slots of every request that changes something

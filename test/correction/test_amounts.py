@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.correction.amounts import Amount, read_amount, shift_length, thing_size
+from llm_planner.correction.amounts import shift_length, thing_size
 from llm_planner.correction.requests import Size
 from llm_planner.errors import InputError
+from llm_planner.language.grounding.amounts import Amount, read_amount
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ from llm_planner.errors import InputError
         ("2 and a half meters", 2.5), ("2 1/2 cm", 0.025), ("half an hour", 1800.0),
         ("three quarters of an hour", 2700.0),
         ("two dozen cm", 0.24), ("a good hand's width", 0.1), ("twice", 2.0), ("thrice", 3.0),
-        ("one and a quarter metres", 1.25),
+        ("one and a quarter metres", 1.25), ("forty-five seconds", 45.0), ("a hundred and five cm", 1.05),
     ],
 )  # fmt: skip
 def test_numbers_are_taken_as_they_are_said(words: str, value: float) -> None:

@@ -321,6 +321,18 @@ def test_a_distance_is_that_of_the_step_that_is_meant(built, at_table, pushing, 
     assert built(in_house(1), longer) == (Adjust("seconds", Change.SHIFT, 10.0, "8"),)
 
 
+def test_a_time_to_be_at_a_place_where_nothing_waits_is_waited_after_arriving_there(in_house) -> None:
+    waiting = Sources(None, lambda command, scene: (PlanStep("1", "wait", {"seconds": 30.0}, 1),))
+    stay = Request(Intent.DURATION, sense=Sense.EXACT, number=0.5, unit="minute", target="the office")
+    edit = build((stay,), "remain in the office for half a minute", in_house(1), waiting)
+    assert edit.operations == (Insert("wait", {"seconds": 30.0}, "5"),)
+
+
+def test_higher_near_a_thing_is_said_of_the_errand_under_way(built, at_table) -> None:
+    higher = Request(Intent.HEIGHT, size=Size.BIT, near="the mug")
+    assert built(at_table(2, "red block"), higher) == (Adjust("height", Change.SHIFT, 0.025, "2"),)
+
+
 def test_nearer_to_what_it_is_put_beside_is_a_smaller_gap(built, at_table) -> None:
     nearer = Request(Intent.SHIFT, direction="towards", thing="the mug", target="the plate")
     assert built(at_table(2, "red block"), nearer) == (Adjust("distance", Change.SCALE, 2 / 3, "4"),)
@@ -557,7 +569,8 @@ def test_more_room_near_a_thing_is_a_rule_about_that_thing(sources, built, at_ta
 
 
 @pytest.mark.parametrize(
-    "lasting", ["at all times", "from here on", "in all the next ones", "that goes for every trip"]
+    "lasting",
+    ["at all times", "from here on", "in all the next ones", "that goes for every trip", "until further notice"],
 )
 def test_a_rule_that_is_said_to_last_is_for_ever(sources, at_table, lasting: str) -> None:
     rule = Request(Intent.RULE, text="never touch the vase")

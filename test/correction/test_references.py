@@ -60,6 +60,7 @@ def test_none_that_fits_is_a_question_that_says_what_there_is(at_table) -> None:
 
 def test_a_room_goes_by_its_name_and_one_that_is_not_there_is_a_question(in_house) -> None:
     assert the_room("the office", in_house().scene) == "office"
+    assert the_room("the kithcen", in_house().scene) == "kitchen"
     with pytest.raises(UnclearError, match=r"no room called “the attic”. The rooms are: kitchen, hall and office"):
         the_room("the attic", in_house().scene)
 

@@ -26,6 +26,7 @@ from llm_planner.temporal.formula import (
     weak_until,
 )
 from llm_planner.world.names import the
+from llm_planner.world.predicates import is_portable
 from llm_planner.world.propositions import ANYTHING, ROBOT, Moment, holds, parse_proposition
 
 SLOWLY, SLOWLY_DRIVEN = 0.1, 0.25  # [m/s] that "slowly" is, of a hand and of a base
@@ -101,7 +102,7 @@ class States:
                 names = [one for one in self.things(thing, name, other) if one != other]
                 if name in ("near", "over") and (own := self.carried & {*names}):
                     raise QuestionError(f"I am {name} {the(min(own))} whenever I carry it. Which other thing is meant?")
-                return _joined(name, thing, names, other)
+                return _joined(name, thing, self._portable(names) if name == "holding" else names, other)
         raise LanguageModelError(f"{value} is no state of a scene")
 
     def each(self, values: Iterable[Value]) -> list[Formula]:
@@ -131,7 +132,7 @@ class States:
             case Term("moved" | "holding", (thing,)):
                 first = self._things_in(before) if isinstance(thing, Term) and thing.arguments else set()
                 names = [name for name in self.things(thing, "moved") if name not in first]
-                return _joined("holding", thing, names)
+                return _joined("holding", thing, self._portable(names))
         return self.state(value)
 
     def things(self, thing: Value, state: str, without: str = "") -> list[str]:
@@ -157,6 +158,14 @@ class States:
             raise self.here.absent(f"no {wanted}")
         return found
 
+    def _portable(self, names: Sequence[str]) -> list[str]:
+        """Those of them that can be in the hand; raises `QuestionError` for none, as for a button or a room."""
+        things = [item.name for item in self.here.scene.objects if is_portable(item)]
+        found = [name for name in names if name in things]
+        if not found:
+            raise QuestionError(f"I cannot pick up {the(names[0])}. What is it that I shall do, or not do, with it?")
+        return found
+
     def _proposition(self, said: str) -> str:
         found = [word.name for word in lift(said, proposition_phrases(self.propositions)) if word.name]
         if len(found) != 1:
@@ -173,10 +182,14 @@ class States:
 
     def _second(self, state: str, value: Value) -> str:
         if state in ("farther", "lower"):
-            return f"{amount(value):g}"
+            return f"{self._metres(value):g}"
         if isinstance(value, Words):
             return self.here.name(value.text)
         return value.name.replace("_", " ")  # of a region
+
+    def _metres(self, value: Value) -> float:
+        """A length; a number alone is in centimetres at a table, in metres in a building."""
+        return amount(value, "quantity", unit="m" if self.here.rooms else "cm")
 
     def _things_in(self, value: Value) -> set[str]:
         """The names of the first thing of every state in it."""

@@ -8,26 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from llm_planner.language.grounding.amounts import WHOLE_NUMBERS, amount_at, spelled
 from llm_planner.language.grounding.naming import Phrase, stems
-from llm_planner.language.grounding.words import METRES, NUMBERS, Word, similarity, split_words
+from llm_planner.language.grounding.words import Word, similarity, split_words
 
-SECONDS = {
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
-    **dict.fromkeys(("min", "mins", "minute", "minutes"), 60.0),
-}
-PERIODS = {**SECONDS, **dict.fromkeys(("h", "hour"), 3600.0)}
-_PER = frozenset(["/", "per", "a", "an", "each", "every"])
 _BETWEEN = frozenset(["is", "are", "the", "a", "be", "been", "gets", "being", "was", "has", "to"])
 _BEFORE_A_TIME = frozenset(
     ["for", "within", "in", "after", "than", "least", "most", "wait", "about", "under", "another"]
 )
-_AND_A_HALF = ["and", "a", "half"]
 _LETTERS = 4  # a shorter word is no slip of the finger for another
 _ALIKE = 0.8
-_UNITS = {unit: (segment, size) for segment, units in (("quantity", METRES), ("seconds", SECONDS))
-          for unit, size in units.items()}  # fmt: skip
-_AGAIN = ["second", "time"]
-_LONGEST = 10  # words of an amount
 
 
 @dataclass(frozen=True)
@@ -55,12 +45,12 @@ class _Match:
 
 def lift(command: str, phrases: Sequence[Phrase] = (), slips: bool = True) -> list[Lifted]:
     """The lifted command; with `slips` words that are nearly a name stand for it."""
-    words = split_words(command)
+    words, spelt = split_words(command), spelled(command)
     lifted: list[Lifted] = []
     index = 0
     while index < len(words):
         match = _named_at(words, index, phrases, slips)
-        segment, value, used = (match.phrase.entry, 0.0, match.used) if match else _plain(words, index)
+        segment, value, used = (match.phrase.entry, 0.0, match.used) if match else _plain(words, index, spelt)
         name, plural = (match.phrase.key, match.plural) if match else ("", False)
         said = words[index : index + used]
         text = " ".join(word.text for word in said)
@@ -105,51 +95,17 @@ def _fits(word: str, part: tuple[str, ...], loose: bool, slips: bool) -> str:
     return "exact" if any(len(name) >= _LETTERS and similarity(word, name) >= _ALIKE for name in part) else ""
 
 
-def _plain(words: list[Word], index: int) -> tuple[str, float, int]:
+def _plain(words: list[Word], index: int, text: str) -> tuple[str, float, int]:
     """What names nothing: its class, its value where it is a number or an amount, and how many words it takes."""
-    texts = [word.text for word in words[index : index + _LONGEST]]
-    segment, value, used = _amount(texts)
-    before = words[index - 1].text if index else ""
-    is_ordinal = texts[:2] in (["a", "second"], ["one", "second"]) and before not in _BEFORE_A_TIME  # "a second one"
+    word, before = words[index].text, words[index - 1].text if index else ""
+    found = amount_at(text, words[index].start)
+    if found is None:
+        return "word", 0.0, 1
+    amount, end = found
+    used = sum(one.start < end for one in words[index:])
+    is_ordinal = text[words[index].start : end] in ("a second", "one second") and before not in _BEFORE_A_TIME
+    segment = "speed" if amount.is_speed else "quantity" if amount.is_length else "seconds" if amount.is_time else ""
     if segment and not is_ordinal:
-        return segment, value, used
-    return ("number", *_number(texts)) if _is_number(texts[0]) else ("word", 0.0, 1)
-
-
-def _amount(texts: list[str]) -> tuple[str, float, int]:
-    """A number with a unit that begins here: its class, "" for none, its value, and how many words it takes."""
-    value, used = _number(texts)
-    if used and texts[used : used + 3] == _AND_A_HALF:
-        value, used = value + 0.5, used + 3
-    unit = texts[used] if 0 < used < len(texts) else ""
-    if unit not in _UNITS:
-        return "", 0.0, 0
-    segment, size = _UNITS[unit]
-    used += 1
-    if texts[used : used + 3] == _AND_A_HALF:
-        value, used = value + 0.5, used + 3
-    per = texts[used : used + 3]
-    if segment == "quantity" and len(per) > 1 and per[0] in _PER and per[1] in PERIODS and per[1:] != _AGAIN:
-        return "speed", value * size / PERIODS[per[1]], used + 2
-    return segment, value * size, used
-
-
-def _number(texts: list[str]) -> tuple[float, int]:
-    """A number that begins here, and how many words it takes, 0 for none: "2.5", "twenty five", "half a"."""
-    first, *rest = texts
-    if first[0].isdecimal():
-        return float(first.replace(",", ".")), 1
-    if first not in NUMBERS:
-        return 0.0, 0
-    if first == "half":
-        return 0.5, 2 if rest[:1] in (["a"], ["an"]) else 1
-    if rest[:1] == ["half"] and first in ("a", "an"):
-        return 0.5, 2
-    if NUMBERS[first] >= 20 and rest and 1 <= NUMBERS.get(rest[0], 0) < 10 and rest[0] not in ("a", "an"):
-        return NUMBERS[first] + NUMBERS[rest[0]], 2
-    return NUMBERS[first], 1
-
-
-def _is_number(text: str) -> bool:
-    """Whether a word is a number by itself; "one" and "a" may stand for things."""
-    return text[0].isdecimal() or (text in NUMBERS and NUMBERS[text] not in (0.0, 0.5, 1.0))
+        return segment, amount.value, used
+    is_number = not is_ordinal and (word[0].isdecimal() or WHOLE_NUMBERS.get(word, 0.0) > 1)  # "one" may be a thing
+    return ("number", amount.number, used) if is_number else ("word", 0.0, 1)

@@ -1,4 +1,4 @@
-"""Split text into words, and compare words that may be misspelt; units and numbers as they are said."""
+"""Split text into words, and compare words that may be misspelt."""
 
 from __future__ import annotations
 
@@ -6,20 +6,6 @@ import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-
-METRES = {
-    **dict.fromkeys(("m", "meter", "meters", "metre", "metres"), 1.0),
-    **dict.fromkeys(("cm", "cms", "centimeter", "centimeters", "centimetre", "centimetres", "centi"), 0.01),
-    **dict.fromkeys(("mm", "millimeter", "millimeters", "millimetre", "millimetres"), 0.001),
-    **dict.fromkeys(("km", "kilometer", "kilometers", "kilometre", "kilometres"), 1000.0),
-    **dict.fromkeys(("inch", "inches"), 0.0254),
-    **dict.fromkeys(("foot", "feet", "ft"), 0.3048),
-}
-_SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-)
-NUMBERS = {word: float(value) for value, word in enumerate(f"{_SMALL} eighteen nineteen".split())}
-NUMBERS |= {"twenty": 20.0, "thirty": 30.0, "forty": 40.0, "fifty": 50.0, "half": 0.5, "a": 1.0, "an": 1.0}
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]", re.UNICODE)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from llm_planner.language.grounding.lifting import PERIODS
-from llm_planner.language.grounding.words import METRES
+from llm_planner.language.grounding.amounts import LENGTHS, TIMES
 from llm_planner.language.understanding.grounding import amounts_of
 from llm_planner.language.understanding.said import (
     denies,
@@ -108,4 +107,4 @@ def _nesting(formula: Formula, depth: int, found: dict[str, int]) -> None:
 
 def _may_count(command: str) -> bool:
     """Whether a unit stands in it: its number may be written in a way that is not known here."""
-    return not {*words_of(command)}.isdisjoint({*METRES, *PERIODS} - {"s", "m", "h"})
+    return not {*words_of(command)}.isdisjoint({*LENGTHS, *TIMES} - {"s", "m", "h"})

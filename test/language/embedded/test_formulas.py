@@ -130,6 +130,11 @@ def test_what_cannot_be_said_of_propositions_is_asked_about(rule: str, question:
          "G (holding(red bowl) -> !(over(robot, blue bowl) | over(robot, green bowl)))"),
         ('always(lower(any("block"), "20 cm"))', "any block below 20 cm",
          "G (height(red block) < 0.2 & height(blue block) < 0.2 & height(green block) < 0.2)"),
+        ('always(farther("vase", "ten"))', "ten clear of the vase", "G distance(robot, vase) > 0.1"),
+        ('always(farther("vase", "0.1"))', "0.1 clear of the vase", "G distance(robot, vase) > 0.1"),
+        ('always(farther("vase", "a good hand\'s width"))', "off the vase", "G distance(robot, vase) > 0.1"),
+        ('whenever(over("vase"), holding("red bowl"))', "nothing over the vase but the red bowl",
+         "G (over(robot, vase) -> holding(red bowl))"),
         ('never(near("the green one"))', "the blue block, the green one", "G !near(robot, green block)"),
         ('never(is_in("the red one", "red bowl"))', "the blocks, the red one in the red bowl",
          "G !in(red block, red bowl)"),
@@ -214,6 +219,14 @@ def test_what_is_not_clear_is_asked(thing: str, command: str, question: str) -> 
 def test_what_is_carried_is_over_itself_at_all_times() -> None:
     with pytest.raises(QuestionError, match="I am over the vase whenever I carry it"):
         written('never(and(holding("vase"), over("vase")))', "don't carry the vase over anything", TABLE)
+
+
+def test_that_something_fixed_is_held_is_asked_about() -> None:
+    table = Scene(0.0, things("mug, button"))
+    with pytest.raises(QuestionError, match="I cannot pick up the button"):
+        written('only_after(is_on("mug", "button"), moved("button"))', "the mug before the button", table)
+    with pytest.raises(QuestionError, match="I cannot pick up the hall"):
+        written('never(and(holding("hall"), in("hall")))', "not through the hall with it", HOUSE)
 
 
 def test_where_no_room_is_left_it_is_asked_which_is_meant() -> None:

@@ -66,7 +66,8 @@ def test_numbers_times_and_lengths_keep_their_values() -> None:
 
 @pytest.mark.parametrize(
     ("said", "metres"),
-    [("5 cm", 0.05), ("5cm", 0.05), ("ten centimeters", 0.1), ("twenty five centimetres", 0.25), ("half a meter", 0.5),
+    [("5 cm", 0.05), ("5cm", 0.05), ("ten centimeters", 0.1), ("twenty five centimetres", 0.25),
+     ("Forty-five centimetres", 0.45), ("a good hand's width", 0.1), ("a couple metres", 2.0), ("half a meter", 0.5),
      ("a half metre", 0.5), ("two and a half metres", 2.5), ("0.1 m", 0.1), ("0,2 m", 0.2), ("100 mm", 0.1),
      ("an inch", 0.0254), ("2 inches", 0.0508)],
 )  # fmt: skip
@@ -79,7 +80,9 @@ def test_a_length_is_one_word(said: str, metres: float) -> None:
 @pytest.mark.parametrize(
     ("time", "seconds"),
     [("20 s", 20.0), ("a minute", 60.0), ("half a minute", 30.0), ("a minute and a half", 90.0), ("1.5 min", 90.0),
-     ("one and a half minutes", 90.0), ("two minutes", 120.0), ("twenty five seconds", 25.0)],
+     ("one and a half minutes", 90.0), ("two minutes", 120.0), ("twenty five seconds", 25.0),
+     ("ninety-five seconds", 95.0), ("a hundred and twenty seconds", 120.0), ("half a dozen minutes", 360.0),
+     ("three quarters of an hour", 2700.0), ("5 more minutes", 300.0)],
 )  # fmt: skip
 def test_a_time_is_one_word(time: str, seconds: float) -> None:
     sentence = lift(f"go there within {time} please")
