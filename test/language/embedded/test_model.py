@@ -19,7 +19,9 @@ from llm_planner.language.model import (
     Reading,
     ReadingRequest,
 )
-from llm_planner.world.scene import Scene
+from llm_planner.world.building import Building, Room
+from llm_planner.world.places import Rectangle
+from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
 PUT = "put the red block in the green bowl"
 BOTH = "put the red block in the green bowl and never touch the mug"
@@ -186,6 +188,26 @@ def test_readings_that_come_to_the_same_program_count_together(table: Scene) -> 
     reply = EmbeddedModel(Doubtful(*same)).write_program(ProgramRequest("the red block on the blue one", table))  # type: ignore[arg-type]
     assert reply.program == 'pick("red block")\nplace_on("blue block")\n'
     assert reply.confidence == pytest.approx(0.85)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('visit(in("lab"), in("hall"))', 'go("lab"); go("hall")'),
+        ('sequence(in("lab"), is_in("mug", "hall"))', 'go("lab"); bring("mug", "hall")'),
+        ('visit(in("lab")); never(and(holding_any, in("hall")))', 'go("lab"); whenever(holding_any, not(in("hall")))'),
+    ],
+)
+def test_goals_count_together_with_the_errands_that_reach_them_and_rules_with_equivalent_ones(
+    one: str, other: str
+) -> None:
+    rooms = tuple(Room(name, Rectangle(i, i + 1, 0, 1)) for i, name in enumerate(("lab", "hall")))
+    mug = SceneObject("mug", "mug", "", (0.5, 0.5, 0.0), IDENTITY, (0.1, 0.1, 0.1))
+    house = Scene(0.0, (mug,), building=Building(rooms, ()))
+    alone = EmbeddedModel(Doubtful((one, 0.5))).read_command(ReadingRequest("words", house)).readings[0]
+    both = EmbeddedModel(Doubtful((one, 0.5), (other, 0.3))).read_command(ReadingRequest("words", house)).readings[0]
+    assert alone.question
+    assert not both.question
 
 
 def test_readings_that_come_to_different_programs_do_not(table: Scene) -> None:
