@@ -32,6 +32,7 @@ from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.places import VIEWPOINTS
+from test.correction.conftest import ROOMS_SCENE, TABLE, TABLE_STEPS
 
 LEFT = Edit((Shift((0.0, 0.04, 0.0)),))
 PUT_BACK = Insert("place_at", {"place": (0.36, -0.10, 0.0)}, "2")
@@ -360,6 +361,24 @@ def test_before_the_grasp_the_taking_step_gets_the_other_thing(built, at_table) 
 def test_later_targets_follow_the_thing_that_they_are_about(built, pushing) -> None:
     found = built(pushing, Request(Intent.OTHER_THING, thing="the blue block"))
     assert found == (Rebind("1", "object", "blue block"), Rebind("3", "object", "blue block"))
+
+
+def test_what_is_of_the_kind_of_a_later_thing_is_taken_in_place_of_that(built, at_table, situation_of) -> None:
+    mug, parcel = ({"object": "mug"}, {"object": "red parcel"})
+    steps = (("pick_up", mug), ("drop_off", {}), ("pick_up", parcel), ("drop_off", {}))
+    blue = Request(Intent.OTHER_THING, thing="the blue parcel")
+    assert built(situation_of(ROOMS_SCENE, steps, 2, "mug"), blue) == (Rebind("3", "object", "blue parcel"),)
+    mug_instead = Request(Intent.OTHER_THING, thing="the mug")
+    assert built(at_table(1), mug_instead) == (Rebind("1", "object", "mug"),)
+
+
+def test_both_are_the_two_that_the_plan_takes(built, at_table, situation_of) -> None:
+    steps = (("pick", {"object": "red block"}), ("place_at", {"place": "left side"}), *TABLE_STEPS[4:])
+    both = Request(Intent.OTHER_TARGET, thing="both things", target="the right side", relation="at")
+    there = [Rebind(step, "place", "right side") for step in "24"]
+    assert list(built(situation_of(TABLE, steps, 1), both)) == there
+    is_so = replace(both, target="left side")
+    assert "That is how it is planned already" in question(built(situation_of(TABLE, steps, 1), is_so))
 
 
 def test_after_the_grasp_it_is_put_back_and_the_other_one_taken(built, at_table) -> None:
