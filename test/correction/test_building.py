@@ -32,7 +32,7 @@ from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.places import VIEWPOINTS
-from test.correction.conftest import ROOMS_SCENE, TABLE, TABLE_STEPS
+from test.correction.conftest import ROOMS_SCENE, ROOMS_STEPS, TABLE, TABLE_STEPS, thing
 
 LEFT = Edit((Shift((0.0, 0.04, 0.0)),))
 PUT_BACK = Insert("place_at", {"place": (0.36, -0.10, 0.0)}, "2")
@@ -421,6 +421,14 @@ def test_a_way_leads_to_another_room(built, in_house) -> None:
     assert built(in_house(3, "mug"), kitchen) == (Rebind("3", "destination", "hall"),)
 
 
+def test_where_the_robot_only_goes_it_docks_at_a_dock(built, situation_of) -> None:
+    scene = replace(ROOMS_SCENE, objects=(*ROOMS_SCENE.objects, thing("dock", 1.0, -2.0, (0.3, 0.3, 0.2))))
+    (docks,) = built(
+        situation_of(scene, ROOMS_STEPS[6:]), Request(Intent.OTHER_TARGET, target="charger", relation="to")
+    )
+    assert docks == Replace("1", "dock", {"station": "dock"})
+
+
 def test_a_push_goes_the_speakers_way(built, pushing) -> None:
     mine = Request(Intent.OTHER_TARGET, relation="direction", direction="backward")
     assert built(pushing, mine) == (Rebind("1", "direction", "bottom"),)
@@ -523,8 +531,6 @@ def test_the_robots_own_left_is_said_in_the_speakers_words(built, pushing) -> No
 
 
 def test_somebody_else_is_to_be_followed(built, situation_of) -> None:
-    from test.correction.conftest import ROOMS_SCENE, thing
-
     ben = thing("Ben", 8.0, 2.0, (0.44, 0.44, 1.7), kind="person")
     scene = replace(ROOMS_SCENE, objects=(*ROOMS_SCENE.objects, ben))
     following = (("go_to", {"destination": "Anna"}), ("follow", {"object": "Anna", "seconds": 60.0, "distance": 1.5}))
