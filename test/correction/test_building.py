@@ -118,6 +118,12 @@ def test_another_thing_as_well_is_the_errand_under_way_after_it(built, at_table)
     assert "The mug is part of the plan already" in question(both)
 
 
+def test_what_takes_nothing_is_done_with_the_same_thing_once_more(built, situation_of) -> None:
+    scene = replace(TABLE, objects=(*TABLE.objects, thing("button", 0.3, 0.3, (0.05, 0.05, 0.02))))
+    situation = situation_of(scene, (("press", {"object": "button"}), *TABLE_STEPS))
+    assert built(situation, Request(Intent.AGAIN, thing="button")) == (Insert("press", {"object": "button"}, "2"),)
+
+
 def test_a_bowl_said_with_something_in_hand_may_be_taken_or_filled(built, at_table) -> None:
     asked = built(at_table(4, "mug"), Request(Intent.OTHER_THING, thing="the blue bowl"))
     assert "Does the mug go to the blue bowl, or shall I take the blue bowl instead of it" in question(asked)
