@@ -31,6 +31,7 @@ _SAME_WAY = re.compile(r"\bthe same (?:way|direction|distance)\b")
 _CLAUSE = re.compile(r"\b(?:and|then)\b|[,;.]")
 _PREPOSITION = re.compile(r"\b(?:with|of|to|from|in|into|inside|on|onto|over|under|by|near|beside|behind|around) $")
 _WHEN = re.compile(r"\b(?:when|once|after|before|until|as soon as)\b[^,.;]*")
+_STACK = re.compile(r"\b(?:(?:the|this|that) )?(?:(?:whole|entire) )?(?:tower|stack|pile)\b")
 _THAT_KIND = re.compile(r"(?:that|this) \w")
 _SLOTS = ("thing", "instead_of", "target", "near", "about")
 _DEICTIC = ((Intent.OTHER_THING, "thing"), (Intent.OTHER_TARGET, "target"), (Intent.SHIFT, "target"))  # pointed at
@@ -78,6 +79,9 @@ def _slot(slot: str, said: str, request: Request, words: str, situation: Situati
             return the(focus)
     if names_in(said, situation.scene):
         return said
+    if _STACK.fullmatch(said) and (request.intent is Intent.OTHER_TARGET or slot != "thing"):
+        base, top = _stacked(situation)
+        return (base if slot == "thing" else top) or said
     elsewhere = [getattr(request, other) for other in _SLOTS if other != slot]
     others = () if slot == "instead_of" else _others(said, elsewhere, words, situation)
     if slot == "thing":
@@ -122,6 +126,8 @@ def _command(request: Request, words: str, situation: Situation) -> str:
     rooms = scene.building.names if scene.building else ()
     if there and not set(names_in(text[: there.start()], scene)) & set(rooms):
         text = text[: there.start()] + (_where(request, situation) or there[0]) + text[there.end() :]
+    if top := _stacked(situation)[1]:
+        text = _STACK.sub(the(top), text)
     pronoun = _PERSON.search(text) or _THEM.search(text) or _THING.search(text)
     if pronoun and _is_from_outside(text[: pronoun.start()], situation):
         others, focus = _antecedents(request, words, situation), _focus(situation)
@@ -147,6 +153,20 @@ def _antecedents(request: Request, words: str, situation: Situation) -> tuple[st
         if others := _others(request.text, own, said, situation):
             return tuple(name for name in others if name in by_name) or others
     return ()
+
+
+def _stacked(situation: Situation) -> tuple[str, str]:
+    """The lowest and the highest of the things that the plan puts onto others of their kind; "" where it builds no
+    tower, or several."""
+    under: dict[str, str] = {}
+    for errand in situation.errands:
+        about = subject(errand, situation)
+        for step in errand:
+            goal = str(step.arguments.get("object")) if step.skill == "place_on" else ""
+            if goal and about and situation.scene.find(goal).kind == situation.scene.find(about).kind:
+                under[about] = goal
+    bases, tops = set(under.values()) - set(under), set(under) - set(under.values())
+    return (*bases, *tops) if len(bases) == len(tops) == 1 else ("", "")
 
 
 def _where(request: Request, situation: Situation) -> str:

@@ -85,6 +85,17 @@ def test_with_it_in_a_rule_is_with_what_is_held(in_house) -> None:
     assert with_names(rule, rule.text, in_house(3, "mug")).text == "don't cut through the hall with the mug"
 
 
+def test_a_tower_is_what_the_plan_stacks(table_with) -> None:
+    red, blue, mug, plate = ({"object": name} for name in ("red block", "blue block", "mug", "plate"))
+    tower = [("pick", red), ("place_at", {"place": "middle"}), ("pick", blue), ("place_on", red)]
+    steps = [*tower, ("pick", mug), ("place_on", plate)]
+    there = Request(Intent.OTHER_TARGET, thing="whole tower", target="left side", relation="at")
+    assert with_names(there, "", table_with(steps, 1)).thing == "red block"
+    add = Request(Intent.ADD, text="put the yellow block on top of the tower")
+    assert with_names(add, add.text, table_with(steps, 1)).text == "put the yellow block on top of the blue block"
+    assert with_names(add, add.text, table_with(steps[4:], 1)) == add
+
+
 def test_the_same_way_is_as_what_is_under_way(pushing) -> None:
     def added(text: str) -> Request:
         return with_names(Request(Intent.ADD, text=text), text, pushing)
