@@ -3,6 +3,7 @@ there is an errand of it at all."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from llm_planner.correction.building_additions import add
@@ -11,7 +12,7 @@ from llm_planner.correction.building_order import first, skip, skip_this
 from llm_planner.correction.building_quantities import of_a_step, steps_with
 from llm_planner.correction.building_targets import retarget
 from llm_planner.correction.errands import Errand, current, destinations_of, errands_ahead, is_rest, named, subject
-from llm_planner.correction.references import UnclearError, candidates, described, is_region, is_room
+from llm_planner.correction.references import AlreadySoError, UnclearError, candidates, described, is_region, is_room
 from llm_planner.correction.request_words import in_words
 from llm_planner.correction.requests import Intent, Request, Sense, When
 from llm_planner.correction.situation import Situation
@@ -101,6 +102,8 @@ def other_target(request: Request, situation: Situation, sources: Sources) -> tu
     if not (request.target or request.instead_of or request.relation):
         raise UnclearError(f"Where shall I put {the(situation.scene.held) if situation.scene.held else 'it'} down?")
     several = bool(request.thing) and described(request.thing, situation.scene).plural
+    if several and "both" in request.thing.split() and len(taken := _taken(request.thing, situation)) == 2:
+        return _each_elsewhere(request, taken, situation)
     if several or (request.thing and not _is_taken(request.thing, situation)):
         if request.instead_of and not several and _is_taken(request.instead_of, situation):
             return other_thing(replace(request, target="", relation=""), situation, sources)
@@ -128,9 +131,29 @@ def _check_for_now(request: Request) -> None:
         raise UnclearError(question, (request.text,))
 
 
+def _each_elsewhere(request: Request, names: Sequence[str], situation: Situation) -> tuple[Operation, ...]:
+    """Another target for each of them; raises AlreadySoError where all go there as it is."""
+    operations: list[Operation] = []
+    is_so: AlreadySoError | None = None
+    for name in names:
+        try:
+            operations += retarget(replace(request, thing=name), situation)
+        except AlreadySoError as known:
+            is_so = known
+    if is_so is not None and not operations:
+        raise is_so
+    return tuple(operations)
+
+
 def _is_taken(words: str, situation: Situation) -> bool:
+    return bool(_taken(words, situation))
+
+
+def _taken(words: str, situation: Situation) -> tuple[str, ...]:
+    """The things that the words name and an errand ahead takes."""
     names = named(words, situation)
-    return any(subject(errand, situation) in names for errand in errands_ahead(situation))
+    about = dict.fromkeys(subject(errand, situation) for errand in errands_ahead(situation))
+    return tuple(name for name in about if name in names)
 
 
 def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:

@@ -26,8 +26,8 @@ from llm_planner.world.scene import SceneObject
 
 
 def replaced_errand(request: Request, situation: Situation) -> Errand:
-    """The errand that was given the wrong thing: where the right one is to go, whose thing it shall not be, or the one
-    under way."""
+    """The errand that was given the wrong thing: where the right one is to go, whose thing it shall not be, the only
+    one that takes another of its kind, or the one under way."""
     if request.target:
         return meant(request.target, situation)[0]
     if request.instead_of:
@@ -35,7 +35,21 @@ def replaced_errand(request: Request, situation: Situation) -> Errand:
         if subject(now, situation) in named(request.instead_of, situation):
             return now
         return meant(request.instead_of, situation)[0]
-    return current(situation)
+    return _of_its_kind(request.thing, situation) or current(situation)
+
+
+def _of_its_kind(words: str, situation: Situation) -> Errand:
+    """The only errand that takes another thing of the kind that the words name, () for none or several."""
+    if not words or is_for_one(words, situation):
+        return ()
+    scene = situation.scene
+    found = candidates(words, scene, situation.viewpoint)
+    kinds = {item.kind for item in found}
+    alike = [
+        one for one in errands_ahead(situation) if (name := subject(one, situation)) and scene.find(name).kind in kinds
+    ]
+    is_one = len(alike) == 1 and subject(alike[0], situation) not in [item.name for item in found]
+    return alike[0] if is_one else ()
 
 
 def the_other(request: Request, situation: Situation, errand: Errand) -> SceneObject:

@@ -153,7 +153,8 @@ def _repeated(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _as_well(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """What is done with a thing, or else was done last, with others as well: "the vase too"."""
+    """What is done with a thing, or else was done last, with others as well: "the vase too". Where nothing is taken, it
+    may be done with the same thing once more: "press the button again"."""
     begun = [errand for errand in situation.errands if has_begun(errand)] or list(errands_ahead(situation)[:1])
     like = [errand for errand in situation.errands if _is_alike(request.thing, errand, situation)]
     errand = next((one for one in begun[-1:] if not like or one in like), like[-1] if like else ())
@@ -161,9 +162,13 @@ def _as_well(request: Request, situation: Situation) -> tuple[Operation, ...]:
     if not old:
         raise UnclearError(f"What should I do with {request.thing}? Nothing is being done with anything else.")
     before = next_place(situation, (errand,)) if has_begun(errand) else after((errand,), situation)
+    found = candidates(request.thing, situation.scene, situation.viewpoint, old)
+    once_more = [item.name for item in found] == [old] and not any(
+        situation.skills[step.skill].fills_gripper for step in errand
+    )
     return tuple(
         Insert(step.skill, {name: new if value == old else value for name, value in step.arguments.items()}, before)
-        for new in _others(request.thing, old, situation)
+        for new in ([old] if once_more else _others(request.thing, old, situation))
         for step in errand
     )
 

@@ -31,7 +31,7 @@ from llm_planner.plan.edits import Frame, Insert, Operation, Rebind, Replace
 from llm_planner.plan.plan import PlanStep
 from llm_planner.skills.contract import Argument
 from llm_planner.world.names import the
-from llm_planner.world.predicates import is_container
+from llm_planner.world.predicates import DOCK, is_container
 
 _SIDES = ("left", "right", "top", "bottom")
 _DIRECTIONS = {"left": "left", "right": "right", "forward": "top", "backward": "bottom"}
@@ -73,7 +73,7 @@ def _targets(errand: Errand, situation: Situation) -> tuple[str, ...]:
 
 
 def _to_elsewhere(request: Request, errand: Errand, situation: Situation) -> tuple[Operation, ...]:
-    """Another destination for the way on which what is taken, or the robot alone, goes."""
+    """Another destination for the way on which what is taken, or the robot alone, goes; alone it drives into a dock."""
     scene = situation.scene
     if is_room(request.target, scene):
         goal = the_room(request.target, scene)
@@ -84,6 +84,8 @@ def _to_elsewhere(request: Request, errand: Errand, situation: Situation) -> tup
     onward = [step for step in ways if step.arguments["destination"] != about]
     if onward:
         _check_new(onward[-1].arguments["destination"], goal)
+        if not about and goal in scene.names and scene.find(goal).kind == DOCK and "dock" in situation.skills:
+            return (Replace(onward[-1].id, "dock", {"station": goal}),)
         return (Rebind(onward[-1].id, "destination", goal),)
     left = ahead(errand)
     if scene.held and left and puts_down(situation.skills[left[0].skill]):

@@ -7,8 +7,9 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from llm_planner.correction.amounts import AMOUNT
 from llm_planner.correction.errands import Errand, ahead, current, destinations_of, errands_ahead, meant, subject
-from llm_planner.correction.references import UnclearError, candidates, names_in
+from llm_planner.correction.references import SIDES, UnclearError, candidates, names_in
 from llm_planner.correction.requests import OF_MOTION, Intent, Request
 from llm_planner.correction.situation import Situation
 from llm_planner.language.grounding.lifting import lift
@@ -19,7 +20,18 @@ from llm_planner.world.predicates import contents
 _PERSON = re.compile(r"\b(?:him|her|he|she)\b")
 _THEM = re.compile(r"(?<!of )\bthem\b")
 _THING = re.compile(r"\b(?:that one|this one|(?<!after )(?<!before )(?:that|this))$|\bit\b(?!')")
-_THERE = re.compile(r"\b(?:(?:in|over|up|down) )?there\b(?!'| is| are)|\b(?:in|into|on|onto|to) the same \w+")
+_ALONG = r"(?:(?:along|together) )?with (?:it|that|this)\b"
+_THERE = re.compile(
+    rf"\b(?:(?:in|over|up|down) )?there\b(?!'| is| are)(?: {_ALONG})?|\bin {_ALONG}"
+    r"|\b(?:in|inside|into|on|onto|to) the same (?!way|direction|time)\w+"
+)
+_ONCE_MORE = re.compile(r",? \b(?:(?:a|the) second|one more) time\b|,? \bonce more\b")  # as any that is added
+_WITH_IT = re.compile(r"\bwith it\b")
+_SAME_WAY = re.compile(r"\bthe same (?:way|direction|distance)\b")
+_CLAUSE = re.compile(r"\b(?:and|then)\b|[,;.]")
+_PREPOSITION = re.compile(r"\b(?:with|of|to|from|in|into|inside|on|onto|over|under|by|near|beside|behind|around) $")
+_WHEN = re.compile(r"\b(?:when|once|after|before|until|as soon as)\b[^,.;]*")
+_STACK = re.compile(r"\b(?:(?:the|this|that) )?(?:(?:whole|entire) )?(?:tower|stack|pile)\b")
 _THAT_KIND = re.compile(r"(?:that|this) \w")
 _SLOTS = ("thing", "instead_of", "target", "near", "about")
 _DEICTIC = ((Intent.OTHER_THING, "thing"), (Intent.OTHER_TARGET, "target"), (Intent.SHIFT, "target"))  # pointed at
@@ -30,7 +42,8 @@ def with_names(request: Request, words: str, situation: Situation) -> Request:
     """The request with names in place of its pronouns, so far as the words and the plan tell what they stand for."""
     if request.intent in (Intent.RULE, Intent.LIFT):
         if names_in(request.text, situation.scene):
-            return request
+            held = situation.scene.held
+            return replace(request, text=_WITH_IT.sub(f"with {the(held)}", request.text)) if held else request
         return replace(
             request,
             text=_named(request.text, _others(request.text, (), words, situation), situation, situation.scene.held),
@@ -40,7 +53,20 @@ def with_names(request: Request, words: str, situation: Situation) -> Request:
         if said:
             named: dict[str, Any] = {slot: _slot(slot, said, request, words, situation)}
             request = replace(request, **named)
-    return replace(request, text=_command(request, words, situation)) if request.intent is Intent.ADD else request
+    if request.intent is not Intent.ADD:
+        return request
+    return _as_before(request, situation) or replace(request, text=_command(request, words, situation))
+
+
+def _as_before(request: Request, situation: Situation) -> Request | None:
+    """For "push the vase the same way": what is being done, with that as well; None for another command, or where the
+    way is said."""
+    text, names = request.text, names_in(request.text, situation.scene)
+    if request.target or not _SAME_WAY.search(text) or AMOUNT.search(text) or len(names) != 1:
+        return None
+    said = set(text.split())
+    same = any(step.skill in said for step in _now(situation)) and not said.intersection(SIDES)
+    return Request(Intent.AGAIN, thing=names[0]) if same else None
 
 
 def _slot(slot: str, said: str, request: Request, words: str, situation: Situation) -> str:
@@ -53,6 +79,9 @@ def _slot(slot: str, said: str, request: Request, words: str, situation: Situati
             return the(focus)
     if names_in(said, situation.scene):
         return said
+    if _STACK.fullmatch(said) and (request.intent is Intent.OTHER_TARGET or slot != "thing"):
+        base, top = _stacked(situation)
+        return (base if slot == "thing" else top) or said
     elsewhere = [getattr(request, other) for other in _SLOTS if other != slot]
     others = () if slot == "instead_of" else _others(said, elsewhere, words, situation)
     if slot == "thing":
@@ -90,21 +119,54 @@ def _others(said: str, elsewhere: tuple[str, ...] | list[str], words: str, situa
 
 
 def _command(request: Request, words: str, situation: Situation) -> str:
-    """An added command by itself: "it" is what the words name besides it, "there" where the errand under way, or that
-    of the request's target, puts its thing."""
-    text, scene = request.text, situation.scene
-    pronoun = _PERSON.search(text) or _THEM.search(text) or _THING.search(text)
-    if pronoun and not names_in(text[: pronoun.start()], scene):
-        own = (request.target, text)
-        others = _others(text, own, words, situation)
-        by_name = {word.name for word in lift(words, scene_phrases(scene), slips=False) if word.segment == "object"}
-        others = tuple(name for name in others if name in by_name) or others
-        text = _named(text, others, situation, "" if others else _focus(situation))
+    """An added command by itself: "there" is where the errand under way, or that of the request's target, puts its
+    thing, and "it" what the words name besides it."""
+    text, scene = _ONCE_MORE.sub("", request.text), situation.scene
     there = _THERE.search(text)
     rooms = scene.building.names if scene.building else ()
     if there and not set(names_in(text[: there.start()], scene)) & set(rooms):
         text = text[: there.start()] + (_where(request, situation) or there[0]) + text[there.end() :]
+    if top := _stacked(situation)[1]:
+        text = _STACK.sub(the(top), text)
+    pronoun = _PERSON.search(text) or _THEM.search(text) or _THING.search(text)
+    if pronoun and _is_from_outside(text[: pronoun.start()], situation):
+        others, focus = _antecedents(request, words, situation), _focus(situation)
+        text = _named(text, others, situation, "" if others or focus in names_in(text, scene) else focus)
     return text
+
+
+def _is_from_outside(before: str, situation: Situation) -> bool:
+    """Whether a pronoun after these words of a command stands for nothing that they name: with what the same clause
+    acts on, it is something else."""
+    named = names_in(before, situation.scene)
+    own = names_in(_CLAUSE.split(before)[-1], situation.scene)
+    return not named or (set(named) == set(own) and _PREPOSITION.search(before) is not None)
+
+
+def _antecedents(request: Request, words: str, situation: Situation) -> tuple[str, ...]:
+    """What the words name before a command, else after it, else in saying when it is to be done."""
+    scene = situation.scene
+    by_name = {word.name for word in lift(words, scene_phrases(scene), slips=False) if word.segment == "object"}
+    what, named_in = _WHEN.sub(" ", words.lower()), (request.target, request.text)
+    before = what.partition(request.text.lower())[0]
+    for said, own in ((before, named_in), (what, named_in), (words, (request.text,))):
+        if others := _others(request.text, own, said, situation):
+            return tuple(name for name in others if name in by_name) or others
+    return ()
+
+
+def _stacked(situation: Situation) -> tuple[str, str]:
+    """The lowest and the highest of the things that the plan puts onto others of their kind; "" where it builds no
+    tower, or several."""
+    under: dict[str, str] = {}
+    for errand in situation.errands:
+        about = subject(errand, situation)
+        for step in errand:
+            goal = str(step.arguments.get("object")) if step.skill == "place_on" else ""
+            if goal and about and situation.scene.find(goal).kind == situation.scene.find(about).kind:
+                under[about] = goal
+    bases, tops = set(under.values()) - set(under), set(under) - set(under.values())
+    return (*bases, *tops) if len(bases) == len(tops) == 1 else ("", "")
 
 
 def _where(request: Request, situation: Situation) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llm_planner.errors import QuestionError
-from llm_planner.language.grounding.lexicon import COLOR_NAMES, PEOPLE_WORDS, REGIONS
+from llm_planner.language.grounding.lexicon import COLOR_NAMES, PEOPLE_WORDS, PERSON_WORDS, REGIONS
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import Phrase, scene_phrases
+from llm_planner.language.grounding.words import NUMBERS
 from llm_planner.world.names import the
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.predicates import from_side, volume
@@ -72,7 +73,7 @@ def described(words: str, scene: Scene) -> Description:
     rest = _ONE_OF.sub("", words.lower())
     tokens = rest.split()
     every = any(word in ("all", "both", "every", "each") for word in tokens)
-    tokens = [word for word in tokens if word not in _ARTICLES]
+    tokens = _uncounted([word for word in tokens if word not in _ARTICLES])
     whole = _named(tokens, scene)
     if whole is not None and whole.entry != "kind":
         return Description(name=whole.key)
@@ -87,8 +88,8 @@ def described(words: str, scene: Scene) -> Description:
     if noun and noun[-1] in ONES and len(noun) > 1:
         noun = noun[:-1]
     found = _named(noun, scene)
-    of_people = found is None and bool(noun) and noun[-1] in PEOPLE_WORDS
-    is_plural = of_people and noun[-1] not in ("person", "human")
+    of_people = found is None and bool(noun) and noun[-1] in (*PEOPLE_WORDS, *PERSON_WORDS)
+    is_plural = of_people and noun[-1] not in PERSON_WORDS
     plural = bool(noun) and noun[-1].endswith("s") and (found is None or noun[-1] not in _singulars(found))
     plural = (every or is_plural or plural) and rest == words.lower()
     kind = (found.key if found.entry == "kind" else scene.find(found.key).kind) if found else ""
@@ -97,6 +98,14 @@ def described(words: str, scene: Scene) -> Description:
     return Description(
         "", kind, color, side, size, OTHER in tokens or "another" in words.lower().split(), plural, unknown
     )
+
+
+def _uncounted(tokens: list[str]) -> list[str]:
+    """Without how many they are; "blues" are blue ones."""
+    if len(tokens) > 1 and tokens[0] in NUMBERS and tokens[0] != "one":
+        tokens = tokens[1:]
+    *others, last = tokens or [""]
+    return [*others, last[:-1], "ones"] if last.endswith("s") and last[:-1] in COLOR_NAMES else tokens
 
 
 def _is_noun(word: str, tokens: Sequence[str]) -> bool:

@@ -32,6 +32,7 @@ from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.places import VIEWPOINTS
+from test.correction.conftest import ROOMS_SCENE, ROOMS_STEPS, TABLE, TABLE_STEPS, thing
 
 LEFT = Edit((Shift((0.0, 0.04, 0.0)),))
 PUT_BACK = Insert("place_at", {"place": (0.36, -0.10, 0.0)}, "2")
@@ -115,6 +116,12 @@ def test_another_thing_as_well_is_the_errand_under_way_after_it(built, at_table)
     assert [one.arguments for one in others] == [{"object": "blue block"}, {"object": "green bowl"}]
     both = built(at_table(1), Request(Intent.AGAIN, thing="mugs"))
     assert "The mug is part of the plan already" in question(both)
+
+
+def test_what_takes_nothing_is_done_with_the_same_thing_once_more(built, situation_of) -> None:
+    scene = replace(TABLE, objects=(*TABLE.objects, thing("button", 0.3, 0.3, (0.05, 0.05, 0.02))))
+    situation = situation_of(scene, (("press", {"object": "button"}), *TABLE_STEPS))
+    assert built(situation, Request(Intent.AGAIN, thing="button")) == (Insert("press", {"object": "button"}, "2"),)
 
 
 def test_a_bowl_said_with_something_in_hand_may_be_taken_or_filled(built, at_table) -> None:
@@ -374,6 +381,24 @@ def test_later_targets_follow_the_thing_that_they_are_about(built, pushing) -> N
     assert found == (Rebind("1", "object", "blue block"), Rebind("3", "object", "blue block"))
 
 
+def test_what_is_of_the_kind_of_a_later_thing_is_taken_in_place_of_that(built, at_table, situation_of) -> None:
+    mug, parcel = ({"object": "mug"}, {"object": "red parcel"})
+    steps = (("pick_up", mug), ("drop_off", {}), ("pick_up", parcel), ("drop_off", {}))
+    blue = Request(Intent.OTHER_THING, thing="the blue parcel")
+    assert built(situation_of(ROOMS_SCENE, steps, 2, "mug"), blue) == (Rebind("3", "object", "blue parcel"),)
+    mug_instead = Request(Intent.OTHER_THING, thing="the mug")
+    assert built(at_table(1), mug_instead) == (Rebind("1", "object", "mug"),)
+
+
+def test_both_are_the_two_that_the_plan_takes(built, at_table, situation_of) -> None:
+    steps = (("pick", {"object": "red block"}), ("place_at", {"place": "left side"}), *TABLE_STEPS[4:])
+    both = Request(Intent.OTHER_TARGET, thing="both things", target="the right side", relation="at")
+    there = [Rebind(step, "place", "right side") for step in "24"]
+    assert list(built(situation_of(TABLE, steps, 1), both)) == there
+    is_so = replace(both, target="left side")
+    assert "That is how it is planned already" in question(built(situation_of(TABLE, steps, 1), is_so))
+
+
 def test_after_the_grasp_it_is_put_back_and_the_other_one_taken(built, at_table) -> None:
     found = built(at_table(2, "red block"), Request(Intent.OTHER_THING, thing="the yellow one"))
     assert found == (PUT_BACK, Insert("pick", {"object": "yellow block"}, "2"))
@@ -412,6 +437,14 @@ def test_the_same_skill_gets_another_target_and_another_skill_takes_its_place(bu
 def test_a_way_leads_to_another_room(built, in_house) -> None:
     kitchen = Request(Intent.OTHER_TARGET, relation="to", target="the hall")
     assert built(in_house(3, "mug"), kitchen) == (Rebind("3", "destination", "hall"),)
+
+
+def test_where_the_robot_only_goes_it_docks_at_a_dock(built, situation_of) -> None:
+    scene = replace(ROOMS_SCENE, objects=(*ROOMS_SCENE.objects, thing("dock", 1.0, -2.0, (0.3, 0.3, 0.2))))
+    (docks,) = built(
+        situation_of(scene, ROOMS_STEPS[6:]), Request(Intent.OTHER_TARGET, target="charger", relation="to")
+    )
+    assert docks == Replace("1", "dock", {"station": "dock"})
 
 
 def test_a_push_goes_the_speakers_way(built, pushing) -> None:
@@ -516,8 +549,6 @@ def test_the_robots_own_left_is_said_in_the_speakers_words(built, pushing) -> No
 
 
 def test_somebody_else_is_to_be_followed(built, situation_of) -> None:
-    from test.correction.conftest import ROOMS_SCENE, thing
-
     ben = thing("Ben", 8.0, 2.0, (0.44, 0.44, 1.7), kind="person")
     scene = replace(ROOMS_SCENE, objects=(*ROOMS_SCENE.objects, ben))
     following = (("go_to", {"destination": "Anna"}), ("follow", {"object": "Anna", "seconds": 60.0, "distance": 1.5}))

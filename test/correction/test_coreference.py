@@ -51,6 +51,21 @@ def test_a_person_is_the_one_that_is_followed(in_house) -> None:
          "throw the blue block in the green bowl"),
         ("put the vase there", "put the vase there after the yellow one", "yellow one",
          "put the vase at the left side"),
+        ("drop the blue block in there along with it", "drop the blue block in there along with it", "",
+         "drop the blue block in the green bowl"),
+        ("pop the blue block in with it", "when that's in, pop the blue block in with it", "",
+         "pop the blue block in the green bowl"),
+        ("put the vase inside the same bowl", "put the vase inside the same bowl", "",
+         "put the vase in the green bowl"),
+        ("set the vase down in front of it", "once the yellow one's in place, set the vase down in front of it",
+         "yellow one", "set the vase down in front of the yellow block"),
+        ("put the vase behind it", "put the vase behind it", "", "put the vase behind the red block"),
+        ("take the vase and put it on the plate", "take the vase and put it on the plate", "",
+         "take the vase and put it on the plate"),
+        ("put the vase where it was", "put the vase where it was", "", "put the vase where it was"),
+        ("fetch it out", "I don't like the vase there. When the mug's down, fetch it out, then do the yellow", "",
+         "fetch the vase out"),
+        ("lift it a second time", "when you have lifted the vase, lift it a second time", "vase", "lift the vase"),
         ("wait a minute after that", "wait a minute after that", "", "wait a minute after that"),
         ("see if there's a lid", "see if there's a lid", "", "see if there's a lid"),
     ],
@@ -63,3 +78,27 @@ def test_there_is_the_room_where_the_named_errand_ends(in_house) -> None:
     request = Request(Intent.ADD, text="take the blue parcel over there", target="mug")
     found = with_names(request, "after the mug take the blue parcel over there", in_house(1))
     assert found.text == "take the blue parcel to the office"
+
+
+def test_with_it_in_a_rule_is_with_what_is_held(in_house) -> None:
+    rule = Request(Intent.RULE, text="don't cut through the hall with it")
+    assert with_names(rule, rule.text, in_house(3, "mug")).text == "don't cut through the hall with the mug"
+
+
+def test_a_tower_is_what_the_plan_stacks(table_with) -> None:
+    red, blue, mug, plate = ({"object": name} for name in ("red block", "blue block", "mug", "plate"))
+    tower = [("pick", red), ("place_at", {"place": "middle"}), ("pick", blue), ("place_on", red)]
+    steps = [*tower, ("pick", mug), ("place_on", plate)]
+    there = Request(Intent.OTHER_TARGET, thing="whole tower", target="left side", relation="at")
+    assert with_names(there, "", table_with(steps, 1)).thing == "red block"
+    add = Request(Intent.ADD, text="put the yellow block on top of the tower")
+    assert with_names(add, add.text, table_with(steps, 1)).text == "put the yellow block on top of the blue block"
+    assert with_names(add, add.text, table_with(steps[4:], 1)) == add
+
+
+def test_the_same_way_is_as_what_is_under_way(pushing) -> None:
+    def added(text: str) -> Request:
+        return with_names(Request(Intent.ADD, text=text), text, pushing)
+
+    assert added("push the vase over the same way") == Request(Intent.AGAIN, thing="vase")
+    assert added("push the vase the same distance to the left").intent is Intent.ADD

@@ -32,6 +32,9 @@ from llm_planner.world.places import VIEWPOINTS
         ("either of the bowls", "", ["green bowl", "blue bowl"]),
         ("one of the blue ones", "", ["blue block", "blue bowl"]),
         ("one yellow block", "", ["yellow block"]),
+        ("either of the blues", "", ["blue block", "blue bowl"]),
+        ("one of the two blue", "green bowl", ["blue bowl"]),
+        ("two bowls", "", ["green bowl", "blue bowl"]),
         ("yellow friend", "", ["yellow block"]),
         ("blue friend", "", []),
         ("the vasse", "", ["vase"]),
@@ -94,12 +97,15 @@ def test_people_are_all_persons_and_a_possessive_is_not_the_thing(in_house) -> N
     assert [item.name for item in candidates("people", scene)] == ["Anna"]
     assert described("people", scene).plural
     assert names_in("you pass too near the people", scene) == ("Anna",)
+    assert [item.name for item in candidates("wrong fella", scene)] == ["Anna"]
+    assert not described("the wrong fella", scene).plural
     assert [item.name for item in candidates("anna's mug", scene)] == ["mug"]
 
 
 def test_one_of_several_is_not_all_of_them(at_table) -> None:
     assert described("the blue ones", at_table().scene).plural
     assert not described("one of the blue ones", at_table().scene).plural
+    assert described("the blues", at_table().scene).plural
 
 
 def test_a_person_is_called_by_name(in_house) -> None:

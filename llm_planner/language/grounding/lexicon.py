@@ -26,6 +26,7 @@ KIND_WORDS = {
     "dock": ("dock", "charger"),
 }
 PEOPLE_WORDS = ("people", "persons", "humans", "person", "human", "everybody", "everyone", "anybody", "anyone")
+PERSON_WORDS = ("person", "human", "man", "woman", "guy", "fella", "fellow", "bloke", "chap", "lady", "gentleman")
 CONTAINERS = ("bowl", "box", "basket", "bin", "tray", "bucket", "crate", "pot", "pan", "drawer", "jar", "tub", "sink")
 SURFACES = ("plate", "tray", "mat", "shelf", "book", "napkin", "coaster", "board", "pad", "lid", "towel", "stand")
 REGIONS = {

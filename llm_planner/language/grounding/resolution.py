@@ -22,7 +22,7 @@ _UNSAID = frozenset([  # words of a reference that tell nothing apart
 
 _ANY = (
     r"(?:an?|any|some|either|whichever|(?<!the )(?<!that )(?<!this )one"
-    r"|(?:any|either|one) (?:one )?of (?:the|them|these|those|our|my|your))"
+    r"|(?:any|either|one) (?:one )?of (?:the|them|these|those|our|my|your)(?: two| three| four)?)"
 )
 
 
@@ -30,7 +30,7 @@ def is_indefinite(words: str, said: str) -> bool:
     """Whether what was `said` speaks of any thing that the words fit: "a blue one", "either of the blocks"."""
     if re.match(rf"{_ANY} \w", words, re.IGNORECASE):
         return True
-    return bool(words) and re.search(rf"\b{_ANY} {re.escape(words)}\b", said, re.IGNORECASE) is not None
+    return bool(words) and re.search(rf"\b{_ANY} {re.escape(words)}s?\b", said, re.IGNORECASE) is not None
 
 
 @dataclass(frozen=True)
