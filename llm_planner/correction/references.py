@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llm_planner.errors import QuestionError
+from llm_planner.language.grounding.amounts import WHOLE_NUMBERS
 from llm_planner.language.grounding.lexicon import COLOR_NAMES, PEOPLE_WORDS, PERSON_WORDS, REGIONS
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import Phrase, scene_phrases
-from llm_planner.language.grounding.words import NUMBERS
 from llm_planner.world.names import the
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.predicates import from_side, volume
@@ -102,7 +102,7 @@ def described(words: str, scene: Scene) -> Description:
 
 def _uncounted(tokens: list[str]) -> list[str]:
     """Without how many they are; "blues" are blue ones."""
-    if len(tokens) > 1 and tokens[0] in NUMBERS and tokens[0] != "one":
+    if len(tokens) > 1 and tokens[0] in WHOLE_NUMBERS and tokens[0] != "one":
         tokens = tokens[1:]
     *others, last = tokens or [""]
     return [*others, last[:-1], "ones"] if last.endswith("s") and last[:-1] in COLOR_NAMES else tokens
