@@ -7,11 +7,11 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from llm_planner.correction.amounts import AMOUNT
 from llm_planner.correction.errands import Errand, ahead, current, destinations_of, errands_ahead, meant, subject
 from llm_planner.correction.references import SIDES, UnclearError, candidates, names_in
 from llm_planner.correction.requests import OF_MOTION, Intent, Request
 from llm_planner.correction.situation import Situation
+from llm_planner.language.grounding.amounts import amounts_in
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.world.names import the
@@ -62,7 +62,7 @@ def _as_before(request: Request, situation: Situation) -> Request | None:
     """For "push the vase the same way": what is being done, with that as well; None for another command, or where the
     way is said."""
     text, names = request.text, names_in(request.text, situation.scene)
-    if request.target or not _SAME_WAY.search(text) or AMOUNT.search(text) or len(names) != 1:
+    if request.target or not _SAME_WAY.search(text) or amounts_in(text) or len(names) != 1:
         return None
     said = set(text.split())
     same = any(step.skill in said for step in _now(situation)) and not said.intersection(SIDES)
