@@ -26,8 +26,8 @@ from llm_planner.world.scene import SceneObject
 
 
 def replaced_errand(request: Request, situation: Situation) -> Errand:
-    """The errand that was given the wrong thing: where the right one is to go, whose thing it shall not be, the only
-    one that takes another of its kind, or the one under way."""
+    """The errand that was given the wrong thing: where the right one is to go, whose thing it shall not be, while
+    something is held the only one that takes another of its kind, or the one under way."""
     if request.target:
         return meant(request.target, situation)[0]
     if request.instead_of:
@@ -35,7 +35,7 @@ def replaced_errand(request: Request, situation: Situation) -> Errand:
         if subject(now, situation) in named(request.instead_of, situation):
             return now
         return meant(request.instead_of, situation)[0]
-    return _of_its_kind(request.thing, situation) or current(situation)
+    return (_of_its_kind(request.thing, situation) if situation.scene.held else ()) or current(situation)
 
 
 def _of_its_kind(words: str, situation: Situation) -> Errand:

@@ -166,7 +166,7 @@ def _stacked(situation: Situation) -> tuple[str, str]:
             if goal and about and situation.scene.find(goal).kind == situation.scene.find(about).kind:
                 under[about] = goal
     bases, tops = set(under.values()) - set(under), set(under) - set(under.values())
-    return (*bases, *tops) if len(bases) == len(tops) == 1 else ("", "")
+    return (bases.pop(), tops.pop()) if len(bases) == len(tops) == 1 else ("", "")
 
 
 def _where(request: Request, situation: Situation) -> str:

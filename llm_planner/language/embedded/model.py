@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from llm_planner.errors import LanguageModelError, QuestionError
-from llm_planner.language.embedded.meaning import command_of, requirements_of
+from llm_planner.language.embedded.meaning import OF_PLACES, command_of, errand_of, requirements_of
 from llm_planner.language.embedded.prompt import Situation, Task, plain, situation_of
 from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
-from llm_planner.language.embedded.terms import Term, Value, Words
 from llm_planner.language.grounding.lifting import Lifted, lift
 from llm_planner.language.grounding.naming import Phrase, proposition_phrases, scene_phrases
 from llm_planner.language.model import (
@@ -153,22 +152,8 @@ class _Meaning:
 def _as_errands(reading: TermReading) -> TermReading:
     """Its goals as errands in the order in which they are said: "A, then B" comes to one plan, whether it was read as
     goals, as goals of which none may come before the one before it, or as statements."""
-    goals = ("visit", "sequence", "ordered")
-    terms = ((map(_errand, term.arguments) if term.name in goals else (term,)) for term in reading.terms)
+    terms = ((map(errand_of, term.arguments) if term.name in OF_PLACES else (term,)) for term in reading.terms)
     return replace(reading, terms=tuple(one for some in terms for one in some))
-
-
-def _errand(state: Value) -> Term:
-    match state:
-        case Term("is_in", (Term("each", (things,)), place)):
-            return Term("each", (things, Term("bring", (Term("item"), place))))
-        case Term("is_in", (Words() as thing, Words() as place)):
-            return Term("bring", (thing, place))
-        case Term("and", (Term("holding", (Words() as thing,)), Term("near", (Words() as who,)))):
-            return Term("bring", (thing, who))
-        case Term("in" | "near", (Words() as place,)):
-            return Term("go", (place,))
-    return Term("visit", (state,))
 
 
 def _in_any_order(reading: TermReading) -> bool:
