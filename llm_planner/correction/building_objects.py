@@ -26,8 +26,8 @@ from llm_planner.world.scene import SceneObject
 
 
 def replaced_errand(request: Request, situation: Situation) -> Errand:
-    """The errand that was given the wrong thing: where the right one is to go, whose thing it shall not be, while
-    something is held the only one that takes another of its kind, or the one under way."""
+    """The errand that was given the wrong thing: where the right one is to go, whose thing it shall not be, or the one
+    under way; with something of another kind in the hand, the only one that takes another of its kind."""
     if request.target:
         return meant(request.target, situation)[0]
     if request.instead_of:
@@ -35,7 +35,8 @@ def replaced_errand(request: Request, situation: Situation) -> Errand:
         if subject(now, situation) in named(request.instead_of, situation):
             return now
         return meant(request.instead_of, situation)[0]
-    return (_of_its_kind(request.thing, situation) if situation.scene.held else ()) or current(situation)
+    later = _of_its_kind(request.thing, situation) if situation.scene.held else ()
+    return later or current(situation)
 
 
 def _of_its_kind(words: str, situation: Situation) -> Errand:
@@ -48,7 +49,7 @@ def _of_its_kind(words: str, situation: Situation) -> Errand:
     alike = [
         one for one in errands_ahead(situation) if (name := subject(one, situation)) and scene.find(name).kind in kinds
     ]
-    is_one = len(alike) == 1 and subject(alike[0], situation) not in [item.name for item in found]
+    is_one = len(alike) == 1 and [item.name for item in found] != [subject(alike[0], situation)]
     return alike[0] if is_one else ()
 
 

@@ -53,9 +53,22 @@ def with_names(request: Request, words: str, situation: Situation) -> Request:
         if said:
             named: dict[str, Any] = {slot: _slot(slot, said, request, words, situation)}
             request = replace(request, **named)
+    if request.intent is Intent.OTHER_THING and request.thing and not (request.target or request.instead_of):
+        return replace(request, target=_goal_of_its_kind(request.thing, words, situation))
     if request.intent is not Intent.ADD:
         return request
     return _as_before(request, situation) or replace(request, text=_command(request, words, situation))
+
+
+def _goal_of_its_kind(thing: str, words: str, situation: Situation) -> str:
+    """Where another thing of the kind is to go, if the words say that too: "it was the blue parcel, for the lab"."""
+    found = candidates(thing, situation.scene, situation.viewpoint)
+    kinds, own = {item.kind for item in found}, {item.name for item in found}
+    kind_of = {item.name: item.kind for item in situation.scene.objects if item.name not in own}
+    alike = [errand for errand in errands_ahead(situation) if kind_of.get(subject(errand, situation)) in kinds]
+    goals = {name for errand in alike for step in errand for name in destinations_of(step, situation)}
+    said = [name for name in _others(thing, (thing,), words, situation) if name in goals]
+    return said[0] if len(said) == 1 else ""
 
 
 def _as_before(request: Request, situation: Situation) -> Request | None:

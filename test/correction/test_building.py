@@ -386,8 +386,22 @@ def test_what_is_of_the_kind_of_a_later_thing_is_taken_in_place_of_that(built, a
     steps = (("pick_up", mug), ("drop_off", {}), ("pick_up", parcel), ("drop_off", {}))
     blue = Request(Intent.OTHER_THING, thing="the blue parcel")
     assert built(situation_of(ROOMS_SCENE, steps, 2, "mug"), blue) == (Rebind("3", "object", "blue parcel"),)
+    placing = at_table(4, "mug")  # the answer to a question is about the errand that was asked about
+    which = question(built(placing, Request(Intent.OTHER_THING, thing="block")))
+    assert which == "Which one do you mean by “block”: the red block or the blue block?"
+    assert built(placing, Request(Intent.OTHER_THING, thing="blue block")) == (Rebind("5", "object", "blue block"),)
     mug_instead = Request(Intent.OTHER_THING, thing="the mug")
     assert built(at_table(1), mug_instead) == (Rebind("1", "object", "mug"),)
+
+
+def test_where_it_was_to_go_tells_which_thing_was_wrong(sources, situation_of) -> None:
+    mug, parcel, office = {"object": "mug"}, {"object": "red parcel"}, {"destination": "office"}
+    steps = (("pick_up", mug), ("drop_off", {}), ("pick_up", parcel), ("go_to", office), ("drop_off", {}))
+    situation = situation_of(ROOMS_SCENE, steps, 1)
+    other = (Request(Intent.OTHER_THING, thing="blue parcel"),)
+    meant_for = build(other, "it was the blue parcel I meant for the office", situation, sources)
+    assert meant_for.operations == (Rebind("3", "object", "blue parcel"),)
+    assert build(other, "the blue parcel", situation, sources).operations == (Rebind("1", "object", "blue parcel"),)
 
 
 def test_both_are_the_two_that_the_plan_takes(built, at_table, situation_of) -> None:
