@@ -30,7 +30,7 @@ from llm_planner.world.scene import Scene
 
 SURE = 0.6  # probability from which a reading is acted on
 CERTAIN = 0.95  # from which on a name may be said in passing: "the blue, no, the green one", "Ben has asked for it"
-OF_REQUIREMENTS = 0.8  # from which on a requirement over propositions is acted on: it is worded in too many ways
+OF_REQUIREMENTS = 0.9  # from which on a requirement over propositions is acted on: it is worded in too many ways
 SLIGHT = 0.03  # of readings that are not looked at
 _MOMENT = re.compile(r"(?:a|one|half a) \w+")  # "hang on a second" is no amount
 # "as well", which only adds to what came before
