@@ -50,12 +50,11 @@ def _forbidden(rules: Sequence[Formula], situation: Situation) -> tuple[Errand, 
     """The errands ahead whose thing is never to be moved, or that lead to the room where the robot is never to be."""
     if len(rules) != 1 or rules[0].operator != "G" or rules[0].operands[0].operator != "!":
         return ()
-    name = rules[0].operands[0].operands[0].name
-    if not name.startswith(("moved(", "in(robot, ")):
-        return ()
-    about = set(arguments_of(rules[0]))
+    name, about = rules[0].operands[0].operands[0].name, set(arguments_of(rules[0]))
     left = errands_ahead(situation)
-    return tuple(one for one in left if {subject(one, situation), *goals(one, situation)} & about)
+    if name.startswith("moved("):
+        return tuple(one for one in left if subject(one, situation) in about)
+    return tuple(one for one in left if goals(one, situation) & about) if name.startswith("in(robot, ") else ()
 
 
 def _has_end(formula: Formula) -> bool:

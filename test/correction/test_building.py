@@ -790,6 +790,8 @@ def test_a_rule_against_what_is_planned_leaves_that_out(at_table) -> None:
     assert build([leave], "", situation, rule).operations == without_mug
     lasting = build([replace(leave, scope=Scope.SESSION)], "", situation, rule).operations
     assert lasting == (*without_mug, AddRule("G !moved(mug)", "leave the mug there"))
+    bowl = Sources(lambda said, scene: (Constraint(parse("G !moved(green bowl)"), said),), None)
+    assert build([leave], "", situation, bowl).operations == (AddRule("G !moved(green bowl)", "leave the mug there"),)
 
 
 def test_what_is_put_back_is_skipped_already(built, at_table) -> None:

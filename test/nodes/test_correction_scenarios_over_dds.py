@@ -198,7 +198,7 @@ def test_a_rule_that_was_told_before_and_cannot_be_kept_is_waited_over(arm):
 def test_a_rule_that_makes_the_plan_impossible_is_refused_and_the_plan_goes_on(arm):
     laid_out(arm)
     running = arm.start(COMMAND)
-    message = said(arm, "never touch the red block", Outcome.REFUSED)
+    message = said(arm, "never put the red block in the green bowl", Outcome.REFUSED)
     assert "red block" in message
     finished(arm, running)
     assert in_(arm.scene, "red block", "green bowl")

@@ -159,10 +159,10 @@ class States:
         return found
 
     def _portable(self, names: Sequence[str]) -> list[str]:
-        """Those of them that can be in the hand; raises `QuestionError` for none, as for a button or a room."""
+        """Those of them that can be in the hand; raises `QuestionError` where none can, as for a button or a room."""
         things = [item.name for item in self.here.scene.objects if is_portable(item)]
         found = [name for name in names if name in things]
-        if not found:
+        if names and not found:
             raise QuestionError(f"I cannot pick up {the(names[0])}. What is it that I shall do, or not do, with it?")
         return found
 
