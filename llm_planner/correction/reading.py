@@ -37,7 +37,7 @@ from llm_planner.plan.edits import (
     Resume,
 )
 
-SURE = 0.9  # from which on it is done without a question
+SURE = 0.85  # from which on it is done without a question
 POSSIBLE = 0.25  # from which on it is offered
 OFFERED = 0.15  # of those that a question offers to choose from
 SLIGHT = 0.03  # of those that are not looked at
