@@ -59,7 +59,7 @@ def corrections() -> Iterator[tuple[str, str]]:
         if right:
             reader = CorrectionReader(sources, EmbeddedCorrections(load_reader(), sources).read)
             edit = reader.read(row["words"], situation)
-            asked = edit.asks or not edit.operations
+            asked = edit.asks or (not edit.operations and what_it_does(edit) not in right)
             yield row["words"], "asked" if asked else "right" if what_it_does(edit) in right else "wrong"
 
 
