@@ -85,10 +85,10 @@ class Foreseen:
         return replace(self.before, objects=tuple(_part_way(a, b, done) for a, b in pairs))
 
     def times(self) -> tuple[float, ...]:
-        """When each point of the way is reached [s after the start], at a steady speed."""
+        """When each point of the way is reached [s after the start], at a steady speed; never after `seconds`."""
         legs = [dist(a.position, b.position) for a, b in pairwise(self.way.points)]
-        total = sum(legs)
-        return tuple(self.seconds * done / total if total else 0.0 for done in accumulate(legs, initial=0.0))
+        *_, total = gone = tuple(accumulate(legs, initial=0.0))
+        return tuple(self.seconds * (done / total) if total else 0.0 for done in gone)
 
 
 def foresee(

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.plan.trace import event_of, letter, pass_through, without_repeats
+from llm_planner.plan.motion_forecast import Way, Waypoint
+from llm_planner.plan.trace import Foreseen, event_of, letter, pass_through, without_repeats
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode
@@ -221,3 +222,11 @@ def test_a_mobile_robot_stops_where_it_was_foreseen_to(seed):
         foreseen = go(world.scene(), "go_to", item.name).scenes[-1].robot.position
         assert episode.run(library.find("go_to"), {"destination": item.name}).code is SkillErrorCode.SUCCEEDED
         assert world.scene().robot.position[:2] == pytest.approx(foreseen[:2], abs=0.05)
+
+
+def test_a_way_that_ends_with_a_rest_never_comes_to_its_end_after_the_call():
+    points = tuple(Waypoint((x, 0.0, 0.0)) for x in (0.0, 1.2, 2.4, 2.4))
+    way, seconds = Way(points, 2.4), 14.8  # 14.8 * 2.4 / 2.4 > 14.8
+    times = Foreseen(Scene(0.0, ()), Scene(0.0, ()), way, seconds).times()
+    assert times[-2:] == (seconds, seconds)
+    assert list(times) == sorted(times)
