@@ -64,9 +64,9 @@ class Menu:
     """What the options are drawn from: the `skills` by name, the things worth going to or putting others on (`places`)
     and those worth taking (`movable`).
 
-    `drops` are the only rooms in which a mobile robot puts a thing down, for the things that it lists. `pushed` are the
-    things worth sliding a little, each way. `calls` are offered besides, with arguments that nobody would think of
-    otherwise (points, distances).
+    `drops` are the only rooms in which a mobile robot puts a thing down, for the things that it lists; `fetched` are
+    things to which it carries nothing. `pushed` are the things worth sliding a little, each way. `calls` are offered
+    besides, with arguments that nobody would think of otherwise (points, distances).
     """
 
     skills: Mapping[str, Signature]
@@ -75,6 +75,7 @@ class Menu:
     drops: Mapping[str, frozenset[str]] = field(default_factory=dict)
     calls: tuple[Call, ...] = ()
     pushed: tuple[str, ...] = ()
+    fetched: frozenset[str] = frozenset()
 
     def options(self, scene: Scene) -> tuple[Call, ...]:
         """All calls that can start in `scene`, in a fixed order, without those that could change nothing."""
@@ -113,7 +114,9 @@ class Menu:
                 return [name for name in listed if name in scene.names and name != scene.held]
             case "destination":
                 rooms = scene.building.names if scene.building else ()
-                return [*rooms, *(name for name in self.places if name in scene.names and name != scene.held)]
+                off = self.fetched if scene.held else ()
+                there = [name for name in self.places if name in scene.names and name not in (scene.held, *off)]
+                return [*rooms, *there]
             case "region" | "place":
                 return list(REGIONS)
             case "location":

@@ -144,7 +144,13 @@ def test_rooms_and_people_are_known_by_name(meant: Meant, result: str, formula: 
     ("result", "program", "formula"),
     [
         ('visit(and(holding("the mug"), near("anna")))',
-         'go_to("mug")\npick_up("mug")\ngo_to("Anna")\ndrop_off()\n', "F (holding(mug) & near(robot, Anna))"),
+         'go_to("mug")\npick_up("mug")\ngo_to("Anna")\ndrop_off()\n',
+         "F (holding(mug) & near(robot, Anna) & F (near(robot, Anna) & !holding(mug)))"),
+        ('sequence(in("aisle 1"), and(holding("mug"), near("anna")), in("lab"))', "",
+         "F (in(robot, aisle 1) & F (holding(mug) & near(robot, Anna) & F (near(robot, Anna) & !holding(mug) "
+         "& F in(robot, lab))))"),
+        ('sequence(and(holding("mug"), near("anna")), and(holding("mug"), in("lab")))', "",
+         "F (holding(mug) & near(robot, Anna) & F (holding(mug) & in(robot, lab)))"),
         ('lasting("half a minute", in("aisle 1"))', 'go_to("aisle 1")\nwait(30)\n', "F G[0,30] in(robot, aisle 1)"),
         ('lasting("30 s", in("lab"))', "wait(30)\n", "F G[0,30] in(robot, lab)"),
         ('visit(and(holding("mug"), near("vase")))', "", "F (holding(mug) & near(robot, vase))"),
