@@ -168,6 +168,10 @@ def test_what_goes_to_a_person_is_handed_over_and_to_stay_is_to_wait(
     [
         ('go("the lab"); wait("15 s"); look', ['go_to("lab")', "wait(15)", "look()"]),
         ('bring("the mug", "anna")', ['go_to("mug")', 'pick_up("mug")', 'go_to("Anna")', "drop_off()"]),
+        ('bring("mug", "aisle 1"); look', ['tell("There is no need: the mug is in the aisle 1 already.")', "look()"]),
+        ('bring("mug", "lab"); bring("mug", "aisle 1")',
+         ['go_to("mug")', 'pick_up("mug")', 'go_to("lab")', "drop_off()",
+          'go_to("mug")', 'pick_up("mug")', 'go_to("aisle 1")', "drop_off()"]),
         ('when(is_in("anna", "lab"), look("aisle 1"))', ['if room_of("Anna") == "lab":', '    go_to("aisle 1")',
                                                          "    look()"]),
         ('when(exists(in_room(people, "lab")), wait)',
