@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from llm_planner.plan.choices import Call, Menu
-from llm_planner.plan.decoding.conflict import because, contradiction, not_with, smallest_conflict, with_only
+from llm_planner.plan.decoding.conflict import (
+    because,
+    contradiction,
+    not_with,
+    smallest_conflict,
+    whereabouts,
+    with_only,
+)
 from llm_planner.plan.decoding.considered import menu_for
 from llm_planner.plan.decoding.effort import effort_of
 from llm_planner.plan.decoding.obligations import DEAD
@@ -126,7 +133,8 @@ class _Decoder:
         return self._impossible(conflict, found.states)
 
     def _impossible(self, conflict: tuple[Demand, ...], states: int) -> Decoded:
-        reason = because(conflict, self.viewpoint)
+        now = whereabouts(conflict, self.task.scene) if states else ""  # what contradicts itself does so anywhere
+        reason = because(conflict, self.viewpoint) + now
         return Decoded(Verdict.IMPOSSIBLE, reason=reason, conflict=conflict, states=states)
 
     def _search(self, task: Task, share: float) -> Found:

@@ -140,6 +140,14 @@ def test_a_contradiction_is_told_in_plain_words_with_no_more_than_it_takes(drivi
     )
 
 
+def test_a_refusal_tells_where_the_things_are_that_cannot_be_had(driving, building_scene):
+    decoded = decode_plan(
+        building_scene, driving, rules("F in(parcel, office)", "G (holding(parcel) -> !in(robot, kitchen))")
+    )
+    assert decoded.verdict is Verdict.IMPOSSIBLE
+    assert decoded.reason.endswith("it is not in the kitchen. Now the parcel is in the kitchen.")
+
+
 def test_what_is_broken_from_the_start_is_impossible(driving, building_scene):
     decoded = decode_plan(building_scene, driving, rules("G !in(robot, kitchen)"))
     assert decoded.verdict is Verdict.IMPOSSIBLE
