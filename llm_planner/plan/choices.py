@@ -15,7 +15,7 @@ from llm_planner.world.atoms import HELD
 from llm_planner.world.free_space import clearance
 from llm_planner.world.geometry import half_extents
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, REGIONS, WORKSPACE, Viewpoint
-from llm_planner.world.predicates import FURNITURE, clear, contents, on_table
+from llm_planner.world.predicates import FURNITURE, clear, contents, is_vessel, on_table
 from llm_planner.world.scene import Scene, SceneObject
 
 PUSHED = 0.1  # [m] that a thing is pushed where nobody says how far: more than a nudge, less than to the next thing
@@ -111,7 +111,8 @@ class Menu:
         match parameter.type:
             case "object":
                 listed = self.places if skill.empties_gripper or _is_for_furniture(skill) else self.movable
-                return [name for name in listed if name in scene.names and name != scene.held]
+                there = [name for name in listed if name in scene.names and name != scene.held]
+                return [name for name in there if not (skill.empties_gripper and _is_too_narrow(scene, name))]
             case "destination":
                 rooms = scene.building.names if scene.building else ()
                 off = self.fetched if scene.held else ()
@@ -127,6 +128,12 @@ class Menu:
                 return list(DIRECTIONS)
             case _:
                 return [] if parameter.required or parameter.default is None else [parameter.default]
+
+
+def _is_too_narrow(scene: Scene, name: str) -> bool:
+    """Whether it is a vessel, and what is held is wider: that would not go in."""
+    narrow, wide = (min(half_extents(scene.find(one))[:2]) if one else 0.0 for one in (name, scene.held))
+    return is_vessel(scene.find(name)) and wide > narrow
 
 
 def _is_for_furniture(skill: Signature) -> bool:
