@@ -206,6 +206,8 @@ class _Writer:
                 return self.expressions.write("CONDITION", Term("is_at", (item, place)))
             case (Term("put", (Term("item" | "outer") as item, Term("in", (target,)))),) if is_simple(target):
                 return f"is_in({self.expressions.object(item)}, {self.expressions.object(target)})"
+            case (Term("bring", (Term("item" | "outer") as item, place)),) if room := self.expressions.room(place):
+                return f"room_of({self.expressions.object(item)}) == {quoted(room)}"
         return ""
 
     def _arrange(self, items: Value, points: str) -> None:

@@ -21,6 +21,7 @@ from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import load_skills
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
+from llm_planner.temporal.words import read_back
 from llm_planner.world.drawers import tray
 from llm_planner.world.places import BEHIND, viewpoint
 
@@ -183,7 +184,7 @@ def test_where_it_gives_up_it_says_which_rule_is_in_the_way(driving, building_sc
     )
     decoded = decode_plan(building_scene, driving, asked, limits=Limits(states=20))
     assert decoded.verdict is Verdict.GAVE_UP
-    assert decoded.reason.endswith(f"Without “{asked[1].words}” there is a plan: drop that, or move things apart.")
+    assert decoded.reason.endswith(f"Without “{read_back(asked[1].formula)}” there is a plan: drop that, or move things apart.")
 
 
 def test_it_gives_up_when_its_time_is_over(tidy, table_with_vase):
