@@ -184,7 +184,8 @@ def test_where_it_gives_up_it_says_which_rule_is_in_the_way(driving, building_sc
     )
     decoded = decode_plan(building_scene, driving, asked, limits=Limits(states=20))
     assert decoded.verdict is Verdict.GAVE_UP
-    assert decoded.reason.endswith(f"Without “{read_back(asked[1].formula)}” there is a plan: drop that, or move things apart.")
+    rule = read_back(asked[1].formula)
+    assert decoded.reason.endswith(f"Without “{rule}” there is a plan: drop that, or move things apart.")
 
 
 def test_it_gives_up_when_its_time_is_over(tidy, table_with_vase):
