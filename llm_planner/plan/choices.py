@@ -15,7 +15,7 @@ from llm_planner.world.atoms import HELD
 from llm_planner.world.free_space import clearance
 from llm_planner.world.geometry import half_extents
 from llm_planner.world.places import ANY_SIDE, DIRECTIONS, REGIONS, WORKSPACE, Viewpoint
-from llm_planner.world.predicates import FURNITURE, clear, contents, on_table
+from llm_planner.world.predicates import FURNITURE, clear, contents, is_vessel, on_table
 from llm_planner.world.scene import Scene, SceneObject
 
 PUSHED = 0.1  # [m] that a thing is pushed where nobody says how far: more than a nudge, less than to the next thing
@@ -64,9 +64,9 @@ class Menu:
     """What the options are drawn from: the `skills` by name, the things worth going to or putting others on (`places`)
     and those worth taking (`movable`).
 
-    `drops` are the only rooms in which a mobile robot puts a thing down, for the things that it lists. `pushed` are the
-    things worth sliding a little, each way. `calls` are offered besides, with arguments that nobody would think of
-    otherwise (points, distances).
+    `drops` are the only rooms in which a mobile robot puts a thing down, for the things that it lists; `fetched` are
+    things to which it carries nothing. `pushed` are the things worth sliding a little, each way. `calls` are offered
+    besides, with arguments that nobody would think of otherwise (points, distances).
     """
 
     skills: Mapping[str, Signature]
@@ -75,6 +75,7 @@ class Menu:
     drops: Mapping[str, frozenset[str]] = field(default_factory=dict)
     calls: tuple[Call, ...] = ()
     pushed: tuple[str, ...] = ()
+    fetched: frozenset[str] = frozenset()
 
     def options(self, scene: Scene) -> tuple[Call, ...]:
         """All calls that can start in `scene`, in a fixed order, without those that could change nothing."""
@@ -110,10 +111,13 @@ class Menu:
         match parameter.type:
             case "object":
                 listed = self.places if skill.empties_gripper or _is_for_furniture(skill) else self.movable
-                return [name for name in listed if name in scene.names and name != scene.held]
+                there = [name for name in listed if name in scene.names and name != scene.held]
+                return [name for name in there if not (skill.empties_gripper and _is_too_narrow(scene, name))]
             case "destination":
                 rooms = scene.building.names if scene.building else ()
-                return [*rooms, *(name for name in self.places if name in scene.names and name != scene.held)]
+                off = self.fetched if scene.held else ()
+                there = [name for name in self.places if name in scene.names and name not in (scene.held, *off)]
+                return [*rooms, *there]
             case "region" | "place":
                 return list(REGIONS)
             case "location":
@@ -124,6 +128,12 @@ class Menu:
                 return list(DIRECTIONS)
             case _:
                 return [] if parameter.required or parameter.default is None else [parameter.default]
+
+
+def _is_too_narrow(scene: Scene, name: str) -> bool:
+    """Whether it is a vessel, and what is held is wider: that would not go in."""
+    narrow, wide = (min(half_extents(scene.find(one))[:2]) if one else 0.0 for one in (name, scene.held))
+    return is_vessel(scene.find(name)) and wide > narrow
 
 
 def _is_for_furniture(skill: Signature) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plan.in_process import Workcell, run_command
 from llm_planner.plan.plan import Outcome, StepStatus, goals_of, still_wanted
-from llm_planner.plan.planning import plan_program
+from llm_planner.plan.planning import plan_command, plan_program
 from llm_planner.plan.prediction import predict
 from llm_planner.simulation.rooms.things import parse_things
 from llm_planner.simulation.world import open_world
@@ -41,6 +41,18 @@ def fetch(name, room):
     return (
         ("go_to", {"destination": name}), ("pick_up", {"object": name}), ("go_to", {"destination": room}),
     )  # fmt: skip
+
+
+@pytest.fixture
+def steps_of(listed_model):
+    """The steps planned for a command that is read so."""
+
+    def steps(world, said, result):
+        scene = world.scene()
+        found = plan_command(said, scene, LIBRARY.for_scene(scene).signatures, listed_model({said: result}))
+        return [str(step) for step in found.plan.steps]
+
+    return steps
 
 
 def planned(world, text):
@@ -194,3 +206,25 @@ def test_a_person_is_told_of_without_an_article():
 def test_what_cannot_work_is_told_before_anything_moves(world, program, question):
     with pytest.raises(LlmPlannerError, match=f"(?i){question}"):
         planned(world, program)
+
+
+@pytest.mark.parametrize(
+    ("result", "end"),
+    [
+        ('sequence(in("lobby"), and(holding("mug"), near("ben")))', ['go_to("Ben")', "drop_off()"]),
+        ('visit(and(holding("mug"), near("ben"))); dock', ['go_to("Ben")', "drop_off()", 'dock("dock")']),
+        ('visit(and(holding("mug"), near("ben")), and(holding("parcel"), near("ben")))',
+         ['go_to("Ben")', "drop_off()"]),
+    ],
+)  # fmt: skip
+def test_what_a_goal_brings_to_a_person_is_handed_over(world, steps_of, result, end):
+    steps = steps_of(world, "by the lobby, the mug and the parcel to ben", result)
+    assert steps[-len(end) :] == end
+    assert steps.count("drop_off()") == steps.count('pick_up("mug")') + steps.count('pick_up("red parcel")')
+
+
+def test_a_thing_is_carried_to_the_room_that_was_named_and_to_no_thing_in_it(steps_of):
+    world = open_world("rooms", 13, parse_things("red parcel, blue parcel, Anna"), rooms=10)
+    result = 'sequence(is_in("blue", "storage"), is_in(each("parcels"), "storage"))'
+    steps = steps_of(world, "both parcels to the storage, the blue one first", result)
+    assert steps[-2:] == ['go_to("storage")', "drop_off()"]

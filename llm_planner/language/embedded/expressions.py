@@ -15,7 +15,6 @@ from llm_planner.world.predicates import FIXED_KINDS
 
 _LENGTHS = {"little": "0.05", "much": "0.2"}  # [m]
 _CALLS = {  # of terms that are not written as a call of the same name
-    "any": "{}[0]",
     "closest": "closest({}, to={})",
     "farthest": "farthest({}, to={})",
     "closest_to": "closest({}, to={})",
@@ -37,6 +36,7 @@ class Expressions:
 
     here: Resolver
     loops: list[str] = field(default_factory=list)  # loop variables, outermost first
+    taken: list[str] = field(default_factory=list)  # sets of which a statement has taken any one, once for each
 
     def write(self, symbol: str, value: Value) -> str:
         """The expression of a value of this symbol."""
@@ -53,6 +53,10 @@ class Expressions:
                 return quoted(found.name if is_named else self.here.the(self.here.described(said)))
             case "OBJECT", Term("item" | "outer" as which):
                 return self._loop(1 if which == "item" else 2)
+            case "OBJECT", Term("any", (items,)):  # another one each time
+                text = self.set(items)
+                self.taken.append(text)
+                return f"{text}[{self.taken.count(text) - 1}]"
             case "OBJECT", Term("same_color", (like,)):
                 return f"{self._objects(Reference(kind=self.kind(like)), f'color({self._loop(1)})')}[0]"
             case "OBJECT", Term("nth", (items, direction, Term(number))):
@@ -64,8 +68,10 @@ class Expressions:
                 return self._objects(Reference())
             case "SET", Term("except", (items, *left_out)):
                 text = self.set(items)
+                taken, self.taken = self.taken, []  # who leaves out any one means the one that is taken
                 for one in left_out:
                     text = _filtered(text, f"each != {self.object(one)}")
+                self.taken = taken
                 return text
             case "SET", Term("not_color", (items, Words(said))):
                 color = self._present(Reference(color=self.here.described(said).color), said).color

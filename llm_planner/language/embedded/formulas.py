@@ -6,7 +6,7 @@ speaks of the moment of p too. A rule within a scope is what it says of the mome
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from llm_planner.errors import LanguageModelError, QuestionError
@@ -52,9 +52,11 @@ def specification(term: Term, states: States) -> Formula:
             there = states.carrying((cause,))
             return globally(implies(there.state(cause), there.state(rule)))
         case Term("sequence", places) if not states.bare:
-            listed = states.each(places)
+            listed = _with_hand_overs(states.each(places), states)
             waits = [until(neg(b), a) for a, b in pairwise(listed) if states.comes_about(b)]
             return conj(_sequence(listed), *waits)  # where a thing lies lasts: it is not to come about before its turn
+        case Term("visit", places) if not states.bare:
+            return conj(*(_sequence(_with_hand_overs([p], states)) for p in states.each(places)))
         case Term(name, places) if name in _OF_LISTS:
             return _OF_LISTS[name](states.each(places))
         case Term(name, (count, state)) if name in _OF_COUNTS:
@@ -145,6 +147,16 @@ def _sequence(places: list[Formula]) -> Formula:
     for place in reversed(places[:-1]):
         formula = finally_(conj(place, formula))
     return formula
+
+
+def _with_hand_overs(places: Sequence[Formula], states: States) -> list[Formula]:
+    """The states with one more after each that brings a thing to a person, unless a later one speaks of the thing."""
+    found: list[Formula] = []
+    for k, place in enumerate(places):
+        given = states.handed_over(place)
+        later = {name for one in places[k + 1 :] for name in one.propositions}
+        found += [place, given] if given and not later.intersection(place.propositions) else [place]
+    return found
 
 
 def _ordered(places: list[Formula]) -> Formula:

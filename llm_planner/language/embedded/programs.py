@@ -14,7 +14,7 @@ from llm_planner.language.embedded.rewards import reward_calls
 from llm_planner.language.embedded.terms import Term, Value, Words
 from llm_planner.language.grounding.resolution import Resolver
 from llm_planner.world.names import the
-from llm_planner.world.predicates import FURNITURE, STAIN
+from llm_planner.world.predicates import DRAWER, FURNITURE, STAIN
 
 USUAL = "0.1"  # [m] of a push or a shift where nobody says how far
 WAITING = 60.0  # [s] for which to wait where nobody says how long
@@ -51,9 +51,11 @@ class _Writer:
 
     def statement(self, value: Value) -> None:
         write = self.expressions.write
+        self.expressions.taken.clear()
         match value:
             case Term("put", (item, target)):
                 thing, call = self._movable(item), self._placing(target)  # settles where before the thing is taken
+                self._open(call)
                 self._take("pick", thing)
                 self._add(call)
             case Term("pick", (item,)):
@@ -106,8 +108,12 @@ class _Writer:
             case Term("go", (place,)):
                 self._add(f"go_to({quoted(self.here.name(words_of(place)))})")
             case Term("bring", (item, place)):
-                self._take("pick_up", self._movable(item))
-                self._add(f"go_to({quoted(self.here.name(words_of(place)))})", "drop_off()")
+                thing, where = self._movable(item), self.here.name(words_of(place))
+                if there := self._lying_in(where, thing):
+                    self._add(f"tell({quoted(f'There is no need: {the(there)} is in {the(where)} already.')})")
+                else:
+                    self._take("pick_up", thing)
+                    self._add(f"go_to({quoted(where)})", "drop_off()")
             case Term("look", rooms):
                 self._add(*(f"go_to({quoted(self.here.room(words_of(room)))})" for room in rooms), "look()")
             case Term("wait", time):
@@ -135,6 +141,23 @@ class _Writer:
         """Takes it, for a base where it is, unless it is in the hand and nothing has been done yet."""
         if thing != quoted(self.here.scene.held) or any(" = " not in line for line in self.lines):
             self._add(*([f"go_to({thing})"] if skill == "pick_up" else []), f"{skill}({thing})")
+
+    def _lying_in(self, room: str, thing: str) -> str:
+        """The name of the thing that lies in the room now and that no line before may move, "" for none."""
+        scene = self.here.scene
+        if scene.building is None or any(thing in line or line.lstrip().startswith("for ") for line in self.lines):
+            return ""
+        rooms = ((item.name, scene.building.room_at(*item.position[:2])) for item in scene.objects)
+        return next((name for name, at in rooms if quoted(name) == thing and at == room and name != scene.held), "")
+
+    def _open(self, call: str) -> None:
+        """The closed drawer into which a thing is then put, unless a line before has opened it."""
+        for item in self.here.scene.objects:
+            if item.kind == DRAWER and call == f"place_in({quoted(item.name)})":
+                lines = [line.strip() for line in self.lines if line.endswith(f"_drawer({quoted(item.name)})")]
+                if not lines or lines[-1].startswith("close"):
+                    self._add(f"if not is_open({quoted(item.name)}):")
+                    self._add(f"open_drawer({quoted(item.name)})", deeper=1)
 
     def _placing(self, target: Value) -> str:
         """The call that puts down what is held."""
@@ -183,6 +206,8 @@ class _Writer:
                 return self.expressions.write("CONDITION", Term("is_at", (item, place)))
             case (Term("put", (Term("item" | "outer") as item, Term("in", (target,)))),) if is_simple(target):
                 return f"is_in({self.expressions.object(item)}, {self.expressions.object(target)})"
+            case (Term("bring", (Term("item" | "outer") as item, place)),) if room := self.expressions.room(place):
+                return f"room_of({self.expressions.object(item)}) == {quoted(room)}"
         return ""
 
     def _arrange(self, items: Value, points: str) -> None:

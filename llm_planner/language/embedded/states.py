@@ -70,6 +70,14 @@ class States:
         is_place = item is not None and item.predicate in ("in", "on", "at", "beside") and ROBOT not in item.arguments
         return is_place and item is not None and not holds(item, Moment(self.here.scene))
 
+    def handed_over(self, state: Formula) -> Formula | None:
+        """What follows where the robot is to be with a person and to hold a thing: it lets go of it there."""
+        items = [parse_proposition(part.name) for part in state.operands if state.operator == "&" and part.name]
+        held = [atom(str(item)) for item in items if item.predicate == "holding"]
+        people = {item.name for item in self.here.scene.objects if item.kind in PEOPLE}
+        there = [atom(str(item)) for item in items if item.predicate == "near" and people.intersection(item.arguments)]
+        return conj(*there, *map(neg, held)) if held and there else None
+
     def carrying(self, values: Iterable[Value]) -> States:
         """The same where these states hold too: what one of them says is in the hand is none of the other things."""
         held = (value.arguments[0] for value in values if isinstance(value, Term) and value.name == "holding")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.grounding.lexicon import COLOR_NAMES
@@ -19,6 +20,7 @@ _UNSAID = frozenset([  # words of a reference that tell nothing apart
     "both", "either", "whichever", "of", "one", "ones", "thing", "things", "object", "objects", "item",
     "items", "stuff", "pieces", "piece",
 ])  # fmt: skip
+_ALIKE = 0.8  # of a word by itself and the name that it stands for
 
 _ANY = (
     r"(?:an?|any|some|either|whichever|(?<!the )(?<!that )(?<!this )one"
@@ -109,10 +111,12 @@ class Resolver:
 
     def known(self, said: str) -> Reference:
         """Refer to what is there, and to something."""
-        found = self.refer(said)
+        found, here = self.refer(said), (*self.scene.names, *self.rooms)
+        if not (found.name or found.kind or found.color):  # alone a short word may be a slip, too: "dok"
+            found = self.refer(" ".join(get_close_matches(said, here, 1, _ALIKE)) or said)
         if found.unknown or not (found.name or found.kind or found.color):
-            here = ", ".join((*self.scene.names, *self.rooms))
-            raise QuestionError(f"I do not know what “{said}” is here. There is: {here or 'nothing'}.")
+            listed = ", ".join(here) or "nothing"
+            raise QuestionError(f"I do not know what “{said}” is here. There is: {listed}.")
         return found
 
     def described(self, said: str) -> Reference:

@@ -10,7 +10,7 @@ from llm_planner.errors import InputError
 from llm_planner.language.understanding.meaning import Meanings
 from llm_planner.plan.decoding.considered import things_of
 from llm_planner.plan.decoding.effort import Effort
-from llm_planner.plan.decoding.task import Demand, Task
+from llm_planner.plan.decoding.task import Demand, Task, spoken_of
 from llm_planner.plan.plan import Goal
 from llm_planner.program.signatures import Signature
 from llm_planner.temporal.clauses import listed
@@ -19,9 +19,11 @@ from llm_planner.temporal.formula import FALSE, Formula
 from llm_planner.temporal.substitution import substituted
 from llm_planner.temporal.words import read_back
 from llm_planner.world.atoms import HERE
+from llm_planner.world.names import the
 from llm_planner.world.places import Viewpoint
 from llm_planner.world.predicates import SUPPORTS, is_container
 from llm_planner.world.propositions import Moment, Proposition, holds, parse_proposition
+from llm_planner.world.scene import Scene
 
 Impossible = Callable[[Task], bool]  # whether a search has ruled every plan out
 
@@ -95,6 +97,20 @@ def because(demands: Sequence[Demand], viewpoint: Viewpoint) -> str:
         return f"No plan can satisfy this, because here it cannot be that {said[0]}."
     together = "; and that ".join(said)
     return f"No plan can satisfy this, because these cannot be kept together here: that {together}."
+
+
+def whereabouts(demands: Sequence[Demand], scene: Scene) -> str:
+    """In which rooms the things are of which the demands speak, for a person; "" where there are none."""
+    if scene.building is None:
+        return ""
+    words = {
+        word for item in spoken_of([one for one in demands if isinstance(one, Constraint)]) for word in item.arguments
+    }
+    words |= {word for one in demands if isinstance(one, Goal) for word in one.objects}
+    things = [item for item in scene.objects if item.name in words and item.name != scene.held]
+    rooms = [(item.name, scene.building.room_at(*item.position[:2])) for item in things]
+    found = [f"{the(name)} is in {the(room)}" for name, room in rooms if room]
+    return f" Now {listed(found)}." if found else ""
 
 
 def not_with(demands: Sequence[Demand], effort: Effort, viewpoint: Viewpoint) -> str:

@@ -13,6 +13,7 @@ from llm_planner.program.signatures import Signature
 from llm_planner.world.atoms import HELD
 from llm_planner.world.predicates import DRAWER, contents, is_portable
 from llm_planner.world.propositions import ANYTHING, Proposition
+from llm_planner.world.scene import Scene
 
 _CARRYING = frozenset(
     {"in", "on", "at", "beside", "holding", "moved", "height", "clear"}
@@ -35,7 +36,10 @@ def menu_for(task: Task, widest: bool = False) -> Menu:
     drops = {} if widest else {name: rooms for name in carried if (rooms := _rooms_for(name, items, task))}
     skills = {skill.name: skill for skill in task.skills if _matters(skill, items, task)}
     places = task.scene.names if widest and task.scene.building else things
-    return Menu(skills, places, carried, drops, (*task.calls, *_waits(task, skills)), _pushed(portable, task))
+    reached = {word for item in items for word in item.arguments[1:]}
+    fetched = frozenset() if widest else frozenset(portable) - reached
+    calls = (*task.calls, *_waits(task, skills))
+    return Menu(skills, places, carried, drops, calls, _pushed(portable, task), fetched)
 
 
 def _rooms_for(name: str, items: Sequence[Proposition], task: Task) -> frozenset[str]:
@@ -47,7 +51,14 @@ def _rooms_for(name: str, items: Sequence[Proposition], task: Task) -> frozenset
         if (item.predicate == "in" and item.arguments[0] == name)
         or (item.predicate == "did" and item.arguments[0] in putting)
     }
+    if any(item.predicate == "holding" and item.arguments[0] == name for item in wanted(task.judged, so=False)):
+        named |= {_room_of(item.arguments[1], task.scene) for item in items if item.predicate == "near"}  # handed over
     return frozenset(named.intersection(task.scene.building.names if task.scene.building else ()))
+
+
+def _room_of(name: str, scene: Scene) -> str:
+    known = scene.building is not None and name in scene.names
+    return scene.building.room_at(*scene.find(name).position[:2]) if known and scene.building else ""
 
 
 def _putting(task: Task) -> frozenset[str]:

@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from llm_planner.plan.choices import Call, Menu
-from llm_planner.plan.decoding.conflict import because, contradiction, not_with, smallest_conflict, with_only
+from llm_planner.plan.decoding.conflict import (
+    because,
+    contradiction,
+    not_with,
+    smallest_conflict,
+    whereabouts,
+    with_only,
+)
 from llm_planner.plan.decoding.considered import menu_for
 from llm_planner.plan.decoding.effort import effort_of
 from llm_planner.plan.decoding.obligations import DEAD
@@ -23,6 +30,7 @@ from llm_planner.plan.decoding.task import Demand, History, Task, problem_for
 from llm_planner.plan.plan import Goal
 from llm_planner.program.signatures import Signature
 from llm_planner.temporal.constraint import Constraint
+from llm_planner.temporal.words import read_back
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
@@ -126,7 +134,8 @@ class _Decoder:
         return self._impossible(conflict, found.states)
 
     def _impossible(self, conflict: tuple[Demand, ...], states: int) -> Decoded:
-        reason = because(conflict, self.viewpoint)
+        now = whereabouts(conflict, self.task.scene) if states else ""  # what contradicts itself does so anywhere
+        reason = because(conflict, self.viewpoint) + now
         return Decoded(Verdict.IMPOSSIBLE, reason=reason, conflict=conflict, states=states)
 
     def _search(self, task: Task, share: float) -> Found:
@@ -199,6 +208,6 @@ def _no_proof(found: Found, in_the_way: Sequence[Constraint]) -> str:
         return f"Every plan that I found comes too early or too late, as far as I can foresee. {_LESS}"
     looked = f"I found no plan that satisfies this among {found.states} situations, and no proof that there is none."
     if in_the_way:
-        rules = " or ".join(f"“{rule.words}”" for rule in in_the_way)
+        rules = " or ".join(f"“{read_back(rule.formula)}”" for rule in in_the_way)
         return f"{looked} Without {rules} there is a plan: drop that, or move things apart."
     return f"{looked} {_LESS}"

@@ -144,7 +144,13 @@ def test_rooms_and_people_are_known_by_name(meant: Meant, result: str, formula: 
     ("result", "program", "formula"),
     [
         ('visit(and(holding("the mug"), near("anna")))',
-         'go_to("mug")\npick_up("mug")\ngo_to("Anna")\ndrop_off()\n', "F (holding(mug) & near(robot, Anna))"),
+         'go_to("mug")\npick_up("mug")\ngo_to("Anna")\ndrop_off()\n',
+         "F (holding(mug) & near(robot, Anna) & F (near(robot, Anna) & !holding(mug)))"),
+        ('sequence(in("aisle 1"), and(holding("mug"), near("anna")), in("lab"))', "",
+         "F (in(robot, aisle 1) & F (holding(mug) & near(robot, Anna) & F (near(robot, Anna) & !holding(mug) "
+         "& F in(robot, lab))))"),
+        ('sequence(and(holding("mug"), near("anna")), and(holding("mug"), in("lab")))', "",
+         "F (holding(mug) & near(robot, Anna) & F (holding(mug) & in(robot, lab)))"),
         ('lasting("half a minute", in("aisle 1"))', 'go_to("aisle 1")\nwait(30)\n', "F G[0,30] in(robot, aisle 1)"),
         ('lasting("30 s", in("lab"))', "wait(30)\n", "F G[0,30] in(robot, lab)"),
         ('visit(and(holding("mug"), near("vase")))', "", "F (holding(mug) & near(robot, vase))"),
@@ -162,13 +168,18 @@ def test_what_goes_to_a_person_is_handed_over_and_to_stay_is_to_wait(
     [
         ('go("the lab"); wait("15 s"); look', ['go_to("lab")', "wait(15)", "look()"]),
         ('bring("the mug", "anna")', ['go_to("mug")', 'pick_up("mug")', 'go_to("Anna")', "drop_off()"]),
+        ('bring("mug", "aisle 1"); look', ['tell("There is no need: the mug is in the aisle 1 already.")', "look()"]),
+        ('bring("mug", "lab"); bring("mug", "aisle 1")',
+         ['go_to("mug")', 'pick_up("mug")', 'go_to("lab")', "drop_off()",
+          'go_to("mug")', 'pick_up("mug")', 'go_to("aisle 1")', "drop_off()"]),
         ('when(is_in("anna", "lab"), look("aisle 1"))', ['if room_of("Anna") == "lab":', '    go_to("aisle 1")',
                                                          "    look()"]),
         ('when(exists(in_room(people, "lab")), wait)',
          ['if len([each for each in objects("person") if room_of(each) == "lab"]) > 0:', "    wait(60)"]),
         ('each(contents("lab"), bring(item, "aisle 2"))',
          ['for item in [each for each in [each for each in objects() if kind(each) not in ["person"]] if room_of(each) '
-          '== "lab"]:', "    go_to(item)", "    pick_up(item)", '    go_to("aisle 2")', "    drop_off()"]),
+          '== "lab"]:', '    if not room_of(item) == "aisle 2":', "        go_to(item)", "        pick_up(item)",
+          '        go_to("aisle 2")', "        drop_off()"]),
     ],
 )  # fmt: skip
 def test_a_robot_that_drives_goes_brings_looks_and_waits(meant: Meant, result: str, lines: list[str]) -> None:

@@ -49,6 +49,13 @@ def written(result: str, said: str = "", where: Scene = TABLE) -> str:
         ('swap("blue block", "bowl")',
          ['here = position("blue block")', 'there = position("red bowl")', 'pick("blue block")', 'place_at("middle")',
           'pick("red bowl")', "place_at(here)", 'pick("blue block")', "place_at(there)"]),
+        ('tower(list(any("blocks"), any("blocks")))',
+         ['pick(objects("block")[1])', 'place_on(objects("block")[0])']),
+        ('put(any("blocks"), near(any(except("blocks", any("blocks")))))',
+         ['target = [each for each in objects("block") if each != objects("block")[0]][0]',
+          'pick(objects("block")[0])', "place_beside(target)"]),
+        ('push(any("blocks"), left); push(any("blocks"), top)',
+         ['push(objects("block")[0], "left", 0.1)', 'push(objects("block")[0], "top", 0.1)']),
         ('deal_in(not_color("blocks", "red"), "bowls")',
          ['for block, bowl in zip([each for each in objects("block") if color(each) != "red"], objects("bowl")):',
           "    pick(block)", "    place_in(bowl)"]),
@@ -165,3 +172,18 @@ def test_the_only_thing_of_a_kind_may_be_called_by_a_word_that_nobody_knows() ->
 def test_a_thing_of_another_colour_is_not_the_only_one_of_its_kind() -> None:
     with pytest.raises(QuestionError, match="mauve"):
         written('pick("mauve bowl")')
+
+
+def test_a_drawer_is_opened_before_something_is_put_into_it_unless_a_statement_does_so() -> None:
+    where, put = scene("red block", "gray drawer"), 'put("red block", in("drawer"))'
+    opened = 'if not is_open("gray drawer"):\n    open_drawer("gray drawer")\n'
+    assert written(put, where=where) == f'{opened}pick("red block")\nplace_in("gray drawer")\n'
+    assert "is_open" not in written(f'open_drawer("drawer"); {put}', where=where)
+    assert written(f'open_drawer("drawer"); close_drawer("drawer"); {put}', where=where).count(opened) == 1
+
+
+def test_a_name_by_itself_is_known_with_a_letter_left_out() -> None:
+    where = scene("dock", "red block")
+    assert Resolver("go to the dok", where).name("dok") == "dock"
+    with pytest.raises(QuestionError, match="do not know"):
+        Resolver("go to the duct", where).name("duct")

@@ -21,6 +21,7 @@ from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import load_skills
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
+from llm_planner.temporal.words import read_back
 from llm_planner.world.drawers import tray
 from llm_planner.world.places import BEHIND, viewpoint
 
@@ -140,6 +141,14 @@ def test_a_contradiction_is_told_in_plain_words_with_no_more_than_it_takes(drivi
     )
 
 
+def test_a_refusal_tells_where_the_things_are_that_cannot_be_had(driving, building_scene):
+    decoded = decode_plan(
+        building_scene, driving, rules("F in(parcel, office)", "G (holding(parcel) -> !in(robot, kitchen))")
+    )
+    assert decoded.verdict is Verdict.IMPOSSIBLE
+    assert decoded.reason.endswith("it is not in the kitchen. Now the parcel is in the kitchen.")
+
+
 def test_what_is_broken_from_the_start_is_impossible(driving, building_scene):
     decoded = decode_plan(building_scene, driving, rules("G !in(robot, kitchen)"))
     assert decoded.verdict is Verdict.IMPOSSIBLE
@@ -175,7 +184,8 @@ def test_where_it_gives_up_it_says_which_rule_is_in_the_way(driving, building_sc
     )
     decoded = decode_plan(building_scene, driving, asked, limits=Limits(states=20))
     assert decoded.verdict is Verdict.GAVE_UP
-    assert decoded.reason.endswith(f"Without “{asked[1].words}” there is a plan: drop that, or move things apart.")
+    rule = read_back(asked[1].formula)
+    assert decoded.reason.endswith(f"Without “{rule}” there is a plan: drop that, or move things apart.")
 
 
 def test_it_gives_up_when_its_time_is_over(tidy, table_with_vase):

@@ -16,6 +16,8 @@ from llm_planner.plan.decoding.scene_graph import SceneGraph
 from llm_planner.plan.decoding.task import Task
 from llm_planner.plan.decoding.wanted import wanted
 from llm_planner.plan.trace import letter, pass_through, without_repeats
+from llm_planner.simulation.objects import parse_objects
+from llm_planner.simulation.world import open_world
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
 from llm_planner.world.building import Building
@@ -37,6 +39,14 @@ def task(scene, skills, *texts, **kwargs):
 
 
 # --- options
+
+
+def test_nothing_is_put_into_a_vessel_that_is_narrower(handling):
+    scene = open_world("tabletop", 1, parse_objects("pink mug, gray plate, red block, white bowl")).scene()
+    offered = menu(handling, scene.names, scene.names)
+    plate, block = (map(str, offered.options(replace(scene, held=name))) for name in ("gray plate", "red block"))
+    assert 'place_in("pink mug")' not in plate
+    assert 'place_in("white bowl")' in block
 
 
 def test_options_are_calls_whose_preconditions_hold(driving, building_scene):
