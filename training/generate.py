@@ -28,12 +28,12 @@ from training.worlds import Namer, World, draw_world, with_fitting_step
 
 HELD_OUT = ("plain", "ward", "workshop")  # hands that training never sees
 NATURAL = frozenset((  # hands that write as people speak, with reasons and asides: shown this much more often
-    "automotive", "bypassers", "bystanders", "carers", "choosers", "clinic", "contrasters", "couriers",
-    "dispatchers", "echoone", "echothree", "echotwo", "elder", "engineers", "everydayfolk", "families",
-    "foreigners", "gardeners", "gaugers", "kitchencrew", "logicians", "managers", "neighbours", "officefolk",
-    "pausers", "plainspoken", "porters", "possessives", "protocol", "quizzers", "railway", "recounters",
-    "reviewers", "sequencers", "shiftleads", "shopfloor", "stewards", "tablefolk", "techs", "tradespeople",
-    "typists", "verifiers", "visitors",
+    "automotive", "bypassers", "bystanders", "carers", "certifier", "choosers", "clinic", "conductor",
+    "contrasters", "couriers", "dispatchers", "echofour", "echoone", "echothree", "echotwo", "elder",
+    "engineers", "everydayfolk", "families", "foreigners", "gardeners", "gaugers", "kitchencrew", "logicians",
+    "managers", "neighbours", "officefolk", "pausers", "plainspoken", "porters", "possessives", "protocol",
+    "quizzers", "railway", "recounters", "reviewers", "roofer", "sequencers", "shiftleads", "shopfloor",
+    "signaller", "stewards", "tablefolk", "techs", "tradespeople", "typists", "verifiers", "visitors",
 ))  # fmt: skip
 OFTEN = 3.0
 FORMS: dict[str, Forms] = {Task.CORRECTION.value: REQUESTS, Task.COMMAND.value: COMMANDS, Task.RULE.value: RULES}
@@ -122,7 +122,7 @@ class Generator:
             said, result = sentence.say(block, wording)
             if number:
                 words += self._free("joint")
-            words += said if world.kind == "letters" else self._repaired(sentence, file, block, said)
+            words += self._told(said, world) if world.kind == "letters" else self._repaired(sentence, file, block, said)
             results.append(result)
         if file == "corrections" and all(result.split("(")[0] in _LASTING for result in results) and self._chance(0.15):
             words, results = self._lasting(sentence, words, results)
@@ -171,6 +171,12 @@ class Generator:
             names = [name for name in names if name.split()[0] in COMMANDS.table["STATEMENT"]] or names
         weights = [sum(table[name][1]) ** 0.75 for name in names]
         return _one(self.rng, *table[self.rng.choices(names, weights)[0]])
+
+    def _told(self, said: list[str], world: World) -> list[str]:
+        told = _as_clauses(said, world, self.rng)
+        if world.clauses and told == said and self._chance(0.8):
+            raise ImpossibleError("no clause")
+        return told
 
     def _repaired(self, sentence: Sentence, file: str, block: Block, said: list[str]) -> list[str]:
         """Now and then something else is said first, and taken back."""
@@ -248,6 +254,59 @@ class Generator:
                     raise ImpossibleError("a copy that is not said")
                 raise ImpossibleError("stain")
         return result_text(terms)
+
+
+_STATED = frozenset(("up", "true", "high", "set", "active", "on", "asserted", "raised", "so", "satisfied", "met"))
+_DENIED = frozenset(("down", "false", "low", "cleared", "inactive", "off", "deasserted", "unset", "violated"))
+_BEING = frozenset(("is", "be", "been", "being", "stays", "stay", "remains", "remain", "becomes", "become"))
+_HOLDS = {"holds": "is", "hold": "be", "held": "been"}
+_AUXILIARY = frozenset((
+    "shall", "must", "may", "can", "will", "should", "has", "have", "to", "needs", "ought", "not", "never", "always",
+    "also", "again", "still", "already", "ever", "eventually", "finally", "then", "no", "longer", "cannot",
+))  # fmt: skip
+_BEFORE_A_CLAUSE = frozenset((
+    "if", "whenever", "when", "while", "until", "unless", "once", "after", "before", "as", "that", "where", "till",
+    "because", "provided", "then",
+))  # fmt: skip
+
+
+def _as_clauses(words: list[str], world: World, rng: random.Random) -> list[str]:
+    """What is said of propositions, said of what they stand for: "door_open must never hold", "the door must never be
+    open". Each is copied from its subject to its state."""
+    said: list[str] = []
+    at = 0
+    while at < len(words):
+        if not (words[at][0] == BEGIN and words[at + 1] in world.clauses):
+            said.append(words[at])
+            at += 1
+            continue
+        begin, name, end = words[at : at + 3]
+        subject, state = world.clauses[name]
+        before, after = words[at - 1] if at else "", at + 3
+        while after < len(words) and words[after] in _AUXILIARY:
+            after += 1
+        between = words[at + 3 : after]
+        verb, what = (*words[after : after + 2], "", "")[:2]
+        clause: list[str] | None = None
+        if verb in _HOLDS and "does" not in between:
+            clause, after = [*between, _HOLDS[verb], state], after + 1
+        elif verb in _BEING and what in (*_STATED, *_DENIED):
+            clause, after = [*between, verb, *(["not"] if what in _DENIED else []), state], after + 2
+        elif not between and before in _BEFORE_A_CLAUSE and (not verb or not verb[0].isalpha() or verb == "then"):
+            clause, after = ["is", state], at + 3
+        if clause is None:
+            said += [begin, name, end]
+            at += 3
+            continue
+        several = subject.endswith("s") and not subject.endswith("ss")
+        clause = [{"is": "are", "has": "have"}.get(word, word) if several else word for word in clause]
+        article = rng.choice(("the", "the", "the", "" if several else "an" if subject[0] in "aeio" else "a"))
+        if said and said[-1] == "the":
+            said.pop()
+        spoken = " ".join((subject, *clause)).split()
+        said += [*article.split(), begin, *spoken, end]
+        at = after
+    return said
 
 
 Table = dict[str, tuple[list[tuple[Block, Wording]], list[float]]]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "sentences"
+CLAUSES = 0.3  # share of the propositions that are told as clauses
 
 
 @lru_cache(maxsize=1)
@@ -51,6 +52,7 @@ class World:
     held: str = ""
     step: str = ""
     propositions: tuple[str, ...] = ()
+    clauses: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # of propositions: subject and state, as said
 
     @property
     def kind(self) -> str:
@@ -61,7 +63,8 @@ class World:
 def draw_world(rng: random.Random, kind: str = "both") -> World:
     """A random world of this kind; "both" is a table or a building."""
     if kind == "letters":
-        return World(tuple(_things(rng)), propositions=tuple(_propositions(rng)))
+        clauses = _clauses(rng) if rng.random() < CLAUSES else {}
+        return World(tuple(_things(rng)), propositions=tuple(clauses or _propositions(rng)), clauses=clauses)
     kind = kind if kind != "both" else rng.choice(("table", "rooms"))
     things = _things(rng)
     people = [one[0] for one in rng.sample(names()["person"], rng.randint(0, 3))]
@@ -98,6 +101,19 @@ def _propositions(rng: random.Random) -> list[str]:
         rng.choice(subjects)[0] + (f"_{rng.choice(states)[0]}" if rng.random() < 0.5 else "") for _ in range(count)
     }
     return [one.upper() if draw > 0.97 else one for one in sorted(found)]
+
+
+def _clauses(rng: random.Random) -> dict[str, tuple[str, str]]:
+    """Propositions that requirements speak of in words: `train_on_crossing`, "the train is on the crossing"."""
+    found: dict[str, tuple[str, str]] = {}
+    states = names()["clause state"]
+    for subjects in rng.sample(names()["clause subject"], 5):
+        state = rng.choice(states)
+        stated = rng.random() < 0.12  # the name is the state alone
+        words = state[0].split() if stated else [*rng.choice(subjects).split(), *state[0].split()]
+        name = "".join(map(str.capitalize, words)) if rng.random() < 0.08 else "_".join(words)
+        found[name] = (subjects[0], rng.choice(state))
+    return found
 
 
 def _room(rng: random.Random) -> str:

@@ -9,7 +9,7 @@ from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.embedded.amounts import amount
 from llm_planner.language.embedded.terms import Term, Value, Words
 from llm_planner.language.grounding.lifting import lift
-from llm_planner.language.grounding.naming import PEOPLE, families, proposition_phrases
+from llm_planner.language.grounding.naming import PEOPLE, families, proposition_phrases, told
 from llm_planner.language.grounding.resolution import Reference, Resolver
 from llm_planner.temporal.formula import (
     Formula,
@@ -175,7 +175,8 @@ class States:
         return found
 
     def _proposition(self, said: str) -> str:
-        found = [word.name for word in lift(said, proposition_phrases(self.propositions)) if word.name]
+        names = proposition_phrases(self.propositions)
+        found = [word.name for word in lift(said, names) if word.name] or told(said, names)
         if len(found) != 1:
             known = ", ".join(self.propositions) or "there are none here"
             raise QuestionError(f"“{said}” is none of the propositions: {known}. Which do you mean?")

@@ -32,6 +32,13 @@ class Phrase:
     loose: bool = False
 
 
+_OF_CLAUSES = frozenset((
+    "is", "are", "be", "been", "being", "has", "have", "had", "the", "a", "an", "not", "never", "always", "ever", "shall",
+    "must", "may", "can", "will", "should", "to", "stays", "stay", "remains", "remain", "becomes", "become", "does", "do",
+    "eventually", "again", "finally", "still", "also", "no", "longer", "then",
+))  # fmt: skip
+
+
 @lru_cache(maxsize=4096)
 def stems(word: str) -> frozenset[str]:
     """The word without an ending: granted, granting and grants all hold "grant"."""
@@ -49,6 +56,31 @@ def proposition_phrases(names: Sequence[str]) -> tuple[Phrase, ...]:
         Phrase("prop", name, tuple((word.text,) for word in split_words(_CAMEL.sub(" ", name).replace("_", " "))), True)
         for name in names
     )
+
+
+def told(said: str, names: Sequence[Phrase]) -> list[str]:
+    """The propositions that a clause tells: "a message is sent" is `msg_sent`, "the signal is at danger" is `at_danger`.
+
+    All words of the name are said, or all that is said is in the name, whole, without endings or as an abbreviation; of
+    several those are meant of which the most is said.
+    """
+    words = [word.text for word in split_words(said) if word.text not in _OF_CLAUSES]
+    shared: dict[str, int] = {}
+    for phrase in names:
+        parts = [part for (part, *_) in phrase.parts if part not in _OF_CLAUSES]
+        known = [word for word in words if any(_stands_for(part, word) for part in parts)]
+        whole = all(any(_stands_for(part, word) for word in words) for part in parts)
+        if known and (whole or len(known) == len(words)):
+            shared[phrase.key] = len(known)
+    return [name for name, count in shared.items() if count == max(shared.values())]
+
+
+def _stands_for(part: str, word: str) -> bool:
+    """Whether a part of a name is this word, or short for it: `msg` is "message", `req` is "request"."""
+    if stems(part) & stems(word):
+        return True
+    letters = iter(word)
+    return 2 <= len(part) < len(word) and part[0] == word[0] and all(letter in letters for letter in part)
 
 
 def families(rooms: Sequence[str]) -> dict[str, tuple[str, ...]]:
