@@ -27,13 +27,12 @@ from training.templates import SLOT, Block, Book, Wording, read_book, without_un
 from training.worlds import Namer, World, draw_world, with_fitting_step
 
 HELD_OUT = ("plain", "ward", "workshop")  # hands that training never sees
-NATURAL = frozenset((  # hands that write as people speak, with reasons and asides: shown this much more often
-    "automotive", "bypassers", "bystanders", "carers", "certifier", "choosers", "clinic", "conductor",
-    "contrasters", "couriers", "dispatchers", "echofour", "echoone", "echothree", "echotwo", "elder",
-    "engineers", "everydayfolk", "families", "foreigners", "gardeners", "gaugers", "kitchencrew", "logicians",
-    "managers", "neighbours", "officefolk", "pausers", "plainspoken", "porters", "possessives", "protocol",
-    "quizzers", "railway", "recounters", "reviewers", "roofer", "sequencers", "shiftleads", "shopfloor",
-    "signaller", "stewards", "tablefolk", "techs", "tradespeople", "typists", "verifiers", "visitors",
+REGULAR = frozenset((  # hands that write one structure with words exchanged; the others, as people speak, count more
+    "abroad", "american", "at_home", "bench", "beside", "conditions", "craftsman", "errands", "everyday",
+    "family", "first", "grandmother", "grid_orders", "grid_rules", "grid_table", "hedged", "home", "hotel",
+    "household", "indirect", "kitchen", "laboratory", "letters", "logistics", "others", "patrol",
+    "plain_rooms", "plain_table", "radio", "reasoned", "requirements", "student", "terse", "tricky",
+    "warehouse",
 ))  # fmt: skip
 OFTEN = 3.0
 FORMS: dict[str, Forms] = {Task.CORRECTION.value: REQUESTS, Task.COMMAND.value: COMMANDS, Task.RULE.value: RULES}
@@ -320,7 +319,7 @@ def _table(blocks: Sequence[Block], wanted: Callable[[Wording], bool]) -> Table:
             if wanted(wording):
                 lines, weights = table.setdefault(_family(block), ([], []))
                 lines.append((block, wording))
-                often = OFTEN if wording.hand in NATURAL else 1.0
+                often = 1.0 if wording.hand in REGULAR else OFTEN
                 weights.append(often * (1 + wording.text.count("|")) ** 0.3)
     return table
 
