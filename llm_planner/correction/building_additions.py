@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from llm_planner.correction.building_order import after, skip_this
+from llm_planner.correction.building_order import after, skip_this, start
 from llm_planner.correction.errands import errands_ahead, has_begun, meant, next_place
 from llm_planner.correction.references import UnclearError
 from llm_planner.correction.requests import Request, When
@@ -34,6 +34,8 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
         return (Move(planned, before),)
     if _is_next_already(added, situation):
         return skip_this(situation)
+    if more := _more_of_it(added, situation):
+        return more
     _check_said(request.text, added)
     return added
 
@@ -46,6 +48,17 @@ def _as_planned(added: tuple[Insert, ...], situation: Situation) -> tuple[str, .
         same = [(step.skill, dict(step.arguments)) for step in errand] == calls
         if same and len(calls) > 1 and not has_begun(errand):
             return tuple(step.id for step in errand)
+    return ()
+
+
+def _more_of_it(added: tuple[Insert, ...], situation: Situation) -> tuple[Insert, ...]:
+    """Where one step is added several times that is planned once: "and press the button twice" is once more, after
+    that."""
+    calls = [(one.skill, dict(one.arguments)) for one in added]
+    for errand in errands_ahead(situation):
+        planned = [(step.skill, dict(step.arguments)) for step in errand]
+        if len(planned) == 1 < len(added) and not has_begun(errand) and calls == planned * len(calls):
+            return tuple(replace(one, before=after((errand,), situation)) for one in added[1:])
     return ()
 
 
@@ -71,9 +84,7 @@ def _place(request: Request, situation: Situation) -> str:
     if request.when is When.END:
         return after(meant(request.target, situation), situation) if request.target else ""
     if request.target:
-        waiting = [errand for errand in meant(request.target, situation) if not has_begun(errand)]
-        if waiting:
-            return waiting[0][0].id
+        return start(meant(request.target, situation), situation)
     return next_place(situation)
 
 

@@ -34,7 +34,7 @@ def first(request: Request, situation: Situation) -> tuple[Operation, ...]:
     if request.relation:
         others = meant(request.target, situation)
         if request.relation == "before":
-            return (Move(_waiting(errands, situation), _start(others, situation)),)
+            return (Move(_waiting(errands, situation), start(others, situation)),)
         return (Move(_movable(errands, situation), after(others, situation)),)
     return (Move(_waiting(errands, situation), _next_or_now(errands, situation, request.when is When.NEXT)),)
 
@@ -256,11 +256,10 @@ def _movable(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ..
     return tuple(step.id for errand in errands for step in ahead(errand))
 
 
-def _start(errands: tuple[Errand, ...], situation: Situation) -> str:
-    """Before these errands: one that is under way may wait while nothing is held in it."""
-    if situation.scene.held and has_begun(errands[0]):
-        return next_place(situation)
-    return ahead(errands[0])[0].id
+def start(errands: tuple[Errand, ...], situation: Situation) -> str:
+    """Before the first of these errands that can wait: one that is under way only while nothing is held in it."""
+    waiting = (errand for errand in errands if not (situation.scene.held and has_begun(errand)))
+    return next((ahead(errand)[0].id for errand in waiting), "") or next_place(situation)
 
 
 def after(errands: tuple[Errand, ...], situation: Situation) -> str:

@@ -679,13 +679,15 @@ def test_so_many_times_is_in_all_or_besides(built, table_with) -> None:
 
 
 def test_a_new_errand_comes_before_or_after_the_errand_that_is_named(built, at_table) -> None:
-    def added(when, target):
+    def added(when, target, situation=None):
         request = Request(Intent.ADD, text="move the vase away", when=when, target=target)
-        return [insert.before for insert in built(at_table(2, "red block"), request)]
+        return [insert.before for insert in built(situation or at_table(2, "red block"), request)]
 
     assert added(When.NEXT, "the yellow block") == ["5", "5"]
     assert added(When.END, "the mug") == ["5", "5"]
     assert added(When.END, "the yellow block") == ["", ""]
+    assert added(When.NEXT, "the red block", at_table(1)) == ["1", "1"]  # which waits while nothing is held
+    assert added(When.NEXT, "the red block") == ["3", "3"]
 
 
 def test_another_target_may_come_with_a_gap(built, at_table) -> None:
@@ -751,6 +753,14 @@ def test_what_is_planned_already_only_changes_its_place(sources, at_table) -> No
     request = Request(Intent.ADD, text="put the mug beside the plate", when=When.NEXT, target="the red block")
     found = build((request,), "before the red block put the mug beside the plate", at_table(0), writes).operations
     assert found == (Move(("3", "4"), "1"),)
+
+
+def test_a_step_that_is_planned_once_and_added_twice_is_done_once_more(sources, table_with) -> None:
+    press, push = ("press", {"object": "button"}), ("push", {"object": "mug", "direction": "left", "distance": 0.1})
+    situation = table_with([push, press, push], 1, "")
+    twice = replace(sources, write_steps=lambda command, scene: (situation.plan.steps[1],) * 2)
+    found = build((Request(Intent.ADD, text="press the button twice"),), "and press the button twice", situation, twice)
+    assert found.operations == (Insert(*press, "3"),)
 
 
 def test_an_exact_amount_settles_what_was_said_before_it(built, at_table) -> None:

@@ -6,7 +6,16 @@ import pytest
 
 from llm_planner.language.grounding.naming import proposition_phrases, told
 
-NAMES = ("train_on_crossing", "barriers_up", "msg_sent", "conn_open", "conn_closed", "at_danger", "pump_off", "LiftReady")
+NAMES = (
+    "train_on_crossing",
+    "barriers_up",
+    "msg_sent",
+    "conn_open",
+    "conn_closed",
+    "at_danger",
+    "pump_off",
+    "LiftReady",
+)
 
 
 @pytest.mark.parametrize(
