@@ -33,9 +33,9 @@ class Phrase:
 
 
 _OF_CLAUSES = frozenset((
-    "is", "are", "be", "been", "being", "has", "have", "had", "the", "a", "an", "not", "never", "always", "ever", "shall",
-    "must", "may", "can", "will", "should", "to", "stays", "stay", "remains", "remain", "becomes", "become", "does", "do",
-    "eventually", "again", "finally", "still", "also", "no", "longer", "then",
+    "is", "are", "be", "been", "being", "has", "have", "had", "the", "a", "an", "not", "never", "always", "ever",
+    "shall", "must", "may", "can", "will", "should", "to", "stays", "stay", "remains", "remain", "becomes", "become",
+    "does", "do", "eventually", "again", "finally", "still", "also", "no", "longer", "then",
 ))  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def proposition_phrases(names: Sequence[str]) -> tuple[Phrase, ...]:
 
 
 def told(said: str, names: Sequence[Phrase]) -> list[str]:
-    """The propositions that a clause tells: "a message is sent" is `msg_sent`, "the signal is at danger" is `at_danger`.
+    """The propositions that a clause tells: "a message is sent" is `msg_sent`, "at danger" is `at_danger`.
 
     All words of the name are said, or all that is said is in the name, whole, without endings or as an abbreviation; of
     several those are meant of which the most is said.
