@@ -261,7 +261,7 @@ _BEING = frozenset(("is", "be", "been", "being", "stays", "stay", "remains", "re
 _HOLDS = {"holds": "is", "hold": "be", "held": "been"}
 _AUXILIARY = frozenset((
     "shall", "must", "may", "can", "will", "should", "has", "have", "to", "needs", "ought", "not", "never", "always",
-    "also", "again", "still", "already", "ever", "eventually", "finally", "then", "no", "longer", "cannot",
+    "also", "again", "still", "already", "ever", "eventually", "finally", "no", "longer", "cannot", "does",
 ))  # fmt: skip
 _BEFORE_A_CLAUSE = frozenset((
     "if", "whenever", "when", "while", "until", "unless", "once", "after", "before", "as", "that", "where", "till",
@@ -285,19 +285,26 @@ def _as_clauses(words: list[str], world: World, rng: random.Random) -> list[str]
         while after < len(words) and words[after] in _AUXILIARY:
             after += 1
         between = words[at + 3 : after]
-        verb, what = (*words[after : after + 2], "", "")[:2]
+        verb = words[after] if after < len(words) else ""
+        what = after + 1
+        while what < len(words) and words[what] in _AUXILIARY:
+            what += 1
+        said_of_it = words[what] if what < len(words) else ""
         clause: list[str] | None = None
-        if verb in _HOLDS and "does" not in between:
-            clause, after = [*between, _HOLDS[verb], state], after + 1
-        elif verb in _BEING and what in (*_STATED, *_DENIED):
-            clause, after = [*between, verb, *(["not"] if what in _DENIED else []), state], after + 2
+        if verb in _HOLDS:
+            is_so = between == ["does", "not"]
+            clause, after = ["is", "not", state] if is_so else [*between, _HOLDS[verb], state], after + 1
+        elif verb in _BEING and said_of_it in (*_STATED, *_DENIED):
+            denied = ["not"] if said_of_it in _DENIED else []
+            clause = [*between, verb, *words[after + 1 : what], *denied, state]
+            after = what + 1
         elif not between and before in _BEFORE_A_CLAUSE and (not verb or not verb[0].isalpha() or verb == "then"):
             clause, after = ["is", state], at + 3
         if clause is None:
             said += [begin, name, end]
             at += 3
             continue
-        several = subject.endswith("s") and not subject.endswith("ss")
+        several = subject.endswith("s") and not subject.endswith(("ss", "us"))
         clause = [{"is": "are", "has": "have"}.get(word, word) if several else word for word in clause]
         article = rng.choice(("the", "the", "the", "" if several else "an" if subject[0] in "aeio" else "a"))
         if said and said[-1] == "the":

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from llm_planner.correction.references import UnclearError, candidates, described, is_room, listed, the_room
 from llm_planner.correction.situation import Situation
+from llm_planner.plan.edits import Adjust, Edit, Insert, Move, Rebind, Remove, Replace, Shift
 from llm_planner.plan.plan import PlanStep, StepStatus
 from llm_planner.program.signatures import Signature
 from llm_planner.world.atoms import HELD
@@ -133,6 +134,28 @@ def named(words: str, situation: Situation) -> tuple[str, ...]:
 
 def goals(errand: Errand, situation: Situation) -> set[str]:
     return {name for step in ahead(errand) for name in destinations_of(step, situation)}
+
+
+def concerned(edit: Edit, situation: Situation) -> set[str]:
+    """The things, people and rooms of the errands that the edit adds, changes, moves or leaves out, or puts something
+    before: what is said of them besides is why, or when."""
+    now = situation.running.id if situation.running else ""
+    ids: set[str] = set()
+    values: list[object] = []
+    for one in edit.operations:
+        match one:
+            case Insert():
+                ids.add(one.before)
+                values += one.arguments.values()
+            case Move():
+                ids |= {*one.steps, one.before}
+            case Shift():
+                ids.add(now)
+            case Remove() | Rebind() | Replace() | Adjust():
+                ids.add(one.step or now)
+    steps = [step for errand in situation.errands if ids & {step.id for step in errand} for step in errand]
+    values += (value for step in steps for value in step.arguments.values())
+    return {value for value in values if isinstance(value, str)}
 
 
 def _left(situation: Situation) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from llm_planner.correction.building import build
+from llm_planner.correction.errands import concerned
 from llm_planner.correction.pending import Pending, Requests
 from llm_planner.correction.references import MOST_OPTIONS, candidates, listed
 from llm_planner.correction.reflexes import plain_words, read_reflex
@@ -208,9 +209,8 @@ class EmbeddedCorrections:
         best = sensible[0]
         if best.edit.asks or not best.edit.operations:
             return best.edit
-        if best.probability >= SURE and not not_said(
-            best.reading, words, scene_phrases(situation.scene), situation.scene
-        ):
+        names, about = scene_phrases(situation.scene), concerned(best.edit, situation)
+        if best.probability >= SURE and not not_said(best.reading, words, names, situation.scene, about):
             return best.edit
         offered = {one.said: one.requests for one in sensible if one.probability >= OFFERED and one.said}
         options = tuple(offered)[:MOST_OPTIONS]

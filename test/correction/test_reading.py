@@ -98,6 +98,16 @@ def test_a_thing_that_the_reading_leaves_out_is_asked_about(at_table, sources):
     assert isinstance(question, Clarify)
 
 
+def test_a_thing_of_an_errand_that_changes_is_named_in_passing(at_table, sources):
+    def heard(words):
+        reading = TermReading(parse_result('other_thing("blue block")'), 0.9, ((0, len("the blue block")),))
+        model = type("Once", (), {"read": lambda self, *_: (reading,)})()
+        return EmbeddedCorrections(model, sources).read(words, at_table(running=1))
+
+    assert not heard("the blue block goes into the green bowl").asks
+    assert heard("the blue block goes onto the plate").asks
+
+
 def test_the_answer_to_which_completes_what_was_asked_for(heard):
     (question,) = heard("no, the block", ('other_thing("block")', 0.9), running=3).operations
     assert question.options == ("the red block", "the blue block", "the yellow block")

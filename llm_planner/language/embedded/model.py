@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.embedded.meaning import OF_PLACES, command_of, errand_of, requirements_of
 from llm_planner.language.embedded.prompt import Situation, Task, plain, situation_of
 from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
-from llm_planner.language.grounding.lifting import Lifted, lift
+from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import Phrase, proposition_phrases, scene_phrases
 from llm_planner.language.model import (
     ChoiceReply,
@@ -187,15 +187,20 @@ def _asks(reading: TermReading) -> bool:
     return reading.terms[0].name in ("unclear", "cannot")
 
 
-def not_said(reading: TermReading, words: str, names: Sequence[Phrase], scene: Scene) -> str:
+def not_said(
+    reading: TermReading, words: str, names: Sequence[Phrase], scene: Scene, concerned: Collection[str] = ()
+) -> str:
     """Return one of the `names`, or an amount, that the words have and the reading has not; "" where there is none.
 
-    The kind of what the reading names, and the room where that is, are said with it: "the blocks: red, blue, green".
+    The kind of what the reading names, and the room where that is, are said with it: "the blocks: red, blue, green". So
+    is what is `concerned` by what the reading comes to, though that does not name it.
     """
     said, done = plain(words), {term.name for term in reading.terms}
     lifted = lift(said, names, slips=False)
     covered = [word for word in lifted if reading.covers(word.start, word.end)]
-    about = {(word.name, word.plural) for word in covered} | {(name, False) for name in _with_it(covered, scene)}
+    named = {word.name for word in covered if word.name} | {*concerned}
+    about = {(word.name, word.plural) for word in covered}
+    about |= {(name, False) for name in (*concerned, *_with_it(named, scene))}
     for word in lifted:
         text = said[word.start : word.end]
         is_moment = word.segment == "seconds" and _MOMENT.fullmatch(text) is not None
@@ -208,9 +213,8 @@ def not_said(reading: TermReading, words: str, names: Sequence[Phrase], scene: S
     return ""
 
 
-def _with_it(covered: Sequence[Lifted], scene: Scene) -> set[str]:
-    """The kinds of the things that these words name, and the rooms where they are."""
-    names = {word.name for word in covered if word.name}
+def _with_it(names: Collection[str], scene: Scene) -> set[str]:
+    """The kinds of the things of these names, kinds or colours, and the rooms where they are."""
     things = [item for item in scene.objects if {item.name, item.color, item.kind} & names]
     kinds = {item.kind for item in things}
     if scene.building is None:
