@@ -135,11 +135,12 @@ def _putting(errand: Errand, situation: Situation) -> PlanStep | None:
 
 
 def _other_side(step: PlanStep) -> tuple[Operation, ...]:
-    """Of what it is put beside."""
-    side = str(step.arguments.get("direction", ""))
-    if side not in _OPPOSITE:
-        raise UnclearError("On which side should it be?", tuple(f"on the {side} side" for side in ("left", "right")))
-    return (Rebind(step.id, "direction", _OPPOSITE[side]),)
+    """Of what it is put beside, or of the table."""
+    for name in ("direction", "place"):
+        words = str(step.arguments.get(name, "")).split()
+        if len(_OPPOSITE.keys() & {*words}) == 1:  # a corner has two sides
+            return (Rebind(step.id, name, " ".join(_OPPOSITE.get(word, word) for word in words)),)
+    raise UnclearError("On which side should it be?", tuple(f"on the {side} side" for side in ("left", "right")))
 
 
 def _placing(request: Request, step: PlanStep, situation: Situation) -> tuple[str, dict[str, Argument]]:

@@ -763,6 +763,14 @@ def test_a_step_that_is_planned_once_and_added_twice_is_done_once_more(sources, 
     assert found.operations == (Insert(*press, "3"),)
 
 
+@pytest.mark.parametrize(
+    ("thing", "changed"),
+    [("mug", Rebind("4", "direction", "left")), ("yellow block", Rebind("6", "place", "right side"))],
+)
+def test_the_other_side_is_that_of_what_it_is_put_to_or_of_the_table(built, at_table, thing, changed) -> None:
+    assert built(at_table(1), Request(Intent.OTHER_TARGET, relation="opposite", thing=thing)) == (changed,)
+
+
 def test_an_exact_amount_settles_what_was_said_before_it(built, at_table) -> None:
     closer = Request(Intent.DISTANCE, sense=Sense.LESS, size=Size.BIT)
     exact = Request(Intent.DISTANCE, sense=Sense.EXACT, number=2.0, unit="cm")
