@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from llm_planner_interfaces.msg import CorrectionResult, PlanStatus
+from llm_planner_interfaces.msg import CommandStatus, CorrectionResult, PlanStatus
 from llm_planner_interfaces.srv import EditPlan, StopRobot
 from rclpy.task import Future
 from std_msgs.msg import Header, String
@@ -47,10 +47,10 @@ from llm_planner.nodes.model_thread import ModelThread
 from llm_planner.nodes.plan_client import UNDER_WAY
 from llm_planner.nodes.scene_feed import NO_SCENE, SceneFeed
 from llm_planner.nodes.settings import CAMERA, SKILLS, Setting
-from llm_planner.nodes.shell import LATCHED, OK, RELIABLE, SPOKEN, WARN, ShellNode, run_node
+from llm_planner.nodes.shell import COMMANDS, LATCHED, OK, RELIABLE, SPOKEN, WARN, ShellNode, run_node
 from llm_planner.nodes.silence import Silence
 from llm_planner.nodes.skill_folder import library_of
-from llm_planner.plan.edits import Clarify, Edit, Hold
+from llm_planner.plan.edits import Cancel, Clarify, Edit, Hold, Operation
 from llm_planner.world.places import viewpoint
 from llm_planner.world.scene import Scene
 
@@ -64,6 +64,7 @@ LOOK = 0.5  # wall seconds
 UNSEEN_MAX = 5.0  # wall seconds until a scene is shown
 EXECUTOR_PATIENCE = 5.0  # wall seconds without a word of the executor after which it is lost
 EDIT_MAX = 30.0  # wall seconds that an edit may take while the executor is heard
+COMMAND_MAX = 3.0  # wall seconds after which a command of which nothing is told is gone
 HOLD_MAX = 1.0  # wall seconds after which a hold that was not heard is pointless
 LOST = f"the plan executor does not answer; the robot stops by itself; once it is back, {GO_ON}"
 _EDIT_STATUS = {
@@ -108,6 +109,8 @@ class CorrectionListenerNode(ShellNode):
         self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
         self._session, self._waiting = DialogueSession(), list[Utterance]()
         self._status, self._next_status, self._silence = PlanStatus(), Future(), Silence()
+        self._planned: CommandStatus | None = None  # what the planner has told last of a command without a plan
+        self._told = 0.0  # [s, monotonic] when
         self._deadlines = Deadlines(self)
         self._result = self.create_lifecycle_publisher(CorrectionResult, "correction_result", SPOKEN)
         self._transcript = self.create_lifecycle_publisher(String, "transcript", RELIABLE)
@@ -117,6 +120,7 @@ class CorrectionListenerNode(ShellNode):
         self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
         self._lessons = LessonFeed(self, self._watch_plan)
         self.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
+        self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
         self.create_subscription(String, "correction", self._on_text, SPOKEN)
         AudioFeed(self, self._vocabulary, self._hold, lambda words: self._on_text(String(data=words)))
         self.every(0.25, self._watch)
@@ -186,13 +190,31 @@ class CorrectionListenerNode(ShellNode):
 
     async def _stop_robot(self, words: str) -> None:
         """Stop now, with no model asked."""
+        self._tell(words, await self._stopped(words))
+
+    async def _stopped(self, words: str) -> Answer:
+        """The answer once the executor has stopped; a command whose plan has not begun is dropped by that."""
+        not_begun = self._not_begun
         try:
             request = StopRobot.Request(reason=f"you said “{words}”")
             response = await self._stop.call(request, EXECUTOR_PATIENCE, LOST)
-            answer = stop_answer(response.error_code == StopRobot.Response.STOPPED, response.error_msg)
         except LlmPlannerError as error:
-            answer = Answer(Outcome.REFUSED, str(error))
-        self._tell(words, answer)
+            return Answer(Outcome.REFUSED, str(error))
+        if response.error_code != StopRobot.Response.STOPPED and not_begun:
+            return Answer(Outcome.APPLIED, f"“{not_begun}” had not begun and is dropped")
+        return stop_answer(response.error_code == StopRobot.Response.STOPPED, response.error_msg)
+
+    @property
+    def _not_begun(self) -> str:
+        """The command that is being planned or waits, of which the planner tells every second; "" for none."""
+        is_known = time.monotonic() - self._told <= COMMAND_MAX
+        return self._planned.command if self._planned is not None and is_known else ""
+
+    def _on_command(self, status: CommandStatus) -> None:
+        if status.state in (CommandStatus.QUEUED, CommandStatus.PLANNING):
+            self._planned, self._told = status, time.monotonic()
+        elif self._planned is not None and status.id == self._planned.id:
+            self._planned = None
 
     def _on_status(self, status: PlanStatus) -> None:
         try:
@@ -234,6 +256,8 @@ class CorrectionListenerNode(ShellNode):
                 if utterance.before is not None and not is_reflex(reading.edit):
                     await utterance.before
                 return replace(reading, is_running=self._status.state in UNDER_WAY)
+            case AnswerWithoutPlan(edit) if self._not_begun and any(map(_is_halt, edit.operations)):
+                return await self._stopped(utterance.words)
             case AnswerWithoutPlan(edit):
                 return self._without_plan(utterance.words, edit)
             case _:
@@ -318,6 +342,10 @@ class CorrectionListenerNode(ShellNode):
     def _on_second(self) -> None:
         level, told = (OK, "reads") if self._reader.is_ready else (WARN, "what reads corrections is not ready")
         self.report(level, told, [("waiting", len(self._waiting))])
+
+
+def _is_halt(operation: Operation) -> bool:
+    return isinstance(operation, Hold | Cancel)
 
 
 async def _performed(turn: Turn[ResultT], perform: Callable[[Step], Awaitable[object]]) -> ResultT:

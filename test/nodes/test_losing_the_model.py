@@ -85,6 +85,18 @@ def test_a_server_that_does_not_answer_well_is_told_in_time_and_nothing_moves(se
     assert system.qpos == pytest.approx(before, abs=1e-3)
 
 
+@pytest.mark.parametrize("words", ["hold on", "forget the whole thing"])
+def test_a_hold_while_the_model_still_thinks_drops_the_command(served, words):
+    system, _ = served
+    system.reset()
+    thinking = system.client.submit("stall for ever")
+    system.wait(lambda: thinking.is_answered)
+    system.client.spin_for(0.5)  # everybody has heard of it
+    answer = system.client.correct(words)
+    assert answer.message == "“stall for ever” had not begun and is dropped"
+    assert system.finish(thinking).code == Code.STOPPED
+
+
 def test_a_plan_needs_no_model_any_more_and_without_one_the_next_command_is_refused(served):
     system, server = served
     system.reset()
