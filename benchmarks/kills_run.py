@@ -215,7 +215,7 @@ class Bench:
 
     def forget(self) -> None:
         """The next run begins with an empty memory."""
-        if self._answered("forget everything") is Outcome.QUESTION:
+        if self._answered("forget everything I told you") is Outcome.QUESTION:
             self._answered("yes")
 
     def _answered(self, words: str) -> Outcome | None:
