@@ -45,7 +45,7 @@ class PlanningSettings:
     source: str = "cli"
     ask: bool = True
     rehearse_fully: Callable[[Planned, Scene], Rehearsal] | None = None
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = time.thread_time
     exchanges: tuple[Exchange, ...] = ()
 
     def permit(self, call: SkillCall, scene: Scene) -> Decision:
