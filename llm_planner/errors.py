@@ -26,6 +26,10 @@ class QuestionError(LlmPlannerError):
     """The command cannot be carried out without asking the person; the message is the question."""
 
 
+class SoAlreadyError(QuestionError):
+    """What the command asks for is so already."""
+
+
 class LanguageModelError(LlmPlannerError):
     """The language model did not answer in time, or its answer could not be used."""
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from llm_planner.correction.building_order import after, skip_this, start
 from llm_planner.correction.errands import errands_ahead, has_begun, meant, next_place
-from llm_planner.correction.references import UnclearError
+from llm_planner.correction.references import AlreadySoError, UnclearError
 from llm_planner.correction.requests import Request, When
 from llm_planner.correction.situation import Situation
 from llm_planner.correction.sources import Sources
-from llm_planner.errors import LlmPlannerError
+from llm_planner.errors import LlmPlannerError, SoAlreadyError
 from llm_planner.language.grounding.amounts import amounts_in
 from llm_planner.plan.edits import Insert, Move, Operation
 from llm_planner.plan.plan import goals_of, in_base_words
@@ -25,6 +25,8 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
     before = _place(request, situation)
     try:
         steps = sources.write_steps(request.text, scene_before(before, situation))
+    except SoAlreadyError as error:
+        raise AlreadySoError(str(error)) from error
     except LlmPlannerError as error:
         raise UnclearError(str(error)) from error
     if request.when is When.NEXT and not request.target and all(step.skill == "wait" for step in steps):

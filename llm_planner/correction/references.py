@@ -159,14 +159,15 @@ def candidates(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: st
 
 def _partly_known(words: str, wanted: Description, scene: Scene) -> tuple[SceneObject, ...]:
     """What words name among others: "the bowl over there", "Anna's book", a misspelt "buton"; by its colour alone,
-    where one thing has it: "our yellow friend"."""
+    where one thing has it: "our yellow friend", "the yelow"."""
     lifted = lift(words, scene_phrases(scene))
+    color = wanted.color or next((word.name for word in lifted if word.segment == "color"), "")
     for segments in (("object", "kind"), ("person",)):
         said = {word.name for word in lifted if word.segment in segments}
         if said:
-            here = (one for one in scene.objects if said & {one.name, one.kind} and wanted.color in ("", one.color))
+            here = (one for one in scene.objects if said & {one.name, one.kind} and color in ("", one.color))
             return tuple(here) if len(said) == 1 else ()
-    colored = tuple(one for one in scene.objects if wanted.color and one.color == wanted.color)
+    colored = tuple(one for one in scene.objects if color and one.color == color)
     return colored if len(colored) == 1 else ()
 
 

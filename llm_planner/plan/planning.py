@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from llm_planner.errors import LanguageModelError, LlmPlannerError, QuestionError
+from llm_planner.errors import LanguageModelError, LlmPlannerError, QuestionError, SoAlreadyError
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import LanguageModel, Usage
 from llm_planner.language.plain_text import in_one_sentence
@@ -296,7 +296,7 @@ class _Planner:
             raise ImpossibleError(decoded.reason)
         if not decoded.calls:
             words = ", ".join(one.words for one in constraints if one.goal) or understood.task
-            raise QuestionError(f"What you ask for is so already: “{words}”. What else should I do?")
+            raise SoAlreadyError(f"What you ask for is so already: “{words}”. What else should I do?")
         program = check_program(decoded.program, self.skills, self.scene)
         planned = rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
         return replace(planned, plan=replace(planned.plan, goals=goals))

@@ -9,7 +9,7 @@ import pytest
 from llm_planner.correction.building import build
 from llm_planner.correction.requests import Intent, Request, Sense, Size, When
 from llm_planner.correction.sources import Sources
-from llm_planner.errors import InputError
+from llm_planner.errors import InputError, SoAlreadyError
 from llm_planner.plan.edits import (
     AddRule,
     Adjust,
@@ -799,6 +799,16 @@ def test_a_part_that_is_planned_so_already_leaves_the_others(built, at_table) ->
     situation = at_table(4, "mug")
     assert built(situation, slower, mug_as_planned) == built(situation, slower)
     assert "already" in question(built(situation, mug_as_planned))
+
+
+def test_an_errand_that_is_done_already_leaves_the_other_parts(sources, at_table) -> None:
+    def nothing_to_do(command, scene):
+        raise SoAlreadyError(f"What you ask for is so already: “{command}”.")
+
+    slower, add = Request(Intent.SPEED, sense=Sense.LESS), Request(Intent.ADD, text="put the mug there")
+    writes, situation = replace(sources, write_steps=nothing_to_do), at_table(1)
+    assert build((slower, add), "", situation, writes).operations == build((slower,), "", situation, writes).operations
+    assert "is so already" in question(build((add,), "", situation, writes).operations)
 
 
 def test_a_rule_against_what_is_planned_leaves_that_out(at_table) -> None:

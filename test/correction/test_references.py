@@ -38,6 +38,8 @@ from llm_planner.world.places import VIEWPOINTS
         ("yellow friend", "", ["yellow block"]),
         ("blue friend", "", []),
         ("the vasse", "", ["vase"]),
+        ("the yelow", "", ["yellow block"]),
+        ("that fellow", "", []),
     ],
 )
 def test_things_are_known_by_colour_kind_side_and_what_they_stand_in_for(at_table, words, like, names) -> None:

@@ -88,8 +88,8 @@ def decode_plan(
     program for the task is judged by (`Forecast.goals`). `prior` says what a model would do next, nobody where it is
     left out. `calls` are the model's own calls (`ActionTree.calls`): options besides those that the scene suggests.
     `caution` is the share of the robot's margin by which distances are kept where they can be (see `with_margin`).
-    `history` is what came before `scene`, none where the run begins there. `clock` [s] bounds the search: by default the
-    time that it computes, so that what it finds does not depend on what else a computer does.
+    `history` is what came before `scene`, none where the run begins there. `clock` [s] bounds the search: by default
+    the time that it computes, so that what it finds does not depend on what else a computer does.
 
     Raises InputError for constraints that no scene can show or that are too large to decide, `LanguageModelError` as
     the prior does.
