@@ -49,7 +49,8 @@ _Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
 _NEXT = re.compile(r"\b(?:next|after this|after that|then)\b")
 _FIRST = re.compile(r"\b(?:first|before)\b")
 _FOR_EVER = re.compile(
-    r"\b(?:never|always|from (?:now|here|today) on|in (?:the )?future|for good|ever again|all the time|until further notice"
+    r"\b(?:never|always|from (?:now|here|today) on|in (?:the )?future|for good|ever again|all the time"
+    r"|until further notice"
     r"|(?:at|for|in|on) (?:all|every)(?: the)?(?: next| later| future)? (?:times|ones|jobs?|tasks?|trips?))\b"
 )
 _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
