@@ -73,10 +73,14 @@ def _match(words: list[Word], index: int, phrase: Phrase, slips: bool) -> _Match
     for number, part in enumerate(phrase.parts):
         while number and at < len(words) and words[at].text in _BETWEEN and words[at].text not in part and phrase.loose:
             at += 1
-        if at >= len(words) or not (fit := _fits(words[at].text, part, phrase.loose, slips)):
+        for taken in (1, 2):  # "tool box" is the toolbox
+            text = "".join(word.text for word in words[at : at + taken])
+            if len(words) >= at + taken and (fit := _fits(text, part, phrase.loose, slips and taken == 1)):
+                break
+        else:
             return None
         plural = fit == "plural"
-        at += 1
+        at += taken
     if plural and phrase.entry == "object":
         return None  # "red blocks" are not the red block
     return _Match(phrase, at - index, plural and phrase.entry == "kind")

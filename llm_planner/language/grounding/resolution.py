@@ -100,6 +100,8 @@ class Resolver:
                 return Reference(entry, found[entry])
         if "object" in found:
             item = self.scene.find(found["object"])
+            if unknown and unknown not in COLOR_NAMES and len(self.matching(Reference(kind=item.kind))) == 1:
+                unknown = ""  # "the charging dock", the only dock
             entry, name = ("", "") if unknown else ("object", item.name)
             return Reference(entry, name, item.kind, item.color, unknown)
         described = Reference("", "", found.get("kind", ""), found.get("color", ""), unknown)

@@ -29,6 +29,7 @@ def named(lifted: list[Lifted]) -> tuple[str, ...]:
         ("doorOpen x", "when the door opens", "when the #prop", ("doorOpen",)),
         ("room_1 room_10", "go to room 10, never room 1", "go to #prop , never #prop", ("room_10", "room_1")),
         ("kitchen lab", "go to the kithcen", "go to the #prop", ("kitchen",)),
+        ("toolbox box", "the tool box or a box", "the #prop or a #prop", ("toolbox", "box")),
     ],
 )
 def test_bare_propositions_are_found_in_their_words(
