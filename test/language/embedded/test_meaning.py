@@ -166,7 +166,7 @@ def test_what_goes_to_a_person_is_handed_over_and_to_stay_is_to_wait(
     ("result", "lines"),
     [
         ('go("the lab"); wait("15 s"); look', ['go_to("lab")', "wait(15)", "look()"]),
-        ('go("the lovely vase")', ['go_to("vase")']),
+        ('go("the lovely mug")', ['go_to("mug")']),
         ('bring("the mug", "anna")', ['go_to("mug")', 'pick_up("mug")', 'go_to("Anna")', "drop_off()"]),
         ('bring("mug", "aisle 1"); look', ['tell("There is no need: the mug is in the aisle 1 already.")', "look()"]),
         ('bring("mug", "lab"); bring("mug", "aisle 1")',
