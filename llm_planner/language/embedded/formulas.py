@@ -154,9 +154,13 @@ def _with_hand_overs(places: Sequence[Formula], states: States) -> list[Formula]
     found: list[Formula] = []
     for k, place in enumerate(places):
         given = states.handed_over(place)
-        later = {name for one in places[k + 1 :] for name in one.propositions}
-        found += [place, given] if given and not later.intersection(place.propositions) else [place]
+        later = {name for one in places[k + 1 :] for name in _held(one)}
+        found += [place, given] if given and not later.intersection(_held(place)) else [place]
     return found
+
+
+def _held(state: Formula) -> list[str]:
+    return [name for name in state.propositions if name.startswith("holding(")]
 
 
 def _ordered(places: list[Formula]) -> Formula:

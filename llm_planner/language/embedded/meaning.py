@@ -50,7 +50,7 @@ def requirements_of(terms: Sequence[Term], sentence: str, propositions: Sequence
 
 def _statements(terms: Sequence[Term], here: Resolver) -> list[Term]:
     """The statements, and among them those that say more of how the goals are reached than their formulas do, unless a
-    goal has none: to stay for some time is to wait."""
+    goal has none: what is brought to a person is handed over there, and to stay for some time is to wait."""
     goals = {term: _errand(term, here) for term in terms if term.name in _GOALS} if here.rooms else {}
     reached = goals if all(goals.values()) else {}
     return [one for term in terms for one in reached.get(term, () if term.name in SPECIFICATIONS else (term,))]
@@ -58,6 +58,10 @@ def _statements(terms: Sequence[Term], here: Resolver) -> list[Term]:
 
 def _errand(goal: Term, here: Resolver) -> tuple[Term, ...]:
     match goal:
+        case Term(name, states) if name in OF_PLACES:
+            errands = tuple(map(errand_of, states))
+            to_somebody = any(_hands_over(one, here) for one in errands)
+            return errands if to_somebody and "visit" not in {one.name for one in errands} else ()
         case Term("lasting", (time, Term("in" | "near", (Words() as place,)) as there)):
             state = parse_proposition(States(here).state(there).name)
             is_there = holds(state, Moment(here.scene))
@@ -77,6 +81,13 @@ def errand_of(state: Value) -> Term:
         case Term("in" | "near", (Words() as place,)):
             return Term("go", (place,))
     return Term("visit", (state,))
+
+
+def _hands_over(errand: Term, here: Resolver) -> bool:
+    match errand:
+        case Term("bring", (_, Words(said))):
+            return here.refer(said).entry == "person"
+    return False
 
 
 def _check_understood(terms: Sequence[Term], command: str) -> None:

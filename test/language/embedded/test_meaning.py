@@ -143,9 +143,11 @@ def test_rooms_and_people_are_known_by_name(meant: Meant, result: str, formula: 
 @pytest.mark.parametrize(
     ("result", "program", "formula"),
     [
-        ('visit(and(holding("the mug"), near("anna")))', "",
+        ('visit(and(holding("the mug"), near("anna")))',
+         'go_to("mug")\npick_up("mug")\ngo_to("Anna")\ndrop_off()\n',
          "F (holding(mug) & near(robot, Anna) & F (near(robot, Anna) & !holding(mug)))"),
-        ('sequence(in("aisle 1"), and(holding("mug"), near("anna")), in("lab"))', "",
+        ('sequence(in("aisle 1"), and(holding("mug"), near("anna")), in("lab"))',
+         'go_to("aisle 1")\ngo_to("mug")\npick_up("mug")\ngo_to("Anna")\ndrop_off()\ngo_to("lab")\n',
          "F (in(robot, aisle 1) & F (holding(mug) & near(robot, Anna) & F (near(robot, Anna) & !holding(mug) "
          "& F in(robot, lab))))"),
         ('sequence(and(holding("mug"), near("anna")), and(holding("mug"), in("lab")))', "",
