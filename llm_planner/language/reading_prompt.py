@@ -11,6 +11,7 @@ from llm_planner.language.model import ReadingRequest
 from llm_planner.language.prompt import REASONING, describe_exchanges, repair
 from llm_planner.language.scene_description import describe_scene
 from llm_planner.world.places import REGIONS
+from llm_planner.world.propositions import SLOW
 
 READING_SCHEMA: dict[str, Any] = {
     "name": "reading",
@@ -46,13 +47,14 @@ READING_SCHEMA: dict[str, Any] = {
 }
 
 
-@lru_cache(maxsize=2)
-def _instructions(bare: bool) -> str:
-    """The same for every command, so that servers can cache them."""
+@lru_cache(maxsize=3)
+def _instructions(robot_kind: str) -> str:
+    """The same for every command to a robot of that kind, "" for bare propositions, so that servers can cache them."""
     folder = Path(__file__).parent
     grammar = (folder / "reading_prompt.md").read_text(encoding="utf-8")
-    about = (folder / ("reading_bare.md" if bare else "reading_scene.md")).read_text(encoding="utf-8")
-    return grammar.replace("{about}", about.rstrip().replace("{propositions}", propositions_prompt()))
+    about = (folder / ("reading_scene.md" if robot_kind else "reading_bare.md")).read_text(encoding="utf-8").rstrip()
+    slow = f"{SLOW[robot_kind]:g}" if robot_kind else ""
+    return grammar.replace("{about}", about.replace("{propositions}", propositions_prompt()).replace("{slow}", slow))
 
 
 def propositions_prompt() -> str:
@@ -69,7 +71,7 @@ def reading_messages(request: ReadingRequest) -> list[Any]:
         about = describe_scene(request.scene)
     before = describe_exchanges(request.exchanges)
     task = f"{about}\n\n{before}Command: {json.dumps(request.command, ensure_ascii=False)}"
-    system = _instructions(bool(request.propositions))
+    system = _instructions("" if request.propositions else request.scene.robot_kind)
     chat = [{"role": "system", "content": system}, {"role": "user", "content": task}]
     for attempt in request.attempts:
         chat += repair(attempt.shown or attempt.program, "That reading cannot be used", attempt.problems)
