@@ -50,17 +50,41 @@ READING_SCHEMA: dict[str, Any] = {
 @lru_cache(maxsize=3)
 def _instructions(robot_kind: str) -> str:
     """The same for every command to a robot of that kind, "" for bare propositions, so that servers can cache them."""
-    folder = Path(__file__).parent
-    grammar = (folder / "reading_prompt.md").read_text(encoding="utf-8")
-    about = (folder / ("reading_scene.md" if robot_kind else "reading_bare.md")).read_text(encoding="utf-8").rstrip()
-    slow = f"{SLOW[robot_kind]:g}" if robot_kind else ""
-    return grammar.replace("{about}", about.replace("{propositions}", propositions_prompt()).replace("{slow}", slow))
+    if not robot_kind:
+        return _read("reading_prompt.md").replace("{about}", _read("reading_bare.md"))
+    about = _read("reading_scene.md").replace("{propositions}", propositions_prompt(robot_kind))
+    about = about.replace("{slow}", f"{SLOW[robot_kind]:g}")
+    return _read("reading_prompt.md").replace("{about}", about)
 
 
-def propositions_prompt() -> str:
-    """What formulas over a scene may speak of."""
-    text = (Path(__file__).parent / "propositions.md").read_text(encoding="utf-8")
-    return text.rstrip().replace("{regions}", ", ".join(f'"{region}"' for region in REGIONS))
+_OF_THE_WORLD = {  # by the robot: what only its propositions speak of
+    "arm": {
+        "here": "propositions_table.md",
+        "part": "hand",
+        "did": "did(press, BUTTON), did(wipe, STAIN)",
+        "signal": "  height(OBJECT) < 0.1",
+    },
+    "mobile": {
+        "here": "propositions_rooms.md",
+        "part": "base",
+        "did": "did(look, ROOM), did(wait, ROOM), did(dock, DOCK)",
+        "signal": "",
+    },
+}
+
+
+def propositions_prompt(robot_kind: str) -> str:
+    """What formulas over a scene with that robot may speak of."""
+    world = _OF_THE_WORLD[robot_kind]
+    text = _read("propositions.md").replace("{here}", _read(world["here"]))
+    for name in ("part", "did", "signal"):
+        text = text.replace(f"{{{name}}}", world[name])
+    return text.replace("{regions}", ", ".join(f'"{region}"' for region in REGIONS))
+
+
+@lru_cache(maxsize=5)
+def _read(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8").rstrip()
 
 
 def reading_messages(request: ReadingRequest) -> list[Any]:
