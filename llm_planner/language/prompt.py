@@ -158,7 +158,8 @@ def messages(request: ProgramRequest) -> list[Any]:
     system = system_prompt(request.scene, request.skills)
     chat = [{"role": "system", "content": system}, {"role": "user", "content": task}]
     for attempt in request.attempts:
-        shown = json.dumps({"reasoning": "", "program": attempt.program, "question": ""}, ensure_ascii=False)
+        answer = {"reasoning": attempt.reasoning, "program": attempt.program, "question": ""}
+        shown = json.dumps(answer, ensure_ascii=False)
         chat += repair(shown, "That program cannot run", attempt.problems)
     return chat
 
