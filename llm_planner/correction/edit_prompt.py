@@ -77,7 +77,7 @@ def _listed(heading: str, rows: list[str]) -> list[str]:
 def _instructions(situation: Situation) -> str:
     """The same for every correction of these skills, so that servers can cache them."""
     text = _template().replace("{skills}", describe_skills(tuple(situation.skills.values())))
-    return text.replace("{propositions}", propositions_prompt())
+    return text.replace("{propositions}", propositions_prompt(situation.scene.robot_kind))
 
 
 @lru_cache(maxsize=1)

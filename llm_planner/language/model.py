@@ -14,12 +14,13 @@ from llm_planner.world.scene import Scene
 class Attempt:
     """An earlier answer that the checker refused, and why: the material of a repair round.
 
-    `shown` is the answer as the model gave it, where `program` is only what it comes to.
+    `shown` is the answer as the model gave it, where `program` is only what it comes to; `reasoning` led to it.
     """
 
     program: str
     problems: tuple[str, ...]
     shown: str = ""
+    reasoning: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,7 @@ class ProgramReply:
     confidence: float | None = None
     usage: Usage = Usage()
     others: tuple[str, ...] = ()
+    reasoning: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,7 @@ class Reading:
     whole: bool = False
     goals: tuple[str, ...] = ()
     sure: bool = False
+    reasoning: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         """The task and the formulas, a line each: what an `Attempt` at reading shows."""

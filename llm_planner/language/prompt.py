@@ -14,21 +14,23 @@ from llm_planner.language.scene_description import describe_scene
 from llm_planner.program.signatures import Parameter, Signature
 from llm_planner.rewards.program import MAX_WISHES
 from llm_planner.rewards.terms import TERMS
-from llm_planner.world.places import BEHIND, DIRECTIONS, Viewpoint
+from llm_planner.world.places import BEHIND, DIRECTIONS, REGIONS, SIDES, Viewpoint
 from llm_planner.world.scene import Scene
 
 # Answers longer than these repairs show are cut: a model that rambles must not fill the next prompt.
 MAX_PROBLEMS = 12
 MAX_EXCHANGES = 4
 MAX_OUTCOME = 300  # characters of how an earlier command ended
-_REWARDED = {  # by the robot: the skill that takes a reward program, and a command with what it comes to
+_REWARDED = {  # by the robot: the skill that takes a reward program, what for, and a command with what it comes to
     "arm": (
         "achieve",
+        "turning, tipping over, pushing against or into line, tilting what is held",
         '"knock the vase over, but leave the red bowl where it is"',
         "achieve(\"reach(tilt('vase') >= 80); keep(moved('red bowl') <= 0.01)\")",
     ),
     "mobile": (
         "manoeuvre",
+        "spinning, facing, going round",
         '"turn your back to the parcel, and stay where you are"',
         "manoeuvre(\"reach(facing('robot', 'parcel') >= 170); keep(moved('robot') <= 0.1)\")",
     ),
@@ -56,7 +58,7 @@ def system_prompt(scene: Scene, skills: Sequence[Signature]) -> str:
     that servers can cache them."""
     world = "rooms" if scene.building else "table"
     text = _read("policy_prompt.md").replace("{world}", _read(f"policy_{world}.md"))
-    text = text.replace("{examples}", _read(f"policy_{world}_examples.md"))
+    text = text.replace("{regions}", _regions()).replace("{examples}", _read(f"policy_{world}_examples.md"))
     told = f"Skills (each moves the robot, and is a statement of its own):\n{describe_skills(skills)}"
     rewards = _rewards(scene) if any(p.type == "rewards" for skill in skills for p in skill.parameters) else ""
     return text.replace("{skills}", "\n\n".join(filter(None, (told, rewards))))
@@ -86,19 +88,36 @@ def _accepts(parameter: Parameter) -> str:
         if value is not None
     ]
     kind = "reward program" if parameter.type == "rewards" else parameter.type
-    choices = f"one of {', '.join(parameter.choices)}" if parameter.choices else kind
+    words = parameter.choices or {"direction": tuple(DIRECTIONS), "side": SIDES}.get(parameter.type, ())
+    choices = f"one of {', '.join(words)}" if words else kind
     return " ".join(filter(None, (choices, *bounds, parameter.unit)))
 
 
 def _rewards(scene: Scene) -> str:
     """What reward programs may say, from the terms themselves."""
-    skill, command, example = _REWARDED[scene.robot_kind]
+    skill, kinds, command, example = _REWARDED[scene.robot_kind]
     terms = "\n".join(f"{term.usage} [{term.unit}]  {term.meaning}" for term in TERMS.values())
-    words = {"skill": skill, "lines": str(MAX_WISHES), "terms": terms, "command": command, "example": example}
+    words = {
+        "skill": skill,
+        "kinds": kinds,
+        "lines": str(MAX_WISHES),
+        "terms": terms,
+        "command": command,
+        "example": example,
+    }
     text = _read("policy_rewards.md")
     for name, value in words.items():
         text = text.replace(f"{{{name}}}", value)
     return text
+
+
+def _regions() -> str:
+    """Each with its extents [m] seen from behind the robot."""
+    areas = ((name, region.area) for name, region in REGIONS.items())
+    return ",\n".join(
+        f'"{name}" (x {area.x_min:.2f} to {area.x_max:.2f}, y {area.y_min:.2f} to {area.y_max:.2f})'
+        for name, area in areas
+    )
 
 
 @lru_cache(maxsize=8)
@@ -139,7 +158,8 @@ def messages(request: ProgramRequest) -> list[Any]:
     system = system_prompt(request.scene, request.skills)
     chat = [{"role": "system", "content": system}, {"role": "user", "content": task}]
     for attempt in request.attempts:
-        shown = json.dumps({"reasoning": "", "program": attempt.program, "question": ""}, ensure_ascii=False)
+        answer = {"reasoning": attempt.reasoning, "program": attempt.program, "question": ""}
+        shown = json.dumps(answer, ensure_ascii=False)
         chat += repair(shown, "That program cannot run", attempt.problems)
     return chat
 

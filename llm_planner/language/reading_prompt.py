@@ -11,6 +11,7 @@ from llm_planner.language.model import ReadingRequest
 from llm_planner.language.prompt import REASONING, describe_exchanges, repair
 from llm_planner.language.scene_description import describe_scene
 from llm_planner.world.places import REGIONS
+from llm_planner.world.propositions import SLOW
 
 READING_SCHEMA: dict[str, Any] = {
     "name": "reading",
@@ -46,19 +47,44 @@ READING_SCHEMA: dict[str, Any] = {
 }
 
 
-@lru_cache(maxsize=2)
-def _instructions(bare: bool) -> str:
-    """The same for every command, so that servers can cache them."""
-    folder = Path(__file__).parent
-    grammar = (folder / "reading_prompt.md").read_text(encoding="utf-8")
-    about = (folder / ("reading_bare.md" if bare else "reading_scene.md")).read_text(encoding="utf-8")
-    return grammar.replace("{about}", about.rstrip().replace("{propositions}", propositions_prompt()))
+@lru_cache(maxsize=3)
+def _instructions(robot_kind: str) -> str:
+    """The same for every command to a robot of that kind, "" for bare propositions, so that servers can cache them."""
+    if not robot_kind:
+        return _read("reading_prompt.md").replace("{about}", _read("reading_bare.md"))
+    about = _read("reading_scene.md").replace("{propositions}", propositions_prompt(robot_kind))
+    about = about.replace("{slow}", f"{SLOW[robot_kind]:g}")
+    return _read("reading_prompt.md").replace("{about}", about)
 
 
-def propositions_prompt() -> str:
-    """What formulas over a scene may speak of."""
-    text = (Path(__file__).parent / "propositions.md").read_text(encoding="utf-8")
-    return text.rstrip().replace("{regions}", ", ".join(f'"{region}"' for region in REGIONS))
+_OF_THE_WORLD = {  # by the robot: what only its propositions speak of
+    "arm": {
+        "here": "propositions_table.md",
+        "part": "hand",
+        "did": "did(press, BUTTON), did(wipe, STAIN)",
+        "signal": "  height(OBJECT) < 0.1",
+    },
+    "mobile": {
+        "here": "propositions_rooms.md",
+        "part": "base",
+        "did": "did(look, ROOM), did(wait, ROOM), did(dock, DOCK)",
+        "signal": "",
+    },
+}
+
+
+def propositions_prompt(robot_kind: str) -> str:
+    """What formulas over a scene with that robot may speak of."""
+    world = _OF_THE_WORLD[robot_kind]
+    text = _read("propositions.md").replace("{here}", _read(world["here"]))
+    for name in ("part", "did", "signal"):
+        text = text.replace(f"{{{name}}}", world[name])
+    return text.replace("{regions}", ", ".join(f'"{region}"' for region in REGIONS))
+
+
+@lru_cache(maxsize=5)
+def _read(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8").rstrip()
 
 
 def reading_messages(request: ReadingRequest) -> list[Any]:
@@ -69,7 +95,7 @@ def reading_messages(request: ReadingRequest) -> list[Any]:
         about = describe_scene(request.scene)
     before = describe_exchanges(request.exchanges)
     task = f"{about}\n\n{before}Command: {json.dumps(request.command, ensure_ascii=False)}"
-    system = _instructions(bool(request.propositions))
+    system = _instructions("" if request.propositions else request.scene.robot_kind)
     chat = [{"role": "system", "content": system}, {"role": "user", "content": task}]
     for attempt in request.attempts:
         chat += repair(attempt.shown or attempt.program, "That reading cannot be used", attempt.problems)

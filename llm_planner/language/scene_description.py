@@ -69,7 +69,7 @@ def _state(item: SceneObject, scene: Scene) -> dict[str, Any]:
 
 
 def _table() -> str:
-    known = {"table": _bounds(TABLE), "the arm reaches": _bounds(WORKSPACE)}
+    known = {"table": _bounds(TABLE), "where the arm reaches the middle of a thing": _bounds(WORKSPACE)}
     return f"Bounds {_DATA}: {json.dumps(known)}"
 
 

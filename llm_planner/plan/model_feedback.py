@@ -53,15 +53,24 @@ def _shown(goal: Formula, moment: Moment) -> bool:
 _WHERE_THE_ROBOT_IS = frozenset(("reached", "followed", "docked", "above"))  # effects that change no thing
 
 
+class InsistedError(QuestionError):
+    """The question about a plan that still is not what was asked for, once the model has heard so."""
+
+
 class Feedback:
     """Looks at each plan that a model writes for one command; `goals` are those that it stated, `said` is the command
-    and those before it."""
+    and those before it.
+
+    `doubted` is the plan that does what was said and whose doubts went back: what to ask about where no better one
+    comes.
+    """
 
     def __init__(
         self, goals: Sequence[Formula], scene: Scene, viewpoint: Viewpoint, asks: bool, said: Sequence[str] = ()
     ) -> None:
         self._goals, self._scene, self._viewpoint, self._asks, self._said = goals, scene, viewpoint, asks, said
         self._given: set[str] = set()
+        self.doubted: Planned | None = None
 
     def once(self, kind: str, problems: Sequence[Problem]) -> None:
         """Raise ProgramError with the problems, the first time that there are any of this kind."""
@@ -78,12 +87,13 @@ class Feedback:
         if missed:
             words = "; ".join(momentary(goal, default_phrase) for goal in missed)
             steps = planned.plan.listing or "none"
-            raise QuestionError(
+            raise InsistedError(
                 f"I found no program after which {words}. The steps that I have are: {steps}. What should I do?"
             )
         self._check_unasked(planned)
-        if self._asks:
-            self.once("doubts", _doubts(planned.rehearsal))
+        if self._asks and (doubts := _doubts(planned.rehearsal)):
+            self.doubted = self.doubted or planned
+            self.once("doubts", doubts)
 
     def _check_unasked(self, planned: Planned) -> None:
         """What the plan takes in hand, goes to or does otherwise, though no word says it."""
@@ -98,11 +108,11 @@ class Feedback:
         self.once("unasked", [Problem(0, 0, one) for one in (*told, *otherwise)])
         if listed:
             what = f"also move {listed}" if names else f"go to {listed}"
-            raise QuestionError(
+            raise InsistedError(
                 f"For that I would {what}, which you have not named. If I shall, please say it with the names."
             )
         if otherwise:
-            raise QuestionError(f"I am not sure that this is what you mean: {'; '.join(otherwise)}. The steps: "
+            raise InsistedError(f"I am not sure that this is what you mean: {'; '.join(otherwise)}. The steps: "
                                 f"{planned.plan.listing or 'none'}. What should I do?")  # fmt: skip
 
 
@@ -146,6 +156,9 @@ def visited(planned: Planned, scene: Scene) -> tuple[str, ...]:
 
 def _doubts(rehearsal: Rehearsal) -> list[Problem]:
     """What the person would be asked about; nothing where the plan is allowed."""
-    told = "the person will be asked about this; if another program avoids it, write that, else the same again"
+    told = (
+        "the person will be asked about this; if another program avoids it without moving what the command does not "
+        "name, write that, else the same again"
+    )
     asked = rehearsal.problems if rehearsal.verdict is Advice.ASK else ()
     return [replace(problem, message=f"{problem.message} ({told})") for problem in asked]

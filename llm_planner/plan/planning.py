@@ -15,7 +15,7 @@ from llm_planner.plan.decoding.decode import Decoded, Verdict, decode_plan
 from llm_planner.plan.decoding.prior import ModelPrior, StepPrior, TreePrior, Uniform
 from llm_planner.plan.execution_state import Permit, permit_all, start_execution
 from llm_planner.plan.failure_replanning import FailureReplanner
-from llm_planner.plan.model_feedback import Feedback, missed_goals
+from llm_planner.plan.model_feedback import Feedback, InsistedError
 from llm_planner.plan.plan import Outcome, Plan
 from llm_planner.plan.planning_settings import DEFAULTS, PlanningSettings
 from llm_planner.plan.rehearsal import Advice, Rehearsal, doubted, rehearse
@@ -210,7 +210,7 @@ class _Planner:
         try:
             synthesis = write_program(understood.task, self.scene, self.skills, self.model, review, asking)
         except (ProgramError, QuestionError) as error:  # a model that has no other program asks what is meant
-            return self._without_program(understood, tuple(seen.values()), error)
+            return self._without_program(understood, tuple(seen.values()), error, feedback.doubted)
         chosen, others = seen[synthesis.program.text], [seen[program.text] for program in synthesis.others]
         large = self.model.is_large
         replanner = FailureReplanner(self.model, understood.task, asking.rules, self.viewpoint) if large else None
@@ -218,17 +218,21 @@ class _Planner:
         return replace(chosen, confidence=synthesis.confidence, tree=tree, replanner=replanner)
 
     def _without_program(
-        self, understood: Understood, seen: tuple[Planned, ...], error: ProgramError | QuestionError
+        self,
+        understood: Understood,
+        seen: tuple[Planned, ...],
+        error: ProgramError | QuestionError,
+        doubted: Planned | None,
     ) -> Planned:
-        """A plan by decoding where the model's programs break a rule; else the error, or what the person is asked."""
+        """A plan that is `doubted`, for the person to settle; one by decoding where the model's programs break a rule;
+        else the error, or what the person is asked."""
         if not self.model.is_large:
             if not seen:
                 raise error
             return self._decoded(understood, seen)
+        if doubted and isinstance(error, ProgramError | InsistedError):
+            return doubted
         blocked = tuple(one for one in seen if one.rehearsal.verdict is Advice.BLOCK)
-        doubted = [one for one in seen if one not in blocked and not self._misses(one, understood)]
-        if isinstance(error, ProgramError) and doubted:
-            return doubted[-1]  # whose doubts the person is asked about
         if not blocked:
             raise error
         if isinstance(error, ProgramError):
@@ -237,9 +241,6 @@ class _Planner:
             return self._decoded(understood, blocked, model_chooses=False)
         except LlmPlannerError:  # the model has seen what is in the way
             raise error from None
-
-    def _misses(self, planned: Planned, understood: Understood) -> bool:
-        return bool(missed_goals(planned, understood.goals, self.scene, self.viewpoint))
 
     def _asking(self, understood: Understood) -> Asking:
         """A large model is asked for one program: it learns more from what is wrong with that than from others."""

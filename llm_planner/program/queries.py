@@ -36,12 +36,19 @@ class View:
     viewpoint: Viewpoint
 
     def point(self, location: Value) -> Point:
-        """The point that an object, a region or a point stands for."""
+        """The point that an object, a region or a point stands for; None is the robot."""
+        if location is None:
+            return self._robot()
         if isinstance(location, Point):
             return location
         if location in REGIONS:
             return Point(*self.viewpoint.region(location).anchor)
         return Point(*self.scene.find(location).position)
+
+    def _robot(self) -> Point:
+        if self.scene.robot is None:
+            raise nothing("it is not known where the robot is, so nothing is near to it or far from it; name a thing")
+        return Point(*self.scene.robot.position)
 
     def place(self, place: Value) -> predicates.Place:
         """A region or point in the words and values that `predicates` takes."""
@@ -195,6 +202,7 @@ _CANDIDATES = _parameter("candidates", "objects")
 _DIRECTION = _parameter("direction", "direction")
 _COUNT = Parameter("n", "integer", minimum=0, maximum=16)
 _LINE = Parameter("direction", "text", "horizontal", choices=("horizontal", "vertical"))
+_TO = _parameter("to", "location", None)
 _CENTER = _parameter("center", "location", None)
 _GAP = Parameter("gap", "number", None, minimum=0.02, maximum=0.4, unit="m")
 
@@ -213,15 +221,16 @@ QUERIES: dict[str, Query] = {
         _query("is_at", _is_at, BOOL, _A, _parameter("place", "place")),
         _query("is_held", lambda view, a: view.scene.held == a, BOOL, _A),
         _query("is_open", lambda view, a: predicates.open_(view.scene, a), BOOL, _A),
+        _query("is_closed", lambda view, a: predicates.closed(view.scene, a), BOOL, _A),
         _query("is_clear", lambda view, a: predicates.clear(view.scene, a), BOOL, _A),
         _query("contents", _contents, OBJECTS, _OBJECT),
-        _query("closest", _closest, OBJECT, _CANDIDATES, _parameter("to", "location")),
-        _query("farthest", _farthest, OBJECT, _CANDIDATES, _parameter("to", "location")),
+        _query("closest", _closest, OBJECT, _CANDIDATES, _TO),
+        _query("farthest", _farthest, OBJECT, _CANDIDATES, _TO),
         _query("largest", _extreme(max), OBJECT, _CANDIDATES),
         _query("smallest", _extreme(min), OBJECT, _CANDIDATES),
         _query("from_side", _from_side, OBJECTS, _CANDIDATES, _DIRECTION),
         _query("on_side", _on_side, OBJECTS, _CANDIDATES, _DIRECTION, _parameter("of", "location")),
-        _query("distance", _distance, NUMBER, _parameter("a", "location"), _parameter("b", "location")),
+        _query("distance", _distance, NUMBER, _parameter("a", "location"), _parameter("b", "location", None)),
         _query("point", lambda view, x, y: Point(x, y), POINT, _parameter("x", "number"), _parameter("y", "number")),
         _query("midpoint", _midpoint, POINT, _parameter("a", "location"), _parameter("b", "location")),
         _query("line_points", _line_points, POINTS, _COUNT, _LINE, _CENTER, _GAP),

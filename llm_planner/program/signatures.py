@@ -196,7 +196,7 @@ def _place(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Findin
 
 
 def _location(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
-    if isinstance(value, Point) or (isinstance(value, str) and value in REGIONS):
+    if value is parameter.default or isinstance(value, Point) or (isinstance(value, str) and value in REGIONS):
         return
     yield from _object(parameter, value, scene)
 

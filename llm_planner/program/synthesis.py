@@ -150,7 +150,7 @@ class _Dialogue:
             if passed and not (self._spare and 0 in failed):
                 confidence = None if 0 in failed else reply.confidence
                 return Synthesis(passed[0], confidence, self._model.usage, refused, passed[1:])
-            refused = (*refused, Attempt(reply.program, tuple(map(str, failed[0].problems))))
+            refused = (*refused, Attempt(reply.program, tuple(map(str, failed[0].problems)), reasoning=reply.reasoning))
             if len(refused) > self._rounds:
                 raise as_question(failed[0]) from failed[0]
 

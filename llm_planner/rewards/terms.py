@@ -170,7 +170,7 @@ _TERMS = (
          "from a to the straight line through b and c, seen from above", _off_line),
     Term("moved", ("mover",), "m", 0.0, 30.0, 0.1, 0.015, "from where a was at the start", _moved),
     Term("progress", ("mover", "direction"), "m", -30.0, 30.0, 0.1, 0.015,
-         "how far a has come since the start in a direction: left, right, top (away from the arm) or bottom",
+         "how far a has come since the start in a direction: left (+y), right, top (+x) or bottom",
          _progress),
     Term("speed", ("mover",), "m/s", 0.0, 2.0, 0.1, 0.02, "of a", _speed),
 )  # fmt: skip

@@ -28,6 +28,7 @@ ROBOT = "robot"
 ANYTHING = "anything"
 NEAR_ARM = 0.1  # [m] from the fingertips to an object's box: nearer is "near"
 NEAR_BASE = 0.9  # [m] from a mobile robot's middle to an object's box
+SLOW: Mapping[str, float] = {"arm": 0.1, "mobile": 0.25}  # [m/s] that "slowly" is, of a hand and of a base
 MOVED_DISTANCE = 0.03  # [m] from where it lay; less is a nudge, unless the robot holds it
 
 

@@ -83,6 +83,8 @@ def test_a_skill_is_told_with_its_bounds_units_needs_and_effects() -> None:
     assert "place_beside(object, direction='any', distance=0.04)  Put the held object" in text
     assert "    distance: number from 0.02 to 0.3 m; free table between the two" in text
     assert "    needs holding(), different(held, object)" in text
+    assert "    direction: one of top, left, bottom, right, any; the side" in text
+    assert '"middle" (x 0.39 to 0.53, y -0.13 to 0.13)' in text
     assert "    leads to beside(held, object, direction, distance)" in text
 
 

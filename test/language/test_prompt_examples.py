@@ -79,6 +79,15 @@ def test_every_proposition_there_is_is_told(name: str) -> None:
     assert re.search(rf"\b{name}\(", instructions(bare=False))
 
 
+def test_each_robot_is_told_of_its_own_world_only() -> None:
+    table, house = (reading_messages(ReadingRequest("x", scene))[0]["content"] for scene in (TABLE, HOUSE))
+    assert "at(OBJECT, REGION)" in table
+    assert "in(robot, ROOM)" not in table
+    assert "in(robot, ROOM)" in house
+    assert not {"REGION", "height(", "toppled"} & {*re.findall(r"REGION|height\(|toppled", house)}
+    assert ("speed(robot) < 0.1." in table, "speed(robot) < 0.25." in house) == (True, True)
+
+
 def test_the_binding_of_operators_is_as_told() -> None:
     assert parse("F a & b") is parse("(F a) & b")
     assert parse("!a U b & c") is parse("((!a) U b) & c")

@@ -11,6 +11,8 @@ from llm_planner.errors import LanguageModelError
 from llm_planner.language.model import Attempt, MissingFunction, ProgramRequest, Usage
 from llm_planner.language.server.model import ServerModel
 from llm_planner.language.server.settings import ServerSettings
+from llm_planner.program.synthesis import write_program
+from llm_planner.skills.library import load_skills
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
 SCENE = Scene(0.0, (SceneObject("red block", "block", "red", (0.5, 0.0, 0.02), IDENTITY, (0.04, 0.04, 0.04)),))
@@ -114,6 +116,14 @@ def test_a_repair_round_shows_the_model_its_program_and_the_problems(loopback):
     said = [message["content"] for message in loopback.bodies[0]["messages"]]
     assert "pik()" in said[2]
     assert "there is no skill 'pik'" in said[3]
+
+
+def test_a_repair_round_shows_what_the_model_thought(loopback):
+    thought = loopback.completion(json.dumps({"reasoning": "The red one is meant.", "program": "import os"}))
+    model = loopback.model(lambda n, body: thought if n == 1 else loopback.completion(TEXT))
+    write_program("pick the red block", SCENE, load_skills().for_scene(SCENE).signatures, model)
+    shown = json.loads(loopback.bodies[1]["messages"][2]["content"])
+    assert shown == {"reasoning": "The red one is meant.", "program": "import os\n", "question": ""}
 
 
 def test_rules_are_told(loopback):

@@ -111,6 +111,19 @@ def test_a_plan_that_was_doubted_is_asked_about_where_no_better_one_may_run(plan
         plan()
 
 
+def test_a_plan_that_was_doubted_is_asked_about_where_the_others_do_what_was_not_said(plans, scene):
+    near = replace(scene.find("green block"), position=(0.55, 0.18, 0.02))
+    crowded = replace(scene, objects=tuple(near if item.name == near.name else item for item in scene.objects))
+    aside = 'pick("green block")\nplace_at("middle")\n'
+    push = 'push("red block", "right", 0.1)\n'
+    model, plan = plans(push, aside + push, aside + 'push("red block", "right", 0.05)\n', where=crowded)
+    with pytest.raises(QuestionError, match=r"I am not sure that this goes well: .*shove the green block"):
+        plan()
+    first, second = (attempt.problems[0] for attempt in model.requests[2].attempts)
+    assert "without moving what the command does not name" in first
+    assert "does not speak of the green block" in second
+
+
 def test_what_there_is_nothing_of_goes_back_once(plans):
     model, plan = plans('for mug in objects("mug"):\n    pick(mug)\n', RED)
     assert plan().plan.program == RED

@@ -6,11 +6,12 @@ import pytest
 
 from llm_planner.program.checker import check_program
 from llm_planner.program.interpreter import Interpreter
+from llm_planner.program.problems import NothingFoundError
 from llm_planner.program.values import Point
 from llm_planner.skills.library import load_skills
 from llm_planner.world.building import Building, Room
 from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import Pose, SceneObject
+from llm_planner.world.scene import IDENTITY, Pose, SceneObject
 
 ANSWERS = {
     'objects("block")': ["red block", "green block", "blue block"],
@@ -67,6 +68,24 @@ def test_lines_run_from_left_to_right_or_from_near_to_far(evaluate):
     assert horizontal[0].y > horizontal[1].y > horizontal[2].y
     assert horizontal[0].x == horizontal[2].x
     assert vertical[0].x < vertical[1].x < vertical[2].x
+
+
+def test_what_is_near_is_near_to_the_robot_where_nothing_else_is_said(evaluate, scene):
+    there = replace(scene, robot=Pose((0.35, -0.15, 0.4)))
+    assert evaluate('closest(objects("block"))', there) == "blue block"
+    assert evaluate('farthest(objects("block"), to=None)', there) == "red block"
+    assert evaluate('distance("blue block")', there) == pytest.approx(0.1)
+    with pytest.raises(NothingFoundError, match="not known where the robot is"):
+        evaluate('closest(objects("block"))', scene)
+
+
+@pytest.mark.parametrize(
+    ("pulled", "is_open", "is_closed"), [(0.0, False, True), (0.03, False, False), (0.12, True, False)]
+)
+def test_a_drawer_that_is_ajar_is_neither_open_nor_closed(evaluate, scene, pulled, is_open, is_closed):
+    drawer = SceneObject("drawer", "drawer", "", (0.6, 0.3, 0.1), IDENTITY, (0.2, 0.2, 0.2), state=pulled)
+    there = replace(scene, objects=(drawer,))
+    assert (evaluate('is_open("drawer")', there), evaluate('is_closed("drawer")', there)) == (is_open, is_closed)
 
 
 def test_what_is_held_and_what_lies_in_a_bowl_is_seen(evaluate, scene):

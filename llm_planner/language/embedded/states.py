@@ -27,9 +27,8 @@ from llm_planner.temporal.formula import (
 )
 from llm_planner.world.names import the
 from llm_planner.world.predicates import is_portable
-from llm_planner.world.propositions import ANYTHING, ROBOT, Moment, holds, parse_proposition
+from llm_planner.world.propositions import ANYTHING, ROBOT, SLOW, Moment, holds, parse_proposition
 
-SLOWLY, SLOWLY_DRIVEN = 0.1, 0.25  # [m/s] that "slowly" is, of a hand and of a base
 _OPERATORS: dict[str, Callable[..., Formula]] = {
     "and": conj, "or": disj, "not": neg, "iff": iff, "implies": implies, "next": next_,
     "eventually": finally_, "globally": globally, "until": until, "unless": weak_until,
@@ -99,8 +98,8 @@ class States:
             case Term("holding_any"):
                 return atom(f"holding({ANYTHING})")
             case Term("slower", speed):
-                usual = SLOWLY_DRIVEN if self.here.rooms else SLOWLY
-                return atom(f"speed({ROBOT}) < {amount(speed[0]) if speed else usual:g}")
+                bound = amount(speed[0]) if speed else SLOW[self.here.scene.robot_kind]
+                return atom(f"speed({ROBOT}) < {bound:g}")
             case Term(name, (room,)) if name in _IN_ROOMS:
                 return disj(*self._in_rooms(name, self._rooms(room)))
             case Term("near" | "moved" | "over", (Term(_, (group,)),)) if self._family(group):

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llm_planner.language.model import ReadConstraint, Reading
+from llm_planner.language.plain_text import shortened
 from llm_planner.language.server.completion import Choice
 
 _FENCE = re.compile(r"```(?:\w+)?\s*\n?(.*?)```", re.DOTALL)
@@ -16,6 +17,7 @@ _STRING_OR_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 _CALL = re.compile(r"\w\(")  # no program does anything without one
 _HALF = re.compile(r'\{\s*"')  # an object that is no program, whatever is wrong with it
 _THOUGHT = "</think>"
+MAX_REASONING = 600  # characters that a repair shows
 CHOSEN = 0.9  # probability of the option that a server names where it tells none
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -39,6 +41,15 @@ def read_answer(text: str) -> tuple[str, str]:
         return "", ""
     program, question = (str(reply.get(key) or "").strip() for key in ("program", "question"))
     return (program + "\n" if program else ""), question
+
+
+def reasoning_in(text: str) -> str:
+    """What it says of how it came to the answer, cut; "" where it says nothing, or not in our JSON object."""
+    try:
+        reply = json_in(text)
+    except ValueError:
+        return ""
+    return shortened(str(reply.get("reasoning") or ""), MAX_REASONING) if isinstance(reply, dict) else ""
 
 
 def read_reading(choice: Choice) -> Reading:
@@ -68,7 +79,10 @@ def read_reading(choice: Choice) -> Reading:
         raise ValueError('"goals" is no list of texts')
     stated = tuple(goal.strip() for goal in goals if goal.strip())
     sure = fields.get("sure") is True
-    return Reading(_text(fields, "task"), constraints, "", choice.log_probability, goals=stated, sure=sure)
+    reasoning = reasoning_in(choice.text)
+    return Reading(
+        _text(fields, "task"), constraints, "", choice.log_probability, goals=stated, sure=sure, reasoning=reasoning
+    )
 
 
 class NestedError(ValueError):

@@ -22,7 +22,7 @@ from llm_planner.language.model import (
 from llm_planner.language.plain_text import server_text, shortened
 from llm_planner.language.prompt import REPLY_SCHEMA, messages, repair
 from llm_planner.language.reading_prompt import READING_SCHEMA, reading_messages
-from llm_planner.language.server.answers import labels_for, read_answer, read_choice, read_reading
+from llm_planner.language.server.answers import labels_for, read_answer, read_choice, read_reading, reasoning_in
 from llm_planner.language.server.completion import Choice
 from llm_planner.language.server.connection import Connection, Part, common_parts
 from llm_planner.language.server.settings import ServerSettings
@@ -68,19 +68,19 @@ class ServerModel:
     def write_program(self, request: ProgramRequest) -> ProgramReply:
         """The server's program or question, and further programs, fewer than asked for where some cannot be read."""
 
-        def read(choice: Choice) -> tuple[str, str]:
+        def read(choice: Choice) -> tuple[str, str, str]:
             program, question = read_answer(choice.text)
             if not program and not question and request.function is None:
                 raise ValueError("it is neither a program nor a question")
-            return program, question
+            return program, question, reasoning_in(choice.text)
 
         chat = messages(request)
-        (program, question), usage = self._best(chat, REPLY_SCHEMA, read)
+        (program, question, reasoning), usage = self._best(chat, REPLY_SCHEMA, read)
         if question:  # in doubt it asks
             return ProgramReply("", question, None, usage)
         samples, more = self._samples(chat, REPLY_SCHEMA, request, request.samples - 1)
         others = (other for other, asked in (read_answer(sample.text) for sample in samples) if other and not asked)
-        return ProgramReply(program, "", None, usage + more, tuple(others))
+        return ProgramReply(program, "", None, usage + more, tuple(others), reasoning)
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         """The server's readings, the best first; further samples that cannot be read are left out."""

@@ -20,7 +20,7 @@ from llm_planner.language.understanding.vote import Grounded
 from llm_planner.language.understanding.wording import is_english, words_of
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
-from llm_planner.world.propositions import Moment, holds, parse_proposition
+from llm_planner.world.propositions import SLOW, Moment, holds, parse_proposition
 from llm_planner.world.scene import Scene
 
 _ORDERED = frozenset(("!", "->", "<->", "U", "W", "R", "M", "|"))  # with these an order in time may be turned round
@@ -31,6 +31,8 @@ def unfaithful(reading: Grounded, command: str, said: Sequence[str], scene: Scen
     found = [*_of_goals(reading, command, said, scene)]
     for constraint in reading.constraints:
         found += [*_of_constraint(constraint, command, said, scene)]
+    if sign(command, "speed") < 0 and not any(_is_of_speed(one.formula) for one in reading.constraints):
+        found.append("the command asks for slowness, but no constraint limits the speed")
     return tuple(dict.fromkeys(found))
 
 
@@ -60,7 +62,10 @@ def _of_constraint(constraint: Constraint, command: str, said: Sequence[str], sc
     yield from opposed(formula, words)
     wanted = [number for text in said for number in numbers(text, scene)]
     told = bool(wanted) or is_english(command)  # numbers may be words that are not known here
+    usual = () if any(number.dimension == "m/s" for number in wanted) else (SLOW[scene.robot_kind],)
     for bound in amounts_of(formula) if told else ():
+        if bound in usual and _is_of_speed(formula):
+            continue
         if not any(number.is_among((bound,)) for number in wanted) and (wanted or not _may_count(command)):
             yield f"the command does not say {bound:g}, but {formula} does"
     depths = dict[str, int]()
@@ -94,6 +99,10 @@ def opposed(formula: Formula, words: str) -> Iterator[str]:
 
 def _operators(formula: Formula) -> set[str]:
     return {formula.operator}.union(*map(_operators, formula.operands))
+
+
+def _is_of_speed(formula: Formula) -> bool:
+    return any(parse_proposition(name).predicate == "speed" for name in formula.propositions)
 
 
 def _nesting(formula: Formula, depth: int, found: dict[str, int]) -> None:

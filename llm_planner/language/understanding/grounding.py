@@ -116,7 +116,7 @@ def as_attempt(reading: Reading, problem: InputError) -> Attempt:
     """Return what a model is shown of a reading that could not be used."""
     constraints = [{"formula": one.formula, "words": one.words, "goal": one.goal} for one in reading.constraints]
     answer = {
-        "reasoning": "", "task": reading.task, "goals": list(reading.goals), "constraints": constraints,
+        "reasoning": reading.reasoning, "task": reading.task, "goals": list(reading.goals), "constraints": constraints,
         "sure": reading.sure, "question": reading.question,
     }  # fmt: skip
     return Attempt(str(reading), (str(problem),), json.dumps(answer, ensure_ascii=False))

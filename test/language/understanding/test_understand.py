@@ -228,6 +228,27 @@ def test_a_large_model_that_is_sure_and_has_no_rule_to_keep_is_asked_once():
     assert (len(reader.requests), understood.goals) == (1, (parse("holding(vase)"),))
 
 
+def slow(bound: float) -> Reading:
+    rule = ReadConstraint(f"G speed(robot) < {bound:g}", "slowly")
+    return Reading("lift the vase", (rule,), goals=("holding(vase)",), sure=True)
+
+
+@pytest.mark.parametrize(("scene", "bound"), [(TABLE, 0.1), (ROOMS, 0.25)])
+def test_slowly_without_a_number_is_the_usual_limit_of_the_robot(scene: Scene, bound: float):
+    understood = understand("slowly lift the vase", scene, large(slow(bound), slow(bound)))
+    assert understood.constraints[0].formula is parse(f"G speed(robot) < {bound:g}")
+    with pytest.raises(QuestionError, match=r"does not say 0\.05"):
+        understand("slowly lift the vase", scene, large(slow(0.05), slow(0.05), mended=slow(0.05)))
+
+
+def test_slowness_that_is_lost_goes_back_to_a_large_model():
+    lost = plain_reading("slowly lift the vase", "holding(vase)")
+    reader = large(lost, lost, mended=slow(0.1))
+    assert understand("slowly lift the vase", TABLE, reader).constraints[0].words == "slowly"
+    problem = "the command asks for slowness, but no constraint limits the speed"
+    assert reader.requests[1].attempts[0].problems == (problem,)
+
+
 def test_rules_of_a_large_model_are_read_until_two_readings_agree():
     reader = large(FAR, NOT_NEARER)
     assert understand(AWAY, TABLE, reader).vote.wanted == 3
