@@ -213,7 +213,7 @@ def not_said(
     return ""
 
 
-def _with_it(names: Collection[str], scene: Scene) -> set[str]:
+def _with_it(names: set[str], scene: Scene) -> set[str]:
     """The kinds of the things of these names, kinds or colours, and the rooms where they are."""
     things = [item for item in scene.objects if {item.name, item.color, item.kind} & names]
     kinds = {item.kind for item in things}
