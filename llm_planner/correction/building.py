@@ -62,6 +62,8 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
     back = [one for one in requests if one.intent is Intent.PUT_BACK]
     if any(one.thing for one in back):  # "take it out, put it back" is of one thing
         requests = [one for one in requests if one.intent is not Intent.PUT_BACK or one.thing]
+    if situation.scene.held and any(one.intent is Intent.OTHER_THING for one in requests):
+        requests = [one for one in requests if one.intent is not Intent.PUT_BACK]  # which takes another's place by that
     scope = max((one.scope for one in requests), key=list(Scope).index, default=Scope.ONCE)
     kept = [request.about or request.near or request.thing for request in requests if request.scope is not Scope.ONCE]
     about = next(iter(kept), "")

@@ -163,6 +163,13 @@ class Arm:
         """Stay where the last path ended."""
         return MotionReference(self.observation.time, PATH_DT, (self._still,), self.width)
 
+    def rest(self, phase: str, seconds: float) -> Script:
+        """Stay for that time."""
+        self.phase = phase
+        until = self.observation.time + seconds
+        while self.observation.time < until - 1e-6:
+            yield self.hold()
+
     def retreat(self) -> Script:
         """Straight up, out of the way; gives up silently when that is impossible, since it follows a failure."""
         self.grip = grip_of(self.observation.T_base_gripper)

@@ -31,7 +31,7 @@ from llm_planner.skills.manifest import Manifest, read_manifest
 from llm_planner.skills.recorded import replaying
 from llm_planner.skills.remote.skill import asking
 from llm_planner.skills.scripted import MakeBody, ScriptedSkill
-from llm_planner.skills.scripts import SCRIPTS, ScriptFunction
+from llm_planner.skills.scripts import ANY_ROBOT, SCRIPTS, ScriptFunction
 from llm_planner.skills.sight.picking import picking_by_sight
 from llm_planner.skills.sight.sight import load_sight
 from llm_planner.world.atoms import Moment, holds
@@ -78,7 +78,8 @@ class SkillLibrary:
     def for_scene(self, scene: Scene) -> SkillLibrary:
         """The skills of the robot in `scene`: those that drive through a building, or those of an arm, and those for
         furniture only where it is there."""
-        fitting = {name: skill for name, skill in self.skills.items() if skill.manifest.robot == scene.robot_kind}
+        robots = (scene.robot_kind, ANY_ROBOT)
+        fitting = {name: skill for name, skill in self.skills.items() if skill.manifest.robot in robots}
         kinds = {item.kind for item in scene.objects}
         return SkillLibrary({name: skill for name, skill in fitting.items() if _furniture(skill.manifest) <= kinds})
 
@@ -118,6 +119,7 @@ def load_skills(
     bodies: dict[str, MakeBody] = {
         "arm": lambda observation, began: Arm(observation, arm_settings, began),
         "mobile": lambda observation, began: Base(observation, base_settings or BaseSettings()),
+        ANY_ROBOT: lambda observation, began: bodies[observation.scene.robot_kind](observation, began),
     }
     skills: dict[str, CheckedSkill] = {}
     for path in paths:

@@ -2,7 +2,7 @@
 
 name: place_on                      # the folder's name, and what programs call
 description: Put the held object on top of another one.
-robot: arm                          # or mobile; arm where it is left out
+robot: arm                          # or mobile, or any; arm where it is left out
 script: place_on                    # one of the scripted skills of that robot (what else may move it: see below)
 timeout: 20.0                       # [s] of simulated or real time until it counts as failed
 parameters:

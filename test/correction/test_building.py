@@ -794,6 +794,11 @@ def test_what_is_put_back_is_said_once_or_twice(built, at_table) -> None:
     assert twice == built(at_table(2, "red block"), Request(Intent.PUT_BACK, thing="the red block"))
 
 
+def test_what_is_put_back_for_another_is_put_back_once(built, at_table) -> None:
+    other = Request(Intent.OTHER_THING, thing="the blue block")
+    assert built(at_table(2, "red block"), Request(Intent.PUT_BACK), other) == built(at_table(2, "red block"), other)
+
+
 def test_a_part_that_is_planned_so_already_leaves_the_others(built, at_table) -> None:
     slower, mug_as_planned = Request(Intent.SPEED, sense=Sense.LESS), Request(Intent.OTHER_THING, thing="mug")
     situation = at_table(4, "mug")

@@ -331,6 +331,14 @@ def test_what_the_hand_holds_is_kept_on_the_way_home(
     assert all(reference.gripper_width < 0.035 for reference in hand.references)
 
 
+def test_a_hand_waits_where_it_is(library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any) -> None:
+    hand = ghost(carry(scene_of, thing), width=0.04)
+    before = hand.pose
+    assert run(library, hand, "wait", seconds=2.0).code is SkillErrorCode.SUCCEEDED
+    assert (hand.pose, hand.scene.held) == (before, "red block")
+    assert len(hand.references) > 1
+
+
 def test_a_hand_that_does_not_move_gives_up(library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any) -> None:
     class Stuck(ghost):  # type: ignore[misc]
         def _obey(self, reference: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from llm_planner.errors import QuestionError
@@ -47,10 +48,8 @@ class Expressions:
                 return name[1:]
             case "AMOUNT", _:
                 return f"{amount(value, 'quantity'):.3g}" if isinstance(value, Words) else _LENGTHS[value.name]
-            case "OBJECT", Words(said):
-                found = self.here.refer(said)
-                is_named = found.entry in ("object", "person")
-                return quoted(found.name if is_named else self.here.the(self.here.described(said)))
+            case "OBJECT", Words():
+                return self.object(value)
             case "OBJECT", Term("item" | "outer" as which):
                 return self._loop(1 if which == "item" else 2)
             case "OBJECT", Term("any", (items,)):  # another one each time
@@ -97,8 +96,12 @@ class Expressions:
         parts = [self.write(slot.symbol, one) for slot, one in zip(slots, value.arguments, strict=False)]
         return _CALLS.get(value.name, f"{value.name}({', '.join(['{}'] * len(parts))})").format(*parts)
 
-    def object(self, value: Value) -> str:
-        """The expression of one thing."""
+    def object(self, value: Value, without: Collection[str] = ()) -> str:
+        """The expression of one thing; a description is of none of those `without`."""
+        if isinstance(value, Words):
+            found = self.here.refer(value.text)
+            is_named = found.entry in ("object", "person")
+            return quoted(found.name if is_named else self.here.the(self.here.described(value.text), without))
         return self.write("OBJECT", value)
 
     def set(self, value: Value) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -54,7 +54,8 @@ class _Writer:
         self.expressions.taken.clear()
         match value:
             case Term("put", (item, target)):
-                thing, call = self._movable(item), self._placing(target)  # settles where before the thing is taken
+                thing = self._movable(item, self._targets(target))
+                call = self._placing(target)  # settles where before the thing is taken
                 self._open(call)
                 self._take("pick", thing)
                 self._add(call)
@@ -84,7 +85,11 @@ class _Writer:
             case Term("circle", (items,)):
                 self._arrange(items, "circle_points(len({0}))")
             case Term("swap", (first, second)):
-                self._swap(write("OBJECT", first), write("OBJECT", second))
+                one, other = write("OBJECT", first), write("OBJECT", second)
+                self._swap(  # "the first block" may be another once one of them has moved
+                    one if is_simple(first) else self._assigned("one", one),
+                    other if is_simple(second) else self._assigned("other", other),
+                )
             case Term("when", (condition, *body)):
                 self._add(f"if {write('CONDITION', condition)}:")
                 self.block(body, deeper=1)
@@ -103,8 +108,10 @@ class _Writer:
                 self.block(body, deeper=1)
             case Term("check", (condition,)):
                 self._check(condition)
-            case Term("go" | "bring" | "look" | "wait") if self.here.scene.building is None:
+            case Term("go" | "bring" | "look") if self.here.scene.building is None:
                 raise QuestionError("I stand at a table and cannot go anywhere. What should I do here?")
+            case Term("go_home") if self.here.scene.building is not None:
+                raise QuestionError("I have no place of my own in this building. Where should I go?")
             case Term("go", (place,)):
                 self._add(f"go_to({quoted(self.here.name(words_of(place)))})")
             case Term("bring", (item, place)):
@@ -129,9 +136,10 @@ class _Writer:
             case _:
                 self._add(write("STATEMENT", value))  # a skill
 
-    def _movable(self, value: Value) -> str:
-        """One thing; raises `QuestionError` for a piece of furniture, which the networks know nothing of."""
-        text = self.expressions.object(value)
+    def _movable(self, value: Value, without: Collection[str] = ()) -> str:
+        """One thing, none of those `without`; raises `QuestionError` for a piece of furniture, which the networks know
+        nothing of."""
+        text = self.expressions.object(value, without)
         fixed = [item.name for item in self.here.scene.objects if item.kind in FURNITURE and quoted(item.name) == text]
         if fixed:
             raise QuestionError(f"I cannot move {the(fixed[0])} from its place. What should I do with it?")
@@ -158,6 +166,12 @@ class _Writer:
                 if not lines or lines[-1].startswith("close"):
                     self._add(f"if not is_open({quoted(item.name)}):")
                     self._add(f"open_drawer({quoted(item.name)})", deeper=1)
+
+    def _targets(self, target: Value) -> list[str]:
+        """The names of the things that it is put in, on or beside: "the red one in the red bowl" is no bowl."""
+        things = target.arguments if isinstance(target, Term) else ()
+        found = [self.here.refer(one.text) for one in things if isinstance(one, Words)]
+        return [one.name for one in found if one.entry == "object"]
 
     def _placing(self, target: Value) -> str:
         """The call that puts down what is held."""

@@ -33,6 +33,14 @@ TIMES = {
     **dict.fromkeys(("min", "mins", "minute", "minutes"), 60.0),
     **dict.fromkeys(("h", "hour", "hours"), 3600.0),
 }
+_SLIPS = {  # of the finger in longer units: a letter left out, or two that changed places
+    slip: unit
+    for unit in (*LENGTHS, *TIMES)
+    if len(unit) > 5 and unit.isalpha()
+    for n in range(1, len(unit))
+    for slip in (unit[:n] + unit[n + 1 :], unit[:n] + unit[n + 1 : n + 2] + unit[n] + unit[n + 2 :])
+    if slip not in LENGTHS and slip not in TIMES
+}
 SPEEDS = {f"{unit}/{period}": LENGTHS[unit] / TIMES[period] for unit in LENGTHS for period in TIMES}
 UNITS: Mapping[str, float] = {  # in metres, seconds, metres a second, or as a factor; "" is a number alone
     **LENGTHS, **TIMES, **SPEEDS, **dict.fromkeys(("%", "percent", "per cent"), 0.01),
@@ -53,7 +61,7 @@ _DIGITS = rf"(?:(?:\d+ )?\d+/[1-9]\d*|\d+(?:[.,]\d+)?){_AND_PART}"
 _COUNT = rf"(?:(?:{_one_of(_NUMBERS)})\b(?:{_NEXT}\b){{0,6}}{_AND_PART})"
 _ROUND = "(?:whole|full|good|bare)"
 _BETWEEN = f"(?:of an|of a|of|{_ROUND}|more|extra|additional|further)"
-_UNIT = _one_of({unit: size for unit, size in UNITS.items() if unit not in SPEEDS})
+_UNIT = _one_of({**{unit: size for unit, size in UNITS.items() if unit not in SPEEDS}, **dict.fromkeys(_SLIPS, 0.0)})
 _PER = rf"(?: ?/ ?| (?:per|an?|each|every) )(?P<period>{_one_of(TIMES)})(?! time)\b"  # "2 m a second time" is none
 _AMOUNT = (
     rf"(?P<count>{_DIGITS} *|{_COUNT} +)(?:{_BETWEEN} +)?"
@@ -136,7 +144,7 @@ def read_amount(words: str, bare: bool = False) -> Amount:
 
 def _amount(found: re.Match[str]) -> Amount:
     part = _NUMBERS[found["part"]] if found["part"] else 0.0
-    unit = found["unit"] or f"{found['length']}/{found['period']}"
+    unit = _SLIPS.get(found["unit"], found["unit"]) or f"{found['length']}/{found['period']}"
     return Amount(_count(found["count"].strip()) + part, unit)
 
 

@@ -96,7 +96,10 @@ def _fits(word: str, part: tuple[str, ...], loose: bool, slips: bool) -> str:
         return "exact"
     if not slips or len(word) < _LETTERS:
         return ""
-    return "exact" if any(len(name) >= _LETTERS and similarity(word, name) >= _ALIKE for name in part) else ""
+    names = [name for name in part if len(name) >= _LETTERS]
+    if any(similarity(word, name) >= _ALIKE for name in names):
+        return "exact"
+    return "plural" if word.endswith("s") and any(similarity(word, f"{name}s") >= _ALIKE for name in names) else ""
 
 
 def _plain(words: list[Word], index: int, text: str) -> tuple[str, float, int]:

@@ -7,12 +7,12 @@ from typing import Any
 
 from llm_planner.skills.arm import Script
 from llm_planner.skills.scripts.achieve import achieve
-from llm_planner.skills.scripts.basic import close_gripper, go_home, open_gripper
+from llm_planner.skills.scripts.basic import close_gripper, go_home, open_gripper, wait
 from llm_planner.skills.scripts.dock import dock
 from llm_planner.skills.scripts.drawer import close_drawer, open_drawer
 from llm_planner.skills.scripts.follow import follow
 from llm_planner.skills.scripts.manoeuvre import manoeuvre
-from llm_planner.skills.scripts.mobile import drop_off, go_to, look, pick_up, wait
+from llm_planner.skills.scripts.mobile import drop_off, go_to, look, pick_up
 from llm_planner.skills.scripts.pick import pick
 from llm_planner.skills.scripts.place import place_at, place_beside, place_in, place_offset, place_on
 from llm_planner.skills.scripts.press import press
@@ -25,12 +25,15 @@ from llm_planner.skills.scripts.wipe import wipe
 
 ScriptFunction = Callable[[Any, Mapping[str, Any]], Script]  # of an `Arm` or a `Base`, and the arguments
 
+ANY_ROBOT = "any"
+
 _ARM: tuple[ScriptFunction, ...] = (
     pick, place_on, place_in, place_beside, place_at, place_offset, stack, push, sweep, tip, reach,
     open_gripper, close_gripper, go_home, open_drawer, close_drawer, press, wipe, achieve,
 )  # fmt: skip
-_MOBILE: tuple[ScriptFunction, ...] = (go_to, pick_up, drop_off, look, wait, follow, dock, manoeuvre)
+_MOBILE: tuple[ScriptFunction, ...] = (go_to, pick_up, drop_off, look, follow, dock, manoeuvre)
 
 SCRIPTS: Mapping[str, Mapping[str, ScriptFunction]] = {
-    robot: {script.__name__: script for script in scripts} for robot, scripts in (("arm", _ARM), ("mobile", _MOBILE))
+    robot: {script.__name__: script for script in scripts}
+    for robot, scripts in (("arm", _ARM), ("mobile", _MOBILE), (ANY_ROBOT, (wait,)))
 }

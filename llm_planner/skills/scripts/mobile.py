@@ -1,4 +1,4 @@
-"""The skills of a mobile robot: go to, pick up, drop off, look, wait."""
+"""The skills of a mobile robot: go to, pick up, drop off, look."""
 
 from __future__ import annotations
 
@@ -59,11 +59,6 @@ def look(base: Base, arguments: Mapping[str, Argument]) -> Script:
     start = base.yaw
     for quarter in range(1, LOOK_TURNS + 1):
         yield from base.turn("look", start + quarter * math.pi / 2)
-
-
-def wait(base: Base, arguments: Mapping[str, Argument]) -> Script:
-    """Nothing, for that long."""
-    yield from base.rest("wait", float(str(arguments["seconds"])))
 
 
 def _approach(base: Base, item: SceneObject) -> Script:

@@ -99,7 +99,7 @@ def test_patterns_become_formulas(meant: Meant, result: str, formula: str) -> No
     "result",
     [
         "unclear", "cannot", 'pick("block")', 'pick("pink block")', 'never(in("kitchen"))', 'never(moved("cat"))',
-        "tip(item)", 'pick(same_color("block"))', "wipe", 'go("mug")', 'wait("10 s")', "repeat(n0, go_home)",
+        "tip(item)", 'pick(same_color("block"))', "wipe", 'go("mug")', "repeat(n0, go_home)",
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_a_question(meant: Meant, result: str) -> None:

@@ -35,6 +35,13 @@ def written(result: str, said: str = "", where: Scene = TABLE) -> str:
     ("result", "lines"),
     [
         ('put("the blue block", in("bowl"))', ['pick("blue block")', 'place_in("red bowl")']),
+        ('put("the red one", in("red bowl"))', ['pick("red block")', 'place_in("red bowl")']),
+        ('each("bloks", pick(item))', ['for block in objects("block"):', "    pick(block)"]),
+        ('swap(nth("blocks", left, n1), nth("blocks", left, n2))',
+         ['one = from_side(objects("block"), "left")[0]', 'other = from_side(objects("block"), "left")[1]',
+          "here = position(one)", "there = position(other)", "pick(one)", 'place_at("middle")', "pick(other)",
+          "place_at(here)", "pick(one)", "place_at(there)"]),
+        ('wait("5 s")', ["wait(5)"]),
         ('tower(list("red block", "blue block"))', ['pick("blue block")', 'place_on("red block")']),
         ('put("red block", in(closest("bowls", "red block")))',
          ['target = closest(objects("bowl"), to="red block")', 'pick("red block")', 'place_in(target)']),

@@ -83,7 +83,7 @@ def test_a_length_is_one_word(said: str, metres: float) -> None:
     [("20 s", 20.0), ("a minute", 60.0), ("half a minute", 30.0), ("a minute and a half", 90.0), ("1.5 min", 90.0),
      ("one and a half minutes", 90.0), ("two minutes", 120.0), ("twenty five seconds", 25.0),
      ("ninety-five seconds", 95.0), ("a hundred and twenty seconds", 120.0), ("half a dozen minutes", 360.0),
-     ("three quarters of an hour", 2700.0), ("5 more minutes", 300.0)],
+     ("three quarters of an hour", 2700.0), ("5 more minutes", 300.0), ("30 secods", 30.0), ("2 mintues", 120.0)],
 )  # fmt: skip
 def test_a_time_is_one_word(time: str, seconds: float) -> None:
     sentence = lift(f"go there within {time} please")
