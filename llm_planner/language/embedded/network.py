@@ -125,6 +125,11 @@ class Network:
         return self.linear(f"{name}.o", found.transpose(0, 2, 1, 3).reshape(queries.shape))
 
 
+def _log_sum(values: Array) -> float:
+    most = float(values.max())
+    return most + float(np.log(np.exp(values - most).sum()))
+
+
 class _Decoding:
     """Beam search over one encoded source."""
 
@@ -152,6 +157,7 @@ class _Decoding:
                 allowed = state.allowed()
                 places = [self._place(symbol) for symbol in allowed]
                 values = logs[row, places]
+                values = values - _log_sum(values)  # of what the grammar allows
                 for place in np.argsort(-values)[:beam]:
                     symbol = list(allowed)[int(place)]
                     value = float(values[place])
