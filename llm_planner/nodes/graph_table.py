@@ -71,7 +71,7 @@ GRAPH: Mapping[str, Endpoints] = {
     ),
     "correction_listener": _endpoints(
         publishes="language_command transcript correction_result /diagnostics",
-        subscribes="correction audio audio_data plan_status scene diagnosis",
+        subscribes="correction audio audio_data plan_status command_status scene diagnosis",
         calls="stop edit_plan",
     ),
     "camera": _endpoints(publishes="camera/image_raw /diagnostics", subscribes="joint_states scene"),
