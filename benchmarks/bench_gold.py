@@ -1,7 +1,7 @@
 """Sentences with the right result of the embedded model beside each: right, asked and wrong by probability.
 
-Corrections and commands of twelve persons, seen by those who write code and paraphrased into training sentences: a
-regression set, no measure of what is fresh.
+Corrections and commands of sixteen persons, seen by those who write code, and those of the first twelve paraphrased into
+training sentences: a regression set, no measure of what is fresh.
 An edit is right where it does what one of the right results comes to in the situation, a command where its steps are
 the same; rules are not compared. Sentences for which no right result works in their scene are left out.
 

@@ -11,8 +11,8 @@ from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
 from llm_planner.correction.request_text import REQUESTS
-from llm_planner.language.embedded.derivation import vocabulary
-from llm_planner.language.embedded.network import dequantised, load_network
+from llm_planner.language.embedded.derivation import Derivation, Symbol, vocabulary
+from llm_planner.language.embedded.network import Source, dequantised, load_network
 from llm_planner.language.embedded.prompt import Task
 from llm_planner.language.embedded.reader import WEIGHTS, EmbeddedReader
 from llm_planner.language.embedded.terms import result_text
@@ -39,10 +39,19 @@ def test_torch_and_numpy_give_a_result_the_same_probability(tmp_path: Path) -> N
         source = batches.row(sample)[0]
         inputs, labels = batches.tensors([(source, list(found.symbols))])
         with torch.no_grad():
-            logs = network(inputs).log_softmax(-1)[0]
-        expected = logs.gather(1, labels[0][:, None])[:, 0].tolist()
+            scores = network(inputs)[0]
+        state, expected = Derivation(REQUESTS, len(source.firsts)), []
+        for row, label, symbol in zip(scores, labels[0], found.symbols, strict=True):
+            allowed = state.allowed()
+            among = [_label(batches, source, one) for one in allowed]
+            expected.append(float(row[label] - row[among].logsumexp(0)))
+            state = allowed[symbol]
         assert found.log_probabilities == pytest.approx(expected, abs=0.05)
     assert all(result_text(one.terms) for one in reader.read(Task.CORRECTION, sample.situation, WORDS))
+
+
+def _label(batches: Batches, source: Source, symbol: Symbol) -> int:
+    return int(batches.tensors([(source, [symbol])])[1][0, 0])
 
 
 def test_what_ships_can_be_trained_further_with_more_symbols() -> None:

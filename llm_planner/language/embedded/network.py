@@ -57,7 +57,7 @@ def source_of(pieces: WordPieces, task: Task, line: str, words: str) -> Source:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A complete result: its symbols, and the log-probability of each before the grammar ruled anything out."""
+    """A complete result: its symbols, and the log-probability of each among what the grammar allows there."""
 
     symbols: tuple[Symbol, ...]
     log_probabilities: tuple[float, ...]
