@@ -36,7 +36,9 @@ from llm_planner.skills.tuning import TunedSkill
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
 LEASE_MAX = 0.5  # wall seconds without a plan status that names the skill after which it ends; ten a second are sent
 LOOK = 0.05  # wall seconds between looks at the lease
-FIRST_HEARD_MAX = 2.0  # wall seconds that whoever asks for a skill waits where nothing was heard of the robot yet
+# Wall seconds that whoever asks for a skill waits where nothing was heard of the robot yet: where its first
+# announcements were lost, DDS announces a participant again after 3 s.
+FIRST_HEARD_MAX = 10.0
 REST_TIME_MAX = 2.0  # [s] the end of a skill waits at most this long for rest
 
 
