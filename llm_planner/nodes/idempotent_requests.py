@@ -30,6 +30,7 @@ from llm_planner.nodes.deadlines import Deadlines
 
 REPEAT = 0.3  # wall seconds without an answer after which a request is sent again
 REFETCH = 10.0  # wall seconds after which a result is asked for again though no status says that the goal has ended
+REFUSED_MAX = 5.0  # wall seconds a refused goal is sent again: a node that was started again is not active at once
 REMEMBERED = 64  # requests and goals whose answers a server keeps
 PERIOD = 0.1  # wall seconds between looks at what is unanswered
 _ENDED = (GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED)
@@ -197,7 +198,8 @@ class SentGoal:
         if self.has_ended or self._handle is not None or handle is None:
             return  # an answer to a repetition
         if not handle.accepted:
-            self._was_refused = True
+            if not self._was_refused:
+                self._was_refused, self._deadline = True, min(self._deadline, now + REFUSED_MAX)
             return
         self._handle = handle
         self._fetch(handle, now)

@@ -14,7 +14,7 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 from fuzz_run import Fuzzer, worst_limit_share
 
-DURATION = 30.0  # [s]
+DURATION = 15.0  # [s]
 NAMES = [entry.name for entry in NODES]
 
 
