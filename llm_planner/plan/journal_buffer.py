@@ -192,10 +192,11 @@ class Journal:
                 pause = self._retry if self._fault else 0.0 if more else None
                 self._changed.wait_for(self._has_work, pause)
                 batch, is_over = list(islice(self._held, _BATCH)), self._is_closing
+                asked = len(self._reads)  # what is asked later may find the file in another state
             written = self._write(batch)
             with self._changed:
                 is_up_to_date = not (written and self._held)
-                reads = [self._reads.popleft() for _ in range(len(self._reads) if is_up_to_date else 0)]
+                reads = [self._reads.popleft() for _ in range(asked if is_up_to_date else 0)]
             for work, answer in reads:
                 self._answer(work, answer)
             is_over = is_over and (not written or not self._held)
