@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from llm_planner.language.factory import MODEL_NAMES
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="+", help="what the robot should do")
+    parser.add_argument(
+        "--model", choices=MODEL_NAMES, default="", help="language model that reads it (default: the running planner's)"
+    )
     parser.add_argument("--namespace", default="", help="of the robot, where there are several")
 
 
@@ -23,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
         client.wait_for_system(5.0)
         with ProgressView(text) as view:
             client.watch_remarks(view.remark)
-            result = client.execute(text, view.update)
+            result = client.execute(text, view.update, model=args.model)
     finally:
         client.close()
     view.console.print(f"{_lead(result.succeeded, result.is_question)}{result.message}", markup=False)

@@ -189,6 +189,9 @@ class DialogueSession:
             case (Clarify() as question,):
                 self.asked = question
                 return asking(question, edit)
+            case (Hold() as hold, Clarify() as question):
+                self.asked = question
+                return Send(replace(edit, operations=(hold,)))
             case (Confirm(yes),) if pending is not None:
                 return Send(pending, confirmed=True) if yes else Answer(Outcome.NOTHING, "all stays as it is", edit)
             case (Confirm(yes),):
@@ -205,7 +208,11 @@ class DialogueSession:
             self._pending = send.edit
             return asking(self.asked, send.edit, difference)
         if is_reflex(send.edit):
-            return Answer(Outcome.APPLIED, _REFLEXES[type(send.edit.operations[0])], send.edit, difference)
+            told = _REFLEXES[type(send.edit.operations[0])]
+            if self.asked is None:
+                return Answer(Outcome.APPLIED, told, send.edit, difference)
+            asked = asking(self.asked, send.edit, difference)
+            return replace(asked, message=f"{told}; {asked.message}")
         notes = yield from self._consult(partial(PlanFollower.taught, edit=send.edit, situation=situation))
         told = (*difference, *(_REFLEXES[Hold] for one in send.edit.operations if isinstance(one, Hold)))
         return with_told(Answer(Outcome.APPLIED, "; ".join(told), send.edit, difference), notes.told)

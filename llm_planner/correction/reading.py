@@ -66,8 +66,8 @@ class CorrectionReader:
     def read(self, words: str, situation: Situation) -> Edit:
         """Return the edit that the words ask for, made for the situation's version of the plan.
 
-        It has no operations where they are no correction, and a single `Clarify` where only the person can say what is
-        meant. Raises LanguageModelError where the language model cannot be asked.
+        It has no operations where they are no correction, and a `Clarify`, alone or after a `Hold`, where only the
+        person can say what is meant. Raises LanguageModelError where the language model cannot be asked.
         """
         stop = heard_stop(words)
         if stop is Stop.ONLY:
@@ -107,12 +107,12 @@ def _ends_work(edit: Edit) -> bool:
 
 
 def _held(edit: Edit, stop: Stop) -> Edit:
-    """The edit of words that have a stop in them: what is not understood is to hold, and so is, after the edit, a stop;
-    only an exclamation lets the robot go on with what it is an exclamation to."""
+    """The edit of words that have a stop in them: what is not understood is to hold and to ask, and after the edit a
+    stop is to hold, too; only an exclamation lets the robot go on with what it is an exclamation to."""
     if any(isinstance(one, Cancel | Hold) for one in edit.operations):
         return edit
     if not edit.operations or edit.asks:
-        return replace(edit, operations=(Hold(),))
+        return replace(edit, operations=(Hold(), *edit.operations))
     return edit if stop is Stop.EXCLAIMED else replace(edit, operations=(*edit.operations, Hold()))
 
 

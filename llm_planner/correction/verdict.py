@@ -57,9 +57,8 @@ def answer_words(words: str, state: Execution, situation: Situation, read: Read)
         return EditAnswer(words, Outcome.FAILED, str(error), plan=state.plan)
     if not edit.operations:
         return EditAnswer(words, Outcome.DONE, _NO_CORRECTION, edit, plan=state.plan)
-    (first, *_) = edit.operations
-    if isinstance(first, Clarify):
-        return EditAnswer(words, Outcome.QUESTION, first.question, edit, plan=state.plan)
+    if question := next((one.question for one in edit.operations if isinstance(one, Clarify)), ""):
+        return EditAnswer(words, Outcome.QUESTION, question, edit, plan=state.plan)
     if edit.level in _NOT_OF_THE_PLAN and len(edit.operations) == 1 and not situation.edits:
         return EditAnswer(words, Outcome.DONE, "Understood; the plan itself stays as it is.", edit, plan=state.plan)
     try:

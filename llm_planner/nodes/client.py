@@ -96,11 +96,12 @@ class Submission:
     It is sent until the planner has taken it, which may have died with it: under one id, so none takes it twice.
     """
 
-    def __init__(self, client: GoalClient, text: str, on_progress: Callable[[Progress], None]) -> None:
+    def __init__(self, client: GoalClient, text: str, on_progress: Callable[[Progress], None], model: str = "") -> None:
         self._end: GoalEnd | None = None
         self._on_progress, self._client = on_progress, client
         self._heard = time.monotonic()
-        self._sent = client.send(ExecuteCommand.Goal(command=text), ANSWER_MAX, self._on_feedback, self._on_end)
+        goal = ExecuteCommand.Goal(command=text, model=model)
+        self._sent = client.send(goal, ANSWER_MAX, self._on_feedback, self._on_end)
 
     @property
     def is_answered(self) -> bool:
@@ -170,18 +171,24 @@ class SystemClient:
         """
         self.wait_until(lambda: self._commands.is_ready, timeout, still_hoping, NO_SYSTEM)
 
-    def submit(self, text: str, on_progress: Callable[[Progress], None] = lambda progress: None) -> Submission:
-        """Send a command; it is followed while a method of this client spins."""
-        return Submission(self._commands, text, on_progress)
+    def submit(
+        self, text: str, on_progress: Callable[[Progress], None] = lambda progress: None, model: str = ""
+    ) -> Submission:
+        """Send a command; it is followed while a method of this client spins. `model` reads it, "": the planner's own."""
+        return Submission(self._commands, text, on_progress, model)
 
     def execute(
-        self, text: str, on_progress: Callable[[Progress], None], still_hoping: Callable[[], None] = lambda: None
+        self,
+        text: str,
+        on_progress: Callable[[Progress], None],
+        still_hoping: Callable[[], None] = lambda: None,
+        model: str = "",
     ) -> CommandResult:
         """Send a command and follow it to its end, however long it takes. An interrupt cancels it.
 
         Raises SystemUnreachableError when the planner does not take it.
         """
-        submission = self.submit(text, on_progress)
+        submission = self.submit(text, on_progress, model)
 
         def check() -> None:
             submission.check_alive()

@@ -65,6 +65,11 @@ class Command:
         return f" (language model: {usage})" if usage and usage.requests else ""
 
     @property
+    def model_name(self) -> str:
+        """The language model that is to read it; "" for the planner's own."""
+        return "" if self.goal is None else str(self.goal.request.model)
+
+    @property
     def source(self) -> str:
         """How it came, which is what privileges are given by; nothing that is said can change it."""
         return "topic" if self.goal is None else "action"

@@ -15,7 +15,7 @@ from rclpy.task import Future
 from std_msgs.msg import String
 
 from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
-from llm_planner.language.factory import open_model
+from llm_planner.language.factory import check_model, open_model
 from llm_planner.language.go_on_words import is_go_on
 from llm_planner.language.model import Exchange, LanguageModel, ProgramRequest
 from llm_planner.language.prompt import MAX_EXCHANGES
@@ -97,8 +97,17 @@ class LanguagePlannerNode(ShellNode):
         GoalServer(self, ExecuteCommand, "execute_command", self._on_execute, self._on_cancel, self._on_goal, COMMANDS)
         self.every(0.25, self._on_watch)
         self.every(1.0, self._on_second)
-        name, script = self.setting("model"), self.setting("model_script")
-        self._model = ModelThread(self, lambda: _opened(name, script))
+        self._models: dict[str, ModelThread[LanguageModel]] = {}  # by name, once somebody asked for it
+        self._model = self._opened(self.setting("model"))
+
+    def _opened(self, name: str) -> ModelThread[LanguageModel]:
+        """The language model of this name, which is opened once. Raises InputError where there is none."""
+        if name not in self._models:
+            replies = self.setting("model_script") if name in ("scripted", self.setting("model")) else ""
+            script = Path(replies) if replies else None
+            check_model(name, script)
+            self._models[name] = ModelThread(self, lambda: _warm(name, script))
+        return self._models[name]
 
     def close(self) -> None:
         if hasattr(self, "_journal"):
@@ -229,7 +238,12 @@ class LanguagePlannerNode(ShellNode):
 
     def _ask_model(self, command: Command) -> None:
         scene, status, exchanges = self._scenes.scene, self._plans.status, tuple(self._exchanges)
-        self._model.ask(
+        try:
+            model = self._opened(command.model_name or self.setting("model"))
+        except InputError as error:
+            self._end(command, Result.REFUSED, str(error))
+            return
+        model.ask(
             lambda model: self._planned(command, scene, command.asks(model), exchanges),
             lambda answer: self._on_answer(command, answer, scene, status),
         )
@@ -384,9 +398,9 @@ class LanguagePlannerNode(ShellNode):
             self.report(OK, self._current.shown if self._current else "idle", waiting)
 
 
-def _opened(name: str, script: str) -> LanguageModel:
+def _warm(name: str, script: Path | None) -> LanguageModel:
     """The model; the embedded one has answered once: the first answer takes longest."""
-    model = open_model(name, Path(script) if script else None)
+    model = open_model(name, script)
     if name == "embedded":
         model.write_program(ProgramRequest("go home", Scene(0.0, ())))
     return model

@@ -119,6 +119,14 @@ def test_a_question_stays_open_until_it_is_answered_and_is_told_with_its_options
     assert robot.session.question is None
 
 
+def test_what_is_unclear_of_words_with_a_stop_is_asked_once_the_robot_waits(robot):
+    answer = robot.hears(Edit((Hold(), QUESTION), "stop, not that one"))
+    assert robot.steps[1:] == [Send(Edit((Hold(),), "stop, not that one"))]
+    assert answer.outcome is Outcome.QUESTION
+    assert answer.message == "I wait until you say go on; Which one? (the red block / the blue block)"
+    assert robot.session.question is QUESTION
+
+
 def test_talk_leaves_a_question_open(robot):
     robot.hears(Edit((QUESTION,)))
     answer = robot.hears(Edit(()))

@@ -55,13 +55,15 @@ def test_what_is_said_with_a_stop_is_read_and_the_robot_stays_held(heard):
     assert heard("stop, take it easy there", ("speed(less)", 0.9)).operations == (*SLOWER.operations, Hold())
     assert heard("stop right there, I need my phone", ("hold", 0.9)).operations == (Hold(),)
     assert heard("stop, that is the wrong job", ("cancel", 0.9)).operations == (Cancel(),)
-    assert heard("stop, mumble mumble", ("speed(less)", 0.4)).operations == (Hold(),)
+    hold, asked = heard("stop, mumble mumble", ("speed(less)", 0.4)).operations
+    assert (hold, asked.question) == (Hold(), "Do you mean: go slower?")
     assert heard("stop, the weather is nice", ("nothing", 0.9)).operations == (Hold(),)
 
 
 def test_after_an_exclamation_the_robot_goes_on_with_what_was_said(heard):
     assert heard("whoa, take it easy", ("speed(less)", 0.9)).operations == SLOWER.operations
-    assert heard("whoa, mumble", ("unclear", 0.9)).operations == (Hold(),)
+    hold, asked = heard("whoa, mumble", ("unclear", 0.9)).operations
+    assert (hold, asked.question[:14]) == (Hold(), "I am not sure ")
 
 
 def test_what_the_model_is_sure_of_is_done(heard):
