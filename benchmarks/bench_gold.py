@@ -1,9 +1,10 @@
-"""Sentences with the right result of the embedded model beside each: right, asked and wrong by probability.
+"""Sentences with the right result of the embedded model beside each: right, offered, asked and wrong.
 
-Corrections and commands of sixteen persons, seen by those who write code, and those of the first twelve paraphrased into
-training sentences: a regression set, no measure of what is fresh.
+Corrections and commands of sixteen persons, seen by those who write code; those of the first twelve were paraphrased
+into training sentences: a regression set, no measure of what is fresh.
 An edit is right where it does what one of the right results comes to in the situation, a command where its steps are
-the same; rules are not compared. Sentences for which no right result works in their scene are left out.
+the same; rules are not compared. What is asked about is offered where the question proposes what is right. Sentences
+for which no right result works in their scene are left out.
 
 Usage: bench_gold.py [--task corrections|commands] [--shown] [--json]
 """
@@ -29,10 +30,12 @@ from llm_planner.language.embedded.model import EmbeddedModel
 from llm_planner.language.embedded.prompt import Situation, Task, plain
 from llm_planner.language.embedded.reader import TermReading, load_reader
 from llm_planner.language.embedded.terms import Term, parse_result
+from llm_planner.plan.edits import Clarify
 from llm_planner.plan.planning import plan_command
 from llm_planner.simulation.world import open_world, read_objects
 from llm_planner.skills.library import load_skills
 
+VERDICTS = ("right", "offered", "asked", "wrong")
 DATA = Path(__file__).parent / "data"
 
 
@@ -60,7 +63,10 @@ def corrections() -> Iterator[tuple[str, str]]:
             reader = CorrectionReader(sources, EmbeddedCorrections(load_reader(), sources).read)
             edit = reader.read(row["words"], situation)
             asked = edit.asks or (not edit.operations and what_it_does(edit) not in right)
-            yield row["words"], "asked" if asked else "right" if what_it_does(edit) in right else "wrong"
+            choices = [one.pending.choices for one in edit.operations if isinstance(one, Clarify) and one.pending]
+            made = {what_it_does(build(one, row["words"], situation, sources)) for some in choices for one in some}
+            verdict = "right" if what_it_does(edit) in right else "wrong"
+            yield row["words"], ("offered" if made & right else "asked") if asked else verdict
 
 
 def commands() -> Iterator[tuple[str, str]]:
@@ -76,15 +82,17 @@ def commands() -> Iterator[tuple[str, str]]:
 
         def steps(model: Any, words: str = row["words"], scene: Any = scene, skills: Any = skills) -> str:
             try:
-                planned = plan_command(words, scene, skills, EmbeddedModel(model))
+                planned = plan_command(words, scene, skills, model)
             except LlmPlannerError:
                 return ""
             return repr([(step.skill, dict(step.arguments)) for step in planned.plan.steps])
 
-        right = {steps(Dictated(parse_result(result))) for result in row["gold"]} - {""}
+        right = {steps(EmbeddedModel(Dictated(parse_result(result)))) for result in row["gold"]} - {""}
         if right:
-            found = steps(reader)
-            yield row["words"], "asked" if not found else "right" if found in right else "wrong"
+            found = steps(EmbeddedModel(reader))
+            proposed = "" if found else steps(EmbeddedModel(reader).guess)
+            verdict = "right" if found in right else "wrong"
+            yield row["words"], verdict if found else "offered" if proposed in right else "asked"
 
 
 def _rows(name: str) -> Iterator[dict[str, Any]]:
@@ -111,7 +119,7 @@ def main() -> None:
         return
     print(f"acted on from a probability of {SURE:g} (corrections), {SURE_OF_COMMANDS:g} (commands)")
     for name, found in counted.items():
-        shares = ", ".join(f"{verdict} {found[verdict] / found.total():.0%}" for verdict in ("right", "asked", "wrong"))
+        shares = ", ".join(f"{verdict} {found[verdict] / found.total():.0%}" for verdict in VERDICTS)
         print(f"{found.total()} {name}: {shares}")
 
 

@@ -38,6 +38,7 @@ class Truth:
     name = "truth"
     chooses = False
     is_large = False
+    guess = None
 
     def __init__(self, task: RoomsTask) -> None:
         self._task = task

@@ -26,6 +26,10 @@ class QuestionError(LlmPlannerError):
     """The command cannot be carried out without asking the person; the message is the question."""
 
 
+class ProposalError(QuestionError):
+    """Whether what the command probably asks for is to be done: a question to answer with yes or no."""
+
+
 class SoAlreadyError(QuestionError):
     """What the command asks for is so already."""
 

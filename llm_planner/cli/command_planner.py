@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from llm_planner.correction.command_answers import Asked, meant_by
+from llm_planner.errors import QuestionError
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import Exchange, LanguageModel, Usage
 from llm_planner.language.prompt import MAX_EXCHANGES
@@ -22,7 +24,7 @@ from llm_planner.world.scene import Scene
 
 
 class CommandPlanner:
-    """Plans commands; `open_model` is called when the first one comes."""
+    """Plans commands; one may answer the question that the last raised. `open_model` is called by the first."""
 
     def __init__(
         self,
@@ -34,13 +36,21 @@ class CommandPlanner:
         self._model = functools.cache(lambda: CountedModel(open_model(), waiting))
         self._library, self._viewpoint, self._settings = library, viewpoint, settings
         self._exchanges: tuple[Exchange, ...] = ()
+        self._asked: Asked | None = None
 
     def __call__(self, command: str, scene: Scene) -> Planned:
         """The plan; raises as `plan_command`."""
         words = clean_command(command)  # before a model is opened
         model = self._model()
         settings = replace(self._settings, exchanges=self._exchanges)
-        return plan_command(words, scene, self._library.for_scene(scene).signatures, model, self._viewpoint, settings)
+        asked, self._asked = None if model.is_large else self._asked, None
+        meant = meant_by(words, asked, scene, self._viewpoint)
+        skills = self._library.for_scene(scene).signatures
+        try:
+            return plan_command(meant.command, scene, skills, meant.model(model), self._viewpoint, settings)
+        except QuestionError as question:
+            self._asked = meant.asked(question)
+            raise
 
     def told(self, report: Report) -> Report:
         """The report with what the model has cost since the last one."""

@@ -1,8 +1,9 @@
-"""`llm-planner say TEXT`: a command for a running system, followed to its result."""
+"""`llm-planner say TEXT`: a command for a running system, followed to its result; its questions can be answered."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 
 from llm_planner.language.factory import MODEL_NAMES
 
@@ -16,22 +17,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status 0 only if it was done."""
+    """Exit status 0 only if it was done. On a terminal a question is answered there; nothing typed leaves it open."""
     from llm_planner.cli.progress_view import ProgressView
     from llm_planner.nodes.client import SystemClient
 
     text = " ".join(args.text)
     client = SystemClient(args.namespace)
-    reports = [""]
+    reports, views = [""], list[ProgressView]()
     client.watch_reports(reports.append)
+    client.watch_remarks(lambda remark: views[-1].remark(remark))
     try:
         client.wait_for_system(5.0)
-        with ProgressView(text) as view:
-            client.watch_remarks(view.remark)
-            result = client.execute(text, view.update, model=args.model)
+        while text:
+            with ProgressView(text) as view:
+                views.append(view)
+                result = client.execute(text, view.update, model=args.model)
+            view.console.print(f"{_lead(result.succeeded, result.is_question)}{result.message}", markup=False)
+            text = view.console.input("> ").strip() if result.is_question and sys.stdin.isatty() else ""
     finally:
         client.close()
-    view.console.print(f"{_lead(result.succeeded, result.is_question)}{result.message}", markup=False)
     if reports[-1]:
         view.console.print(f"The robot reports: {reports[-1]}", markup=False)
     return 0 if result.succeeded else 1

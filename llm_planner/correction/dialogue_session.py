@@ -208,11 +208,11 @@ class DialogueSession:
             self._pending = send.edit
             return asking(self.asked, send.edit, difference)
         if is_reflex(send.edit):
-            told = _REFLEXES[type(send.edit.operations[0])]
+            done = _REFLEXES[type(send.edit.operations[0])]
             if self.asked is None:
-                return Answer(Outcome.APPLIED, told, send.edit, difference)
+                return Answer(Outcome.APPLIED, done, send.edit, difference)
             asked = asking(self.asked, send.edit, difference)
-            return replace(asked, message=f"{told}; {asked.message}")
+            return replace(asked, message=f"{done}; {asked.message}")
         notes = yield from self._consult(partial(PlanFollower.taught, edit=send.edit, situation=situation))
         told = (*difference, *(_REFLEXES[Hold] for one in send.edit.operations if isinstance(one, Hold)))
         return with_told(Answer(Outcome.APPLIED, "; ".join(told), send.edit, difference), notes.told)

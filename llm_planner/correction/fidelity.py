@@ -218,14 +218,18 @@ class _View:
     def lost(self) -> Iterator[str]:
         """Of the things and rooms that are named, one at least is what the edit is about."""
         about: list[str] = [*self._values(), self._edit.about]
+        order = ["", *self._steps, ""]
         for one in self._operations:
             match one:
                 case AddRule():
                     about += arguments_of(parse(one.formula))
                 case Remove() | Rebind() | Replace() | Adjust(step=str()):
-                    about += self._names_of(one.step)
+                    at = order.index(one.step, 1) if one.step in self._steps else 0
+                    after = next((step for step in order[at + 1 :] if step not in self._errand(one.step)), "")
+                    about += (*self._names_of(one.step), *self._names_of(after))  # "and go on with the yellow one"
                 case Insert():
-                    about += self._names_of(one.before)
+                    before = order[order.index(one.before, 1) - 1]  # "once you are in the kitchen"
+                    about += (*self._names_of(one.before), *self._names_of(before))
         binds = any(isinstance(one, AddRule | Rebind | Replace | Insert) for one in self._operations)
         binds = binds and _REST.isdisjoint(words_of(self._words))
         if binds and self._named and not {*self._named} & {*about}:
@@ -260,6 +264,9 @@ class _View:
 
     def _names_of(self, step: str) -> list[str]:
         return self._group_names(self._situation.errand_of(step)) if step in self._steps else []
+
+    def _errand(self, step: str) -> set[str]:
+        return {one.id for one in self._situation.errand_of(step)} if step in self._steps else set()
 
 
 def _ahead_of(group: Sequence[PlanStep], order: list[str]) -> set[str]:

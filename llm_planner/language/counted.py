@@ -27,6 +27,11 @@ class CountedModel:
         self.usage = Usage()
         self._model, self._waiting = model, waiting
 
+    @property
+    def guess(self) -> CountedModel | None:
+        """See `LanguageModel`; what it costs is not counted: no model that guesses costs anything."""
+        return CountedModel(self._model.guess, self._waiting) if self._model.guess is not None else None
+
     def write_program(self, request: ProgramRequest) -> ProgramReply:
         """See `LanguageModel`."""
         with self._waiting():

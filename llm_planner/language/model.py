@@ -210,12 +210,16 @@ class LanguageModel(Protocol):
     """Anything that reads commands and writes programs. Raises `LanguageModelError` when it cannot answer.
 
     `chooses`: it may be asked for every step of a plan; otherwise `choose` knows no more than its sampled programs do.
-    `is_large`: it reads any human language, learns from what it is shown, and its answers are dear.
+    `is_large`: it reads any human language, learns from what it is shown, and its answers are dear. `guess` is the same
+    model where it acts on what it is not sure of, which a person has to confirm; None where it never asks for that.
     """
 
     name: str
     chooses: bool
     is_large: bool
+
+    @property
+    def guess(self) -> LanguageModel | None: ...
 
     def write_program(self, request: ProgramRequest) -> ProgramReply: ...
 

@@ -47,6 +47,7 @@ class ScriptedLanguageModel:
 
     name = "scripted"
     chooses = True
+    guess = None
 
     def __init__(
         self, replies: Mapping[str, ProgramReply | Sequence[ProgramReply] | Script], is_large: bool = False

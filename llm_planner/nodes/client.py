@@ -174,7 +174,7 @@ class SystemClient:
     def submit(
         self, text: str, on_progress: Callable[[Progress], None] = lambda progress: None, model: str = ""
     ) -> Submission:
-        """Send a command; it is followed while a method of this client spins. `model` reads it, "": the planner's own."""
+        """Send a command, which `model` reads ("": the planner's own); it is followed while this client spins."""
         return Submission(self._commands, text, on_progress, model)
 
     def execute(

@@ -9,6 +9,7 @@ from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
 from llm_planner_interfaces.msg import CommandStatus, Plan
 from rclpy.task import Future
 
+from llm_planner.correction.command_answers import Meant
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import LanguageModel
 from llm_planner.nodes.idempotent_requests import SharedGoal
@@ -32,7 +33,8 @@ def code_name(code: int) -> str:
 class Command:
     """`goal` is None for a command that came by the topic. `status` and `feedback` are what was told of it last.
 
-    `model` has counted what was asked of a language model for it, None where nothing was. `is_recorded`: the journal
+    `meant` is what it asks for: itself, or a command that it completes. `model` has counted what was asked of a
+    language model for it, None where nothing was. `is_recorded`: the journal
     has it, or is about to, and hears of its end. `left` is what there was to do at first, `ended` how its last plan
     did, and `repairs` how many others have gone on.
     """
@@ -42,6 +44,7 @@ class Command:
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     state: int = CommandStatus.QUEUED
     plan: Plan = field(default_factory=Plan)
+    meant: Meant = field(init=False)
     model: CountedModel | None = None
     is_recorded: bool = True
     left: Remainder = NOTHING
@@ -52,6 +55,9 @@ class Command:
     message: str = ""
     status: CommandStatus = field(default_factory=CommandStatus)
     done: Future = field(default_factory=Future)
+
+    def __post_init__(self) -> None:
+        self.meant = Meant(self.text)
 
     def asks(self, model: LanguageModel) -> LanguageModel:
         """The model, counted for this command."""

@@ -14,6 +14,7 @@ from llm_planner_interfaces.srv import StopRobot
 from rclpy.task import Future
 from std_msgs.msg import String
 
+from llm_planner.correction.command_answers import Asked, meant_by
 from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
 from llm_planner.language.factory import check_model, open_model
 from llm_planner.language.go_on_words import is_go_on
@@ -85,6 +86,7 @@ class LanguagePlannerNode(ShellNode):
         self._accepted: dict[str, Command] = {}  # by goal id: noted, and not begun yet
         self._waiting: deque[Command] = deque()
         self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)  # for a large model, the newest last
+        self._asked: Asked | None = None  # how the last command ended, where that was a question
         self._current: Command | None = None
         self._patience = Patience(self.setting("patience"))
         self._started = time.monotonic()
@@ -238,18 +240,24 @@ class LanguagePlannerNode(ShellNode):
 
     def _ask_model(self, command: Command) -> None:
         scene, status, exchanges = self._scenes.scene, self._plans.status, tuple(self._exchanges)
+        asked, self._asked = self._asked, None
         try:
             model = self._opened(command.model_name or self.setting("model"))
         except InputError as error:
             self._end(command, Result.REFUSED, str(error))
             return
         model.ask(
-            lambda model: self._planned(command, scene, command.asks(model), exchanges),
+            lambda model: self._planned(command, scene, command.asks(model), exchanges, asked),
             lambda answer: self._on_answer(command, answer, scene, status),
         )
 
     def _planned(
-        self, command: Command, scene: Scene, model: LanguageModel, exchanges: tuple[Exchange, ...]
+        self,
+        command: Command,
+        scene: Scene,
+        model: LanguageModel,
+        exchanges: tuple[Exchange, ...],
+        asked: Asked | None,
     ) -> Planned | Rest:
         """In a thread of its own."""
         skills = self._library.for_scene(scene).signatures
@@ -257,7 +265,10 @@ class LanguagePlannerNode(ShellNode):
         if is_go_on(command.text):
             left = left_over(self._journal.tail(is_of_work, command.id, OPENING), command.id)
             return plan_rest(left, scene, skills, self._viewpoint, settings)
-        return plan_command(command.text, scene, skills, model, self._viewpoint, settings)
+        if not model.is_large:  # which is told what it has asked
+            command.meant = meant_by(command.text, asked, scene, self._viewpoint)
+        meant = command.meant
+        return plan_command(meant.command, scene, skills, meant.model(model), self._viewpoint, settings)
 
     def _on_answer(self, command: Command, answer: Answer | Rest, scene: Scene, status: PlanStatus) -> None:
         if command is not self._current:
@@ -266,6 +277,7 @@ class LanguagePlannerNode(ShellNode):
             self._end(command, Result.MODEL_UNAVAILABLE, str(answer))
         elif isinstance(answer, LlmPlannerError):
             outcome, message = outcome_of(answer)
+            self._asked = command.meant.asked(answer)
             if isinstance(answer, PrivilegeError) and answer.decision.verdict is Verdict.STOP:
                 self._stop.call(StopRobot.Request(reason=message), STOP_MAX, EXECUTOR_LOST)  # drops what waits, too
             self._end(command, _OUTCOMES[outcome], message)

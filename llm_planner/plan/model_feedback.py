@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import QuestionError
+from llm_planner.language.understanding.said import is_known_language
 from llm_planner.language.understanding.unasked import unnamed
 from llm_planner.plan.fidelity import unfaithful
 from llm_planner.plan.rehearsal import Advice, Rehearsal
@@ -103,10 +104,13 @@ class Feedback:
         used = tuple(name for name in visited(planned, self._scene) if name not in names)
         places = unnamed(used, self._said, self._scene, self._goals)
         listed = " and ".join(map(the, names or places))
-        told = (f"the command does not speak of {listed}: leave it alone",) if listed else ()
+        known = is_known_language(" . ".join(self._said), self._scene)
+        unasked = f"the command does not speak of {listed}: leave it alone"
+        unsure = f"no goal names {listed}: leave it alone, or write the same again if the command speaks of it"
+        told = (unasked if known else unsure,) if listed else ()
         otherwise = unfaithful(planned, self._said[0], self._goals, self._scene)
         self.once("unasked", [Problem(0, 0, one) for one in (*told, *otherwise)])
-        if listed:
+        if listed and known:
             what = f"also move {listed}" if names else f"go to {listed}"
             raise InsistedError(
                 f"For that I would {what}, which you have not named. If I shall, please say it with the names."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from llm_planner.errors import LanguageModelError, LlmPlannerError, QuestionError, SoAlreadyError
+from llm_planner.errors import LanguageModelError, LlmPlannerError, ProposalError, QuestionError, SoAlreadyError
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import LanguageModel, Usage
 from llm_planner.language.plain_text import in_one_sentence
@@ -79,7 +79,7 @@ def plan_command(
     try:
         return replace(planner.planned(), usage=counted.usage)
     except QuestionError as question:
-        raise planner.of_full_hands(question) from question
+        raise planner.asking(question) from question
 
 
 def asked_of_any_plan(
@@ -178,14 +178,27 @@ class _Planner:
             raise QuestionError(f"I understood a rule ({rules}), but nothing to do. What should I do under it?")
         return permitted(planned, self.scene, self.viewpoint, self.settings)
 
-    def of_full_hands(self, question: QuestionError) -> QuestionError:
-        """The question; where all would be clear with empty hands, one about what is held. A large model sees that."""
+    def asking(self, question: QuestionError) -> QuestionError:
+        """The question; one about what is held where all would be clear with empty hands, which a large model sees; and
+        whether to do what the model's best guess comes to."""
         held, empty = self.scene.held, replace(self, scene=replace(self.scene, held=""))
-        if not held or self.model.is_large or not _has_plan(empty):
+        if held and not self.model.is_large and empty.outcome() is not None:
+            where = "bring it to a room" if self.scene.building else "put it in the middle"
+            first = f"First say where to put it, for instance “{where}”, and then say that again."
+            return QuestionError(f"I hold {the(held)}. {first}")
+        guessed = replace(self, model=self.model.guess).outcome() if self.model.guess is not None else None
+        if guessed is None or isinstance(question, SoAlreadyError):
             return question
-        where = "bring it to a room" if self.scene.building else "put it in the middle"
-        first = f"First say where to put it, for instance “{where}”, and then say that again."
-        return QuestionError(f"I hold {the(held)}. {first}")
+        rules = (rule for rule in guessed.plan.constraints if not rule.goal)
+        meant = "; and ".join((guessed.plan.listing, *told(tuple(rules))))
+        return ProposalError(f"{question} Or shall I do this: {meant}? (yes / no)")
+
+    def outcome(self) -> Planned | None:
+        """The plan, None where there is none."""
+        try:
+            return self.planned()
+        except LlmPlannerError:
+            return None
 
     def _for_task(self, understood: Understood) -> Planned:
         """The model's program where it obeys; else its calls in another order, or others, found by decoding."""
@@ -313,14 +326,6 @@ class _Planner:
 
     def _steps(self, planned: Planned) -> tuple[Step, ...]:
         return promised_steps(planned.plan.steps, self.skills, self.scene, self.viewpoint)
-
-
-def _has_plan(planner: _Planner) -> bool:
-    try:
-        planner.planned()
-    except LlmPlannerError:
-        return False
-    return True
 
 
 def _end(planned: Planned) -> frozenset[str]:

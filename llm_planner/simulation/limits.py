@@ -14,12 +14,13 @@ ROOM = 1024  # physics steps looked at together, so that watching costs next to 
 class LimitWatch:
     """The largest |qvel| / limit and |qacc| / limit met so far, over every physics step.
 
-    The acceleration of a step is the change of the joint velocity over it, divided by its length `dt` [s].
+    The acceleration is the change of the joint velocity over `window` steps of `dt` [s], divided by their length. Over
+    more than one step it is what the drives do: a touch, as of fingers that close, changes the velocity within one.
     """
 
-    def __init__(self, limits: RobotLimits, dt: float) -> None:
+    def __init__(self, limits: RobotLimits, dt: float, window: int = 1) -> None:
         nq = len(limits.qvel_max)
-        self._limits, self._dt = limits, dt
+        self._limits, self._dt, self._window = limits, dt, window
         self._qvel = np.zeros((ROOM, nq))
         self._filled = 1  # the first row is the velocity before the first step
         self._qvel_ratio, self._qacc_ratio = np.zeros(nq), np.zeros(nq)
@@ -27,14 +28,14 @@ class LimitWatch:
     def restart(self, qvel: Array) -> None:
         """The joints now move at `qvel` (nq,) [rad/s] without having accelerated to it: a reset, not a motion."""
         self._flush()
-        self._qvel[0] = qvel
+        self._qvel[0], self._filled = qvel, 1
 
     def rows(self, steps: int) -> Array:
         """Where to write the joint velocities (steps, nq) [rad/s] after each of the coming physics steps."""
         if self._filled + steps > len(self._qvel):
             self._flush()
-            if 1 + steps > len(self._qvel):
-                self._qvel = np.vstack([self._qvel[:1], np.zeros((steps, self._qvel.shape[1]))])
+            if self._filled + steps > len(self._qvel):
+                self._qvel = np.vstack([self._qvel[: self._filled], np.zeros((steps, self._qvel.shape[1]))])
         start = self._filled
         self._filled += steps
         return self._qvel[start : self._filled]
@@ -60,10 +61,11 @@ class LimitWatch:
 
     def _flush(self) -> None:
         qvel = self._qvel[: self._filled]
+        lag = self._window
         if len(qvel) > 1:
-            speed = np.abs(qvel).max(axis=0) / self._limits.qvel_max
-            acceleration = np.abs(np.diff(qvel, axis=0)).max(axis=0) / (self._dt * self._limits.qacc_max)
-            self._qvel_ratio = np.maximum(self._qvel_ratio, speed)
-            self._qacc_ratio = np.maximum(self._qacc_ratio, acceleration)
-        self._qvel[0] = self._qvel[self._filled - 1]
-        self._filled = 1
+            self._qvel_ratio = np.maximum(self._qvel_ratio, np.abs(qvel).max(axis=0) / self._limits.qvel_max)
+        if len(qvel) > lag:
+            change = np.abs(qvel[lag:] - qvel[:-lag]).max(axis=0)
+            self._qacc_ratio = np.maximum(self._qacc_ratio, change / (lag * self._dt * self._limits.qacc_max))
+        self._filled = min(lag, len(qvel))
+        self._qvel[: self._filled] = qvel[len(qvel) - self._filled :].copy()

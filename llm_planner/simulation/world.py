@@ -41,6 +41,7 @@ Array = NDArray[np.float64]
 
 WORLDS = ("tabletop", "rooms")
 SETTLE_TIME = 0.5  # [s] stepped before a world is handed out
+DRIVEN = 0.01  # [s] over which accelerations are watched: a command of the driver lasts as long
 HOLDING_FORCE = 2.0  # [N] of closing force below which nothing counts as held
 NQ = len(ARM_JOINTS)
 WAKING = 1e-3  # [m/s], [rad/s] that wakes a body that sleeps
@@ -319,7 +320,7 @@ class World:
         self._arm_qvel = self.data.qvel[:NQ]  # a view
         self._bias, self._gravcomp = self.data.qfrc_bias[:NQ], self.data.qfrc_gravcomp[:NQ]  # views
         if not hasattr(self, "limit_watch"):
-            self.limit_watch = LimitWatch(self.limits, self.dt)
+            self.limit_watch = LimitWatch(self.limits, self.dt, round(DRIVEN / self.dt))
 
     def _geom_owners(self) -> NDArray[np.intp]:
         """For each geom the index of the object that can be held, or which fingertip it is."""

@@ -49,6 +49,7 @@ class Obedient:
     name = "obedient"
     chooses = False
     is_large = False
+    guess = None
 
     def __init__(self, reply):
         self.reply = reply

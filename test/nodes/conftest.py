@@ -58,6 +58,9 @@ delete everything: |
 climb out: |
   pick.__class__.__bases__[0].__subclasses__()
 wave: go_home()
+lift the block:
+  programs: [{question: "Which block do you mean: the red block or the blue block?"}]
+lift the blue block: pick("blue block")
 lay the red block down: |
   pick("red block")
   place_at(point(0.4, -0.28))

@@ -45,6 +45,20 @@ def test_what_cannot_be_done_is_told_and_nothing_moves(fresh, text, code, words)
     assert fresh.qpos == pytest.approx(before, abs=1e-3)
 
 
+def test_an_answer_completes_the_command_that_ended_with_a_question(fresh):
+    assert fresh.say("lift the block").code == Code.QUESTION
+    result = fresh.say("the blue one")
+    assert result.succeeded, result.message
+    assert fresh.scene.held == "blue block"
+
+
+def test_a_command_may_name_the_model_that_reads_it(fresh):
+    result = fresh.client.execute("put the mug on the left side", lambda progress: None, model="embedded")
+    assert result.succeeded, result.message
+    refused = fresh.client.execute("wave", lambda progress: None, model="oracle")
+    assert (refused.code, "choose one of: embedded, openai, scripted" in refused.message) == (Code.REFUSED, True)
+
+
 def test_a_second_command_waits_for_the_first_and_says_so(fresh):
     messages: list[str] = []
     first = fresh.client.submit("put the red block in the green bowl")

@@ -42,6 +42,16 @@ def test_more_steps_than_it_keeps_are_watched_too(watch: LimitWatch):
     assert watch.exceeded
 
 
+def test_over_several_steps_a_touch_is_no_acceleration_of_the_drives():
+    watch = LimitWatch(PANDA_LIMITS, DT, window=5)
+    touch = 2 * PANDA_LIMITS.qacc_max * DT
+    for _ in range(ROOM // 4):
+        watch.rows(6)[:] = np.outer([0, 0, 0, 1, 0, 0], touch)
+    assert watch.qacc_ratio == pytest.approx(np.full(7, 0.4))
+    watch.rows(20)[:] = np.outer(np.arange(20), 1.2 * PANDA_LIMITS.qacc_max * DT)
+    assert watch.qacc_ratio == pytest.approx(np.full(7, 1.2))
+
+
 def test_a_reset_is_no_motion(watch: LimitWatch):
     watch.restart(PANDA_LIMITS.qvel_max * 0.9)
     watch.rows(2)[:] = PANDA_LIMITS.qvel_max * 0.9

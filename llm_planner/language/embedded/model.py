@@ -29,6 +29,7 @@ from llm_planner.temporal.parser import parse
 from llm_planner.world.scene import Scene
 
 SURE = 0.6  # probability from which a reading is acted on
+POSSIBLE = 0.25  # from which on it is proposed
 CERTAIN = 0.95  # from which on a name may be said in passing: "the blue, no, the green one", "Ben has asked for it"
 OF_REQUIREMENTS = 0.9  # from which on a requirement over propositions is acted on: it is worded in too many ways
 SLIGHT = 0.03  # of readings that are not looked at
@@ -44,14 +45,20 @@ class EmbeddedModel:
     Args:
         reader: reads the words.
         least: probability from which a reading is acted on; below it is a question.
+        guesses: a name or an amount that the reading leaves out is no question either.
     """
 
     name = "embedded"
     chooses = False
     is_large = False
 
-    def __init__(self, reader: EmbeddedReader, least: float = SURE) -> None:
-        self.reader, self.least = reader, least
+    def __init__(self, reader: EmbeddedReader, least: float = SURE, guesses: bool = False) -> None:
+        self.reader, self.least, self.guesses = reader, least, guesses
+
+    @property
+    def guess(self) -> EmbeddedModel | None:
+        """See `LanguageModel`."""
+        return None if self.guesses else EmbeddedModel(self.reader, min(self.least, POSSIBLE), guesses=True)
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         """Return one reading: the most probable, or a question where that is not probable enough."""
@@ -99,7 +106,7 @@ class EmbeddedModel:
         if best is None or best.probability < (max(self.least, OF_REQUIREMENTS) if propositions else self.least):
             raise QuestionError(_unsure(words, scene))
         names = proposition_phrases(propositions) if propositions else scene_phrases(scene)
-        if not _asks(best.reading) and (lost := not_said(best.reading, words, names, scene)):
+        if not (self.guesses or _asks(best.reading)) and (lost := not_said(best.reading, words, names, scene)):
             raise QuestionError(f"I do not know what to do about “{lost}”. Please say that part in another way.")
         if best.question is not None:
             raise best.question

@@ -46,6 +46,7 @@ class ServerModel:
     name = "openai"
     chooses = True
     is_large = True
+    guess = None
 
     def __init__(
         self,

@@ -42,26 +42,26 @@ _EVERY = frozenset(("all", "both", "every", "each"))
 _NARROWER = frozenset(re.findall(
     r"\w+", "that which who of left right near nearest with except but from under next not besides between"
 ))  # fmt: skip
-_SIGNS = {
+_SIGNS = {  # words for more and for less, of other languages after the bar
     "speed": (
-        "faster fast quicker quickly quick hurry schneller schnell vite rapido rápido veloce",
-        "slower slow slowly gently langsamer langsam lentement lento despacio piano",
+        "faster fast quicker quickly quick hurry | schneller schnell vite rapido rápido veloce",
+        "slower slow slowly gently | langsamer langsam lentement lento despacio piano",
     ),
-    "height": ("higher höher haut", "lower tiefer niedriger bas"),
-    "clearance": ("more further farther wider mehr weiter", "less nearer closer weniger näher"),
-    "distance": ("more further farther wider weiter", "less nearer closer näher"),
-    "seconds": ("longer länger", "shorter kürzer"),
-    "left": ("left leftmost links gauche izquierda sinistra", "right rightmost rechts droite derecha destra"),
-    "up": ("up higher upwards höher hoch haut", "down lower downwards tiefer runter bas"),
+    "height": ("higher | höher haut", "lower | tiefer niedriger bas"),
+    "clearance": ("more further farther wider | mehr weiter", "less nearer closer | weniger näher"),
+    "distance": ("more further farther wider | weiter", "less nearer closer | näher"),
+    "seconds": ("longer | länger", "shorter | kürzer"),
+    "left": ("left leftmost | links gauche izquierda sinistra", "right rightmost | rechts droite derecha destra"),
+    "up": ("up higher upwards | höher hoch haut", "down lower downwards | tiefer runter bas"),
     "top": ("top", "bottom"),
-    "bound": ("least minimum mindestens", "most maximum within höchstens maximal"),
+    "bound": ("least minimum | mindestens", "most maximum within | höchstens maximal"),
 }
 _TURNED = frozenset(("not", "too", "less", "never", "dont", "nicht", "zu", "trop", "troppo", "demasiado", "moins"))
 _ENGLISH = FUNCTION_WORDS | frozenset(re.findall(
     r"\w+", "put pick place move push take bring go goes get give drop pop set stack left right up down next on off "
     "of one under over behind out all but not two three everything pls u ontop"
 ))  # fmt: skip
-_OF_MANNER = {word for two in _SIGNS.values() for words in two for word in words.split()}
+_OF_MANNER = {word for two in _SIGNS.values() for words in two for word in words.partition("|")[0].split()}
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ class Nobody:
     name = "nobody"
     chooses = False
     is_large = False
+    guess = None
 
 
 @pytest.mark.parametrize(
