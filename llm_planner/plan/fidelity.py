@@ -120,6 +120,9 @@ class _View:
         yield from map(float, sums.values())
 
     def directions(self) -> Iterator[str]:
+        """Points may be on any side of anything."""
+        if "point" in self._text:
+            return
         evidence = f"{self._text} {' '.join(map(str, self._formulas))}"
         for quantity, (more, less) in {"left": ("left", "right"), "top": ("top", "bottom")}.items():
             wanted = sign(self._command, quantity)

@@ -39,6 +39,8 @@ def missed_goals(planned: Planned, goals: Sequence[Formula], scene: Scene, viewp
     if last is None or not planned.plan.complete or searched:
         return ()
     moment = Moment(last, {item.name: item.position for item in scene.objects})
+    calls = {(step.skill, *map(str, step.arguments.values()))[:2] for step in planned.plan.steps}
+    moment = replace(moment, events=frozenset(calls))  # "and finish on the dock": done once is done in the end
     return tuple(goal for goal in goals if _is_said(goal, viewpoint) and not _shown(goal, moment))
 
 

@@ -32,11 +32,11 @@ def table_skills(scene):
 def plans(scene, table_skills):
     """The plan that comes of these programs, one a round, and the model that wrote them."""
 
-    def make(*programs, goals=(), constraints=(), where=scene, **settings):
+    def make(*programs, goals=(), constraints=(), where=scene, said=ASKED, **settings):
         replies = tuple(p if isinstance(p, ProgramReply) else ProgramReply(p) for p in programs)
-        reading = Reading(ASKED, constraints, goals=goals, sure=True)
-        model = ScriptedLanguageModel({ASKED: Script(replies, readings=((reading,),))}, is_large=True)
-        return model, lambda: plan_command(ASKED, where, table_skills, model, settings=PlanningSettings(**settings))
+        reading = Reading(said, constraints, goals=goals, sure=True)
+        model = ScriptedLanguageModel({said: Script(replies, readings=((reading,),))}, is_large=True)
+        return model, lambda: plan_command(said, where, table_skills, model, settings=PlanningSettings(**settings))
 
     return make
 
@@ -72,6 +72,24 @@ def test_what_no_word_names_is_left_alone(plans):
     _, again = plans(more, goals=IN_RED)
     with pytest.raises(QuestionError, match="I would also move the green block, which you have not named"):
         again()
+
+
+@pytest.mark.parametrize(
+    "said", ["leg den roten Klotz links in die rote Schüssel", "pon el bloque rojo a la izquierda, en el tazón rojo"]
+)
+def test_in_other_languages_what_no_goal_names_goes_back_once_and_may_be_meant(plans, said):
+    assert plans(RED, goals=IN_RED, said=said)[1]().plan.program == RED
+    more = RED + 'pick("green block")\nplace_in("blue bowl")\n'
+    model, plan = plans(more, goals=IN_RED, said=said)
+    assert plan().plan.program == more
+    (problem,) = model.requests[1].attempts[0].problems
+    assert problem.startswith("no goal names the green block: leave it alone, or write the same again")
+
+
+def test_what_is_to_be_done_in_the_end_is_done_by_a_step(plans):
+    model, plan = plans(RED, goals=("did(pick, red block)",))
+    assert plan().plan.program == RED
+    assert len(model.requests) == 1
 
 
 def test_a_negated_goal_is_held_against_the_last_scene_too(plans):
