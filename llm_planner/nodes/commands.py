@@ -9,7 +9,7 @@ from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
 from llm_planner_interfaces.msg import CommandStatus, Plan
 from rclpy.task import Future
 
-from llm_planner.correction.command_answers import Meant
+from llm_planner.correction.command_answers import Asked, Meant, meant_by
 from llm_planner.language.counted import CountedModel
 from llm_planner.language.model import LanguageModel
 from llm_planner.nodes.idempotent_requests import SharedGoal
@@ -17,6 +17,8 @@ from llm_planner.plan import plan
 from llm_planner.plan.decoding.task import History
 from llm_planner.plan.events import EndReason
 from llm_planner.plan.repair import Remainder
+from llm_planner.world.places import Viewpoint
+from llm_planner.world.scene import Scene
 
 NOTHING = Remainder(plan.Plan("", ""), EndReason.DONE, (), History())
 _CODES = type(ExecuteCommand.Result)
@@ -33,10 +35,10 @@ def code_name(code: int) -> str:
 class Command:
     """`goal` is None for a command that came by the topic. `status` and `feedback` are what was told of it last.
 
-    `meant` is what it asks for: itself, or a command that it completes. `model` has counted what was asked of a
-    language model for it, None where nothing was. `is_recorded`: the journal
-    has it, or is about to, and hears of its end. `left` is what there was to do at first, `ended` how its last plan
-    did, and `repairs` how many others have gone on.
+    `asked` is the question that it may answer, `meant` what it asks for: itself, or what it completes. `model` has
+    counted what was asked of a language model for it, None where nothing was. `is_recorded`: the journal has it, or is
+    about to, and hears of its end. `left` is what there was to do at first, `ended` how its last plan did, and
+    `repairs` how many others have gone on.
     """
 
     text: str
@@ -44,6 +46,7 @@ class Command:
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     state: int = CommandStatus.QUEUED
     plan: Plan = field(default_factory=Plan)
+    asked: Asked | None = None
     meant: Meant = field(init=False)
     model: CountedModel | None = None
     is_recorded: bool = True
@@ -58,6 +61,12 @@ class Command:
 
     def __post_init__(self) -> None:
         self.meant = Meant(self.text)
+
+    def read(self, scene: Scene, viewpoint: Viewpoint, model: LanguageModel) -> Meant:
+        """What it asks for; a large model is told what it has asked, and sees that by itself. Raises as `meant_by`."""
+        if not model.is_large:
+            self.meant = meant_by(self.text, self.asked, scene, viewpoint)
+        return self.meant
 
     def asks(self, model: LanguageModel) -> LanguageModel:
         """The model, counted for this command."""

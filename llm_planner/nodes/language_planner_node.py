@@ -14,18 +14,17 @@ from llm_planner_interfaces.srv import StopRobot
 from rclpy.task import Future
 from std_msgs.msg import String
 
-from llm_planner.correction.command_answers import Asked, meant_by
+from llm_planner.correction.command_answers import Asked
 from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
-from llm_planner.language.factory import check_model, open_model
 from llm_planner.language.go_on_words import is_go_on
-from llm_planner.language.model import Exchange, LanguageModel, ProgramRequest
+from llm_planner.language.model import Exchange, LanguageModel
 from llm_planner.language.prompt import MAX_EXCHANGES
 from llm_planner.language.stop_words import is_stop
 from llm_planner.nodes.backlog import backlog
 from llm_planner.nodes.commands import Command, code_name
 from llm_planner.nodes.idempotent_requests import GoalServer, ServiceCaller, SharedGoal
 from llm_planner.nodes.journal_file import close_journal, journal_path, log_news, note, with_notice
-from llm_planner.nodes.model_thread import Answer, ModelThread
+from llm_planner.nodes.model_thread import Answer, PlannerModels
 from llm_planner.nodes.patience import Patience
 from llm_planner.nodes.plan_client import EXECUTOR_LOST, PlanClient
 from llm_planner.nodes.plan_messages import plan_to_msg, steps_from_msg, trace_from_msg
@@ -99,17 +98,7 @@ class LanguagePlannerNode(ShellNode):
         GoalServer(self, ExecuteCommand, "execute_command", self._on_execute, self._on_cancel, self._on_goal, COMMANDS)
         self.every(0.25, self._on_watch)
         self.every(1.0, self._on_second)
-        self._models: dict[str, ModelThread[LanguageModel]] = {}  # by name, once somebody asked for it
-        self._model = self._opened(self.setting("model"))
-
-    def _opened(self, name: str) -> ModelThread[LanguageModel]:
-        """The language model of this name, which is opened once. Raises InputError where there is none."""
-        if name not in self._models:
-            replies = self.setting("model_script") if name in ("scripted", self.setting("model")) else ""
-            script = Path(replies) if replies else None
-            check_model(name, script)
-            self._models[name] = ModelThread(self, lambda: _warm(name, script))
-        return self._models[name]
+        self._models = PlannerModels(self, self.setting("model"), self.setting("model_script"))
 
     def close(self) -> None:
         if hasattr(self, "_journal"):
@@ -240,24 +229,19 @@ class LanguagePlannerNode(ShellNode):
 
     def _ask_model(self, command: Command) -> None:
         scene, status, exchanges = self._scenes.scene, self._plans.status, tuple(self._exchanges)
-        asked, self._asked = self._asked, None
+        command.asked, self._asked = self._asked, None
         try:
-            model = self._opened(command.model_name or self.setting("model"))
+            model = self._models.named(command.model_name)
         except InputError as error:
             self._end(command, Result.REFUSED, str(error))
             return
         model.ask(
-            lambda model: self._planned(command, scene, command.asks(model), exchanges, asked),
+            lambda model: self._planned(command, scene, command.asks(model), exchanges),
             lambda answer: self._on_answer(command, answer, scene, status),
         )
 
     def _planned(
-        self,
-        command: Command,
-        scene: Scene,
-        model: LanguageModel,
-        exchanges: tuple[Exchange, ...],
-        asked: Asked | None,
+        self, command: Command, scene: Scene, model: LanguageModel, exchanges: tuple[Exchange, ...]
     ) -> Planned | Rest:
         """In a thread of its own."""
         skills = self._library.for_scene(scene).signatures
@@ -265,9 +249,7 @@ class LanguagePlannerNode(ShellNode):
         if is_go_on(command.text):
             left = left_over(self._journal.tail(is_of_work, command.id, OPENING), command.id)
             return plan_rest(left, scene, skills, self._viewpoint, settings)
-        if not model.is_large:  # which is told what it has asked
-            command.meant = meant_by(command.text, asked, scene, self._viewpoint)
-        meant = command.meant
+        meant = command.read(scene, self._viewpoint, model)
         return plan_command(meant.command, scene, skills, meant.model(model), self._viewpoint, settings)
 
     def _on_answer(self, command: Command, answer: Answer | Rest, scene: Scene, status: PlanStatus) -> None:
@@ -327,7 +309,7 @@ class LanguagePlannerNode(ShellNode):
             return
         plan, history = replace(before.plan, steps=steps), replace(before.history, letters=letters)
         left = replace(before, plan=plan, reason=_REASONS[ended.error_code], history=history)
-        self._model.ask(
+        self._models.own.ask(
             lambda model: plan_remainder(left, scene, self._library.for_scene(scene).signatures, self._viewpoint),
             lambda answer: self._on_new_plan(command, answer),
         )
@@ -402,20 +384,12 @@ class LanguagePlannerNode(ShellNode):
             self._publish(command)  # the executor ends a plan whose command is spoken of no more
             command.repeat_feedback()
         waiting = [("waiting_commands", len(self._waiting))]
-        if not self._model.is_ready:
+        if not self._models.own.is_ready:
             self.report(WARN, "the language model is not ready", waiting)
         elif trouble := self._journal.trouble:
             self.report(WARN, trouble, waiting)
         else:
             self.report(OK, self._current.shown if self._current else "idle", waiting)
-
-
-def _warm(name: str, script: Path | None) -> LanguageModel:
-    """The model; the embedded one has answered once: the first answer takes longest."""
-    model = open_model(name, script)
-    if name == "embedded":
-        model.write_program(ProgramRequest("go home", Scene(0.0, ())))
-    return model
 
 
 def main() -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future as ThreadFuture
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from rclpy.node import Node
 from rclpy.task import Future
 
 from llm_planner.errors import LanguageModelError, LlmPlannerError
+from llm_planner.language.factory import check_model, open_model
+from llm_planner.language.model import LanguageModel, ProgramRequest
 from llm_planner.nodes.worker import FaultError, Worker
 from llm_planner.plan.planning import Planned
+from llm_planner.world.scene import Scene
 
 Answer = Planned | LlmPlannerError
 Model = TypeVar("Model")
@@ -45,6 +49,37 @@ class ModelThread(Generic[Model]):
         except Exception as error:
             self._log.error(str(error))
             self._model.set_exception(LanguageModelError(str(error)))
+
+
+class PlannerModels:
+    """The language models that read commands: the planner's `own`, and others by name once somebody asks for them.
+
+    Args:
+        script: the scripted model's file of replies, "" for none.
+    """
+
+    def __init__(self, node: Node, name: str, script: str) -> None:
+        self._node, self._name, self._script = node, name, script
+        self._opened: dict[str, ModelThread[LanguageModel]] = {}
+        self.own = self.named(name)
+
+    def named(self, name: str) -> ModelThread[LanguageModel]:
+        """The model of this name, "" for the planner's own; raises InputError where there is none."""
+        name = name or self._name
+        if name not in self._opened:
+            replies = self._script if name in ("scripted", self._name) else ""
+            script = Path(replies) if replies else None
+            check_model(name, script)
+            self._opened[name] = ModelThread(self._node, lambda: _warm(name, script))
+        return self._opened[name]
+
+
+def _warm(name: str, script: Path | None) -> LanguageModel:
+    """The model; the embedded one has answered once: the first answer takes longest."""
+    model = open_model(name, script)
+    if name == "embedded":
+        model.write_program(ProgramRequest("go home", Scene(0.0, ())))
+    return model
 
 
 def _answer(future: Future) -> Answer:
