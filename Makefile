@@ -85,10 +85,11 @@ $(LEROBOT)/.installed: $(CREATED) requirements-lerobot.txt
 demo: setup
 	@$(BIN)/llm-planner demo $${SAY:+"$$SAY"}
 
-# The tests of the whole system need the machine for themselves; the others share its cores.
+# Those tests of the whole system that depend on its pace need the machine for themselves; the others share its cores.
+ALONE := test/nodes/*_over_dds.py
 test: setup
 	@export OMP_NUM_THREADS=1; if [ -n "$(ARGS)" ]; then $(BIN)/python -m pytest $(ARGS); else \
-		$(BIN)/python -m pytest --numprocesses auto --ignore test/nodes && $(BIN)/python -m pytest test/nodes; fi
+		$(BIN)/python -m pytest --numprocesses auto --ignore-glob '$(ALONE)' && $(BIN)/python -m pytest $(ALONE); fi
 
 check: setup
 	@$(BIN)/ruff format --check .

@@ -64,12 +64,6 @@ def arm(started) -> Iterator:
     started.wait(lambda: started.speed < 0.01)
 
 
-@pytest.fixture
-def real_time(arm) -> Iterator[None]:
-    with arm.in_real_time():
-        yield
-
-
 def laid_out(arm, *things: str, seed: int = 1) -> None:
     """A fresh table with these things."""
     arm.reset(seed, things or THINGS)
@@ -110,10 +104,8 @@ def test_what_has_been_put_away_can_be_put_back_where_it_lay(arm):
     x, y, _ = arm.scene.find("vase").position
     running = arm.start("move the vase, then put the block in the bowl")
     arm.wait(lambda: arm.plan.steps[1].status == PlanStep.RUNNING)
-    said(arm, "half speed")  # so that the words come in time on a slow machine, too
     arm.wait(lambda: arm.plan.steps[2].status == PlanStep.RUNNING)
     said(arm, "put the vase back where it was")
-    said(arm, "full speed")
     finished(arm, running)
     assert arm.scene.find("vase").position[:2] == pytest.approx((x, y), abs=0.02)
     assert in_(arm.scene, "red block", "green bowl")
@@ -123,7 +115,6 @@ def test_no_the_blue_one_after_the_grasp_puts_the_red_one_back(arm):
     laid_out(arm)
     x, y, _ = arm.scene.find("red block").position
     running = arm.start(COMMAND)
-    said(arm, "half speed")  # so that the words come in time on a slow machine, too
     arm.wait(holds(arm, "red block"))
     said(arm, "no, the blue one")
     finished(arm, running)
@@ -153,7 +144,6 @@ def test_do_the_bowl_first_while_it_carries_the_mug(arm):
     assert at(arm.scene, "red block", "left side")
 
 
-@pytest.mark.usefixtures("real_time")
 def test_away_from_what_it_is_near_already_holds_from_when_it_has_left(arm):
     laid_out(arm, "red block", "green bowl", "vase", seed=34)
     running = arm.start("move the vase, then put the block in the bowl")
@@ -175,7 +165,6 @@ def test_a_way_that_goes_by_the_vase_is_refused_and_what_stands_in_the_way_is_sa
     assert (arm.plan.state, arm.plan.version) == (PlanStatus.RUNNING, 0)
 
 
-@pytest.mark.usefixtures("real_time")
 def test_a_rule_that_was_told_before_and_cannot_be_kept_is_waited_over(arm):
     laid_out(arm, "red block", "green bowl", "vase", seed=34)
     running = arm.start("move the vase, then put the block in the bowl")

@@ -62,7 +62,7 @@ WRONG = [
     ("language_planner", "rehearsal:=loud", "'loud'"),
     ("plan_executor", "viewpoint:=above", "'above' is no viewpoint"),
     ("plan_executor", "privileges:=/none/policy.yaml", "/none/policy.yaml cannot be read"),
-    ("plan_executor", f"privileges:={__file__}", "test_starting_and_resting.py"),
+    ("plan_executor", f"privileges:={__file__}", "test_starting_and_resting_over_dds.py"),
 ]
 
 
@@ -248,7 +248,9 @@ def still_alive(processes: list[int], within: float) -> int:
 def test_when_up_is_killed_under_a_motion_the_arm_comes_to_rest(environment, script, tmp_path):
     """The simulator, which nobody kills, stands for a real robot."""
     with (
-        subprocess.Popen(node("simulator", "-p", "objects:=red block, green bowl"), env=environment) as simulator,
+        subprocess.Popen(
+            node("simulator", "-p", "objects:=red block, green bowl", "-p", "real_time_factor:=2.0"), env=environment
+        ) as simulator,
         up(environment, script, tmp_path, "--no-simulator") as running,
     ):
         client, speeds = SystemClient("", int(environment["ROS_DOMAIN_ID"])), [(0.0, 0.0)]  # robot's time, rad/s
