@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from llm_planner.correction.references import UnclearError, candidates, described, is_room, listed, the_room
+from llm_planner.correction.references import UnclearError, candidates, described, is_room, listed, the_room, which
 from llm_planner.correction.situation import Situation
 from llm_planner.plan.edits import Adjust, Edit, Insert, Move, Rebind, Remove, Replace, Shift
 from llm_planner.plan.plan import PlanStep, StepStatus
@@ -104,7 +104,7 @@ def meant(words: str, situation: Situation, option: str = "{}") -> tuple[Errand,
     if len(about) > 1 and not described(words, situation.scene).plural:
         things = [the(name) for name in about]
         options = [option.format(thing) for thing in things]
-        raise UnclearError(f"Which one do you mean by “{words}”: {listed(things)}?", options, words, things)
+        raise UnclearError(which(words, things), options, words, things)
     return tuple(found)
 
 

@@ -24,6 +24,7 @@ from llm_planner.language.factory import open_model
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import Stop, before_the_stop, heard_stop
+from llm_planner.language.understanding.said import sign
 from llm_planner.plan.edits import (
     AddRule,
     Adjust,
@@ -108,12 +109,19 @@ def _ends_work(edit: Edit) -> bool:
 
 def _held(edit: Edit, stop: Stop) -> Edit:
     """The edit of words that have a stop in them: what is not understood is to hold and to ask, and after the edit a
-    stop is to hold, too; only an exclamation lets the robot go on with what it is an exclamation to."""
+    stop is to hold, too; an exclamation lets the robot go on with what it is an exclamation to, and a stop of what is
+    left out then with the rest."""
     if any(isinstance(one, Cancel | Hold) for one in edit.operations):
         return edit
     if not edit.operations or edit.asks:
         return replace(edit, operations=(Hold(), *edit.operations))
+    if stop is Stop.OF_SOMETHING and all(isinstance(one, Remove) for one in edit.operations):
+        return replace(edit, operations=(*edit.operations, Resume()))
     return edit if stop is Stop.EXCLAIMED else replace(edit, operations=(*edit.operations, Hold()))
+
+
+def _is_faster(operation: Operation) -> bool:
+    return isinstance(operation, Adjust) and operation.change is Change.SCALE and operation.value > 1.0
 
 
 def _held_at_nothing(operation: Operation) -> Operation:
@@ -210,7 +218,9 @@ class EmbeddedCorrections:
         if best.edit.asks or not best.edit.operations:
             return best.edit
         names, about = scene_phrases(situation.scene), concerned(best.edit, situation)
-        if best.probability >= SURE and not not_said(best.reading, words, names, situation.scene, about):
+        is_turned = sign(words, "speed") < 0 and any(map(_is_faster, best.edit.operations))
+        lost = not_said(best.reading, words, names, situation.scene, about)
+        if best.probability >= SURE and not lost and not is_turned:
             return best.edit
         offered = {one.said: one.requests for one in sensible if one.probability >= OFFERED and one.said}
         options = tuple(offered)[:MOST_OPTIONS]

@@ -194,9 +194,15 @@ def only(found: Sequence[SceneObject], words: str, scene: Scene) -> SceneObject:
         return found[0]
     if found:
         names = [the(item.name) for item in found]
-        raise UnclearError(f"Which one do you mean by “{words}”: {listed(names)}?", names, words)
+        raise UnclearError(which(words, names), names, words)
     here = listed([the(name) for name in scene.names], "and") or "nothing"
     raise UnclearError(f"I see nothing here that is “{words}”. There is {here}. Which do you mean?", words=words)
+
+
+def which(words: str, names: Sequence[str]) -> str:
+    """The question where the words fit several things."""
+    said = f" by “{words}”" if words else ""
+    return f"Which one do you mean{said}: {listed(names)}?"
 
 
 def listed(names: Sequence[str], word: str = "or") -> str:

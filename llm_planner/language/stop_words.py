@@ -65,6 +65,7 @@ class Stop(Enum):
     NONE = "none"
     EXCLAIMED = "exclaimed"  # "whoa, not so fast": an alarm, and what else is to be done
     AND_MORE = "and more"  # "stop, not that one": to stand still at once, and to read the rest
+    OF_SOMETHING = "of something"  # "stop following her": the same, but what is to end may be all that is meant
     ONLY = "only"  # "please stop now"
 
 
@@ -84,7 +85,9 @@ def heard_stop(text: str) -> Stop:
     if _is_alone(whole) or all(map(_is_only_stop, clauses)):
         return Stop.ONLY
     ordered = any(_begins([word for word in words if word not in _WHOA]) for words in (whole, *clauses))
-    return Stop.AND_MORE if ordered else Stop.EXCLAIMED
+    if not ordered:
+        return Stop.EXCLAIMED
+    return Stop.AND_MORE if any(map(_is_alone, clauses)) else Stop.OF_SOMETHING
 
 
 def is_stop(text: str) -> bool:

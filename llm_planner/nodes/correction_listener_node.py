@@ -152,7 +152,7 @@ class CorrectionListenerNode(ShellNode):
 
     def _hear(self, words: str) -> None:
         stop = heard_stop(words)
-        if stop is Stop.AND_MORE:
+        if stop in (Stop.AND_MORE, Stop.OF_SOMETHING):
             self._hold(words)
         if stop is Stop.ONLY:
             self._session.close_question()

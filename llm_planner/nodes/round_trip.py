@@ -28,7 +28,7 @@ def main() -> None:
     try:
         durations = _measure()
     finally:
-        echo.terminate()
+        echo.kill()  # rclpy may hang when a signal ends it while it starts
         echo.wait()
     if not durations:
         raise SystemExit(f"two processes did not hear each other within {TIMEOUT:g} s")

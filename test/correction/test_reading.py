@@ -10,7 +10,7 @@ from llm_planner.correction.request_text import REQUESTS
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.embedded.reader import TermReading
 from llm_planner.language.embedded.terms import parse_result, result_text
-from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Confirm, Edit, Hold, Rebind, Shift
+from llm_planner.plan.edits import Adjust, Cancel, Change, Clarify, Confirm, Edit, Hold, Rebind, Resume, Shift
 
 SLOWER = Edit((Adjust("speed", Change.SCALE, 0.5),), "slower")
 
@@ -58,6 +58,17 @@ def test_what_is_said_with_a_stop_is_read_and_the_robot_stays_held(heard):
     hold, asked = heard("stop, mumble mumble", ("speed(less)", 0.4)).operations
     assert (hold, asked.question) == (Hold(), "Do you mean: go slower?")
     assert heard("stop, the weather is nice", ("nothing", 0.9)).operations == (Hold(),)
+
+
+def test_a_stop_of_what_is_left_out_then_goes_on_with_the_rest(heard):
+    removed = heard("stop going on with that red block", ('skip("red block")', 0.9)).operations
+    assert isinstance(removed[-1], Resume)
+    assert heard("stop, skip the red block", ('skip("red block")', 0.9)).operations[-1] == Hold()
+
+
+def test_faster_is_asked_about_where_the_words_are_for_slower(heard):
+    (asked,) = heard("never go quicker than now", ("speed(more)", 0.95)).operations
+    assert asked.question == "Do you mean: go faster?"
 
 
 def test_after_an_exclamation_the_robot_goes_on_with_what_was_said(heard):

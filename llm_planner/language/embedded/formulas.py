@@ -29,6 +29,7 @@ from llm_planner.temporal.formula import (
     weak_next,
     weak_until,
 )
+from llm_planner.temporal.substitution import rebuilt
 
 MOST = 9  # visits that can be counted
 
@@ -58,7 +59,7 @@ def specification(term: Term, states: States) -> Formula:
         case Term("visit", places) if not states.bare:
             return conj(*(_sequence(_with_hand_overs([p], states)) for p in states.each(places)))
         case Term(name, places) if name in _OF_LISTS:
-            return _OF_LISTS[name](states.each(places))
+            return _at_the_end(_OF_LISTS[name](states.each(places)))
         case Term(name, (count, state)) if name in _OF_COUNTS:
             return _OF_COUNTS[name](_count(count), states.state(state))
         case Term(name, (time, state)) if name in _OF_TIMES:
@@ -66,8 +67,34 @@ def specification(term: Term, states: States) -> Formula:
         case Term(name, (*bounds, Term() as rule)) if name in _SCOPES:
             return _SCOPES[name](*map(states.state, bounds), specification(rule, states))
         case Term(name, arguments) if name in _OF_STATES:
-            return _OF_STATES[name](*map(states.state, arguments))
+            return _at_the_end(_OF_STATES[name](*map(states.state, arguments)))
     raise LanguageModelError(f"{term} is no rule and no goal; these are {', '.join(SPECIFICATIONS)}")
+
+
+def _at_the_end(rule: Formula, wanted: bool = True) -> Formula:
+    """The same, but that no next moment breaks what only forbids something there: "no p twice in a row"."""
+    if rule.operator == "X" and wanted and _forbids(rule.operands[0]):
+        return neg(next_(_forbidden(rule.operands[0])))
+    match rule.operator:
+        case "!":
+            return neg(_at_the_end(rule.operands[0], not wanted))
+        case "->":
+            return implies(_at_the_end(rule.operands[0], not wanted), _at_the_end(rule.operands[1], wanted))
+        case "<->":
+            return rule
+    return rebuilt(rule, [_at_the_end(part, wanted) for part in rule.operands])
+
+
+def _forbids(state: Formula) -> bool:
+    if state.operator == "!":
+        return all(not part.operands for part in state.operands)
+    return state.operator in ("G", "&", "|") and not state.timed and all(map(_forbids, state.operands))
+
+
+def _forbidden(state: Formula) -> Formula:
+    """The opposite of what `_forbids`."""
+    parts = [part if state.operator == "!" else _forbidden(part) for part in state.operands]
+    return {"!": lambda p: p, "G": finally_, "&": disj, "|": conj}[state.operator](*parts)
 
 
 def _any_of_them(value: Value) -> Value:

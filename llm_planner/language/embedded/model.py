@@ -33,6 +33,8 @@ POSSIBLE = 0.25  # from which on it is proposed
 CERTAIN = 0.95  # from which on a name may be said in passing: "the blue, no, the green one", "Ben has asked for it"
 OF_REQUIREMENTS = 0.9  # from which on a requirement over propositions is acted on: it is worded in too many ways
 SLIGHT = 0.03  # of readings that are not looked at
+_AT = re.compile(r"^line \d+, column \d+: ")
+_OF_THE_PROGRAM = re.compile(r"the program|there is no function")  # problems that a person cannot mend
 _MOMENT = re.compile(r"(?:a|one|half a) \w+")  # "hang on a second" is no amount
 # "as well", which only adds to what came before
 _BESIDES = re.compile(r",?\s*\b(?:also|(?:too|as well)(?=\s*(?:$|[.,;!?])))\b", re.IGNORECASE)
@@ -73,7 +75,10 @@ class EmbeddedModel:
         return ReadingReply((reading,))
 
     def write_program(self, request: ProgramRequest) -> ProgramReply:
-        """Return the program of the command's reading; a question where there is none, or it was refused."""
+        """Return the program of the command's reading; a question where there is none, or it was refused. It defines no
+        functions."""
+        if request.function is not None:
+            return ProgramReply()
         try:
             found = self._meant(Task.COMMAND, request.command, request.scene)
         except QuestionError as question:
@@ -82,8 +87,10 @@ class EmbeddedModel:
             return ProgramReply(question=_unsure(request.command, request.scene))
         for attempt in request.attempts:
             if attempt.program == found.program:
-                problems = "; ".join(attempt.problems)
-                return ProgramReply(question=f'I cannot do "{request.command.strip()}": {problems}')
+                problems = (_AT.sub("", problem) for problem in attempt.problems)
+                told = "; ".join(one for one in problems if not _OF_THE_PROGRAM.match(one))
+                why = f": {told}" if told else " here. What should I do instead?"
+                return ProgramReply(question=f'I cannot do "{request.command.strip()}"{why}')
         return ProgramReply(program=found.program, confidence=min(1.0, found.probability))
 
     def choose(self, request: ChoiceRequest) -> ChoiceReply:

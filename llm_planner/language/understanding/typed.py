@@ -10,14 +10,14 @@ from llm_planner.temporal.formula import Formula
 from llm_planner.temporal.monitor import Monitor
 from llm_planner.temporal.parser import parse
 
-# Nobody types these in a sentence; "&" and "|" somebody may.
+# Nobody types these in a sentence; "&", "|" and arrows somebody may.
 _SURE = re.compile(
-    r"->|=>|\[\]|<>|[¬∧∨→↔□◇]|(?:^|[\s(])[!~][\w(]|\b[FGXN]\s?[(\[!~]|\b[FGXN] [FGXN]\b|\b[FGXN]{2,3} [\w(!]"
+    r"\[\]|<>|[¬∧∨→↔□◇]|(?:^|[\s(])[!~][\w(]|\b[FGXN]\s?[(\[!~]|\b[FGXN] [FGXN]\b|\b[FGXN]{2,3} [\w(!]"
     r"|^[FGX] \w|\b[FGX] \w+\("
 )
 _ENGLISH = re.compile(r"\b(?:the|and|but|then|please|put|pick|never|always|stack|bring|stay|keep)\b")
 _MOMENTARY = frozenset({"", "true", "false", "!", "&", "|", "->", "<->"})
-_LIKELY = re.compile(r"[&|]|\b[UWRM]\b")
+_LIKELY = re.compile(r"[&|]|->|=>|\b[UWRM]\b")
 
 
 def typed(command: str) -> Reading | None:
