@@ -130,7 +130,8 @@ class ReadingRequest:
 
     Constraints speak of `scene`, in the propositions of `world.propositions`; or, where `propositions` are given, of
     those bare names only. The first reading is the model's best, unless all are to be `drawn`; the others are drawn at
-    `temperature` from `seed`. `exchanges` are the commands before this one, the newest last.
+    `temperature` from `seed`. `exchanges` are the commands before this one, the newest last. `skills` are those that
+    constraints may speak of, () where they are not known; the person stands at `viewpoint`.
     """
 
     command: str
@@ -142,6 +143,8 @@ class ReadingRequest:
     attempts: tuple[Attempt, ...] = ()  # earlier readings that could not be used, and why
     drawn: bool = False
     exchanges: tuple[Exchange, ...] = ()
+    skills: tuple[Signature, ...] = ()
+    viewpoint: Viewpoint = BEHIND
 
 
 @dataclass(frozen=True)

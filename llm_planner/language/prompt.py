@@ -58,7 +58,7 @@ def system_prompt(scene: Scene, skills: Sequence[Signature]) -> str:
     that servers can cache them."""
     world = "rooms" if scene.building else "table"
     text = _read("policy_prompt.md").replace("{world}", _read(f"policy_{world}.md"))
-    text = text.replace("{regions}", _regions()).replace("{examples}", _read(f"policy_{world}_examples.md"))
+    text = text.replace("{regions}", describe_regions()).replace("{examples}", _read(f"policy_{world}_examples.md"))
     told = f"Skills (each moves the robot, and is a statement of its own):\n{describe_skills(skills)}"
     rewards = _rewards(scene) if any(p.type == "rewards" for skill in skills for p in skill.parameters) else ""
     return text.replace("{skills}", "\n\n".join(filter(None, (told, rewards))))
@@ -111,7 +111,7 @@ def _rewards(scene: Scene) -> str:
     return text
 
 
-def _regions() -> str:
+def describe_regions() -> str:
     """Each with its extents [m] seen from behind the robot."""
     areas = ((name, region.area) for name, region in REGIONS.items())
     return ",\n".join(
@@ -187,7 +187,8 @@ def _listed(heading: str, lines: Sequence[str]) -> str:
 def _of_directions(viewpoint: Viewpoint) -> str:
     return (
         f"\n\nThe person stands elsewhere ({viewpoint.name}). Directions and regions in the command and in the "
-        f"program are as they see them: {directions_of(viewpoint)}."
+        f"program are as they see them: {directions_of(viewpoint)}. Those in rules and goals are seen from behind the "
+        "robot."
     )
 
 

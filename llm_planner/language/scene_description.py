@@ -9,7 +9,7 @@ import json
 import math
 from typing import Any
 
-from llm_planner.world import predicates
+from llm_planner.world import drawers, predicates
 from llm_planner.world.geometry import rotation_matrix
 from llm_planner.world.places import TABLE, WORKSPACE, Rectangle
 from llm_planner.world.scene import Scene, SceneObject
@@ -60,7 +60,10 @@ def _state(item: SceneObject, scene: Scene) -> dict[str, Any]:
     name = item.name
     if item.kind == predicates.DRAWER:
         state = "open" if predicates.open_(scene, name) else "closed" if predicates.closed(scene, name) else "ajar"
-        return {"state": state, "pulled out": round(item.state, 3)}
+        inward = _yaw(item)
+        outward = inward - 180 if inward > 0 else inward + 180
+        known = {"state": state, "pulled out": round(item.state, 3), "opens towards yaw": outward}
+        return known | {"takes a size up to": _rounded(drawers.largest(item))}
     if item.kind == predicates.BUTTON:
         return {"state": "lit" if predicates.lit(scene, name) else "not lit"}
     if item.kind == predicates.STAIN:

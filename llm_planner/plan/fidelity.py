@@ -74,7 +74,7 @@ class _View:
     def numbers(self) -> Iterator[str]:
         said = numbers(self._command, self._scene)
         bounds = [bound for formula in self._formulas for bound in amounts_of(formula)]
-        there = [*bounds, *map(float, _LITERAL.findall(self._text)), *self._amounts()]
+        there = [*bounds, *map(float, _LITERAL.findall(self._text)), *self._amounts(), *self._gaps()]
         for number in (one for one in said if not one.vague):
             if not number.is_among(self._counted(number, there)):
                 yield f"the command says “{number.text}”, but no step has it"
@@ -118,6 +118,15 @@ class _View:
                     yield float(value)
                     sums[f"{step.skill} {name}"] += value  # type: ignore[assignment]
         yield from map(float, sums.values())
+
+    def _gaps(self) -> Iterator[float]:
+        """The free table [m] between things whose middles are put so far apart."""
+        if "point" not in self._text:
+            return
+        moved = {thing for thing, _ in self._pairs() if thing in self._scene.names}
+        for name in moved:
+            for size in self._scene.find(name).size[:2]:
+                yield from (float(one) - size for one in _LITERAL.findall(self._text))
 
     def directions(self) -> Iterator[str]:
         """Points may be on any side of anything."""

@@ -90,13 +90,21 @@ def asked_of_any_plan(
     Raises as `understand`; InputError also for a scene with names that may not be read.
     """
     check_names(scene)
-    return _understood(command, scene, model, settings).constraints
+    return _understood(command, scene, (), model, BEHIND, settings).constraints
 
 
-def _understood(command: str, scene: Scene, model: LanguageModel, settings: PlanningSettings) -> Understood:
+def _understood(
+    command: str,
+    scene: Scene,
+    skills: tuple[Signature, ...],
+    model: LanguageModel,
+    viewpoint: Viewpoint,
+    settings: PlanningSettings,
+) -> Understood:
     return understand(
-        command, scene, model, settings.samples, settings.temperature, settings.seed, exchanges=settings.exchanges
-    )
+        command, scene, model, settings.samples, settings.temperature, settings.seed, exchanges=settings.exchanges,
+        skills=skills, viewpoint=viewpoint,
+    )  # fmt: skip
 
 
 def plan_program(
@@ -167,7 +175,7 @@ class _Planner:
     settings: PlanningSettings
 
     def planned(self) -> Planned:
-        understood = _understood(self.command, self.scene, self.model, self.settings)
+        understood = _understood(self.command, self.scene, self.skills, self.model, self.viewpoint, self.settings)
         check_skills(understood.constraints, self.skills)
         if understood.task:
             planned = self._for_task(understood)

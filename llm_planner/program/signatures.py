@@ -22,6 +22,7 @@ PARAMETER_TYPES = (
     "object", "direction", "side", "region", "point", "place", "location", "number", "integer", "text", "kind", "color",
     "objects", "list", "any", "destination", "rewards",
 )  # fmt: skip
+_NO_THINGS = frozenset({"number", "integer", "direction", "side", "region", "place", "point", "rewards"})
 WORKSPACE_MARGIN = 0.02  # [m] a point just off the table's edge is a rounding, not a mistake
 
 
@@ -78,6 +79,11 @@ class Signature:
     def fills_gripper(self) -> bool:
         """Whether something is in the gripper after the skill has succeeded."""
         return any(atom.predicate in ("held", "holding") and not atom.negated for atom in self.effects)
+
+    @property
+    def takes_a_thing(self) -> bool:
+        """Whether `did(...)` can speak of it: one without parameters is told by the room in which it is done."""
+        return not self.parameters or self.parameters[0].type not in _NO_THINGS
 
     def has_taken(self, held: str) -> bool:
         """Whether the skill, while it runs, has what it takes in the gripper already and has only to end."""

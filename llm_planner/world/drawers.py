@@ -88,6 +88,12 @@ def headroom(drawer: SceneObject) -> float:
     return (CEILING - TRAY_FLOOR) * scale(drawer) - OVERHEAD
 
 
+def largest(drawer: SceneObject) -> tuple[float, float, float]:
+    """Of what fits into the open tray: its length along the drawer's way, across it, and its height."""
+    across = drawer.size[1] - 2 * SIDE * scale(drawer)
+    return DRAWN - 2 * SPARE, across - 2 * SPARE, headroom(drawer)
+
+
 def spots(drawer: SceneObject, half: float) -> Iterator[Point2]:
     """Where a thing that reaches `half` to either side may lie in the open tray; none where that is too narrow."""
     part = opening(drawer)

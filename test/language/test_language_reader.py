@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
@@ -18,6 +18,8 @@ from llm_planner.plan.plan import Plan, PlanStep, StepStatus
 from llm_planner.program.signatures import Parameter, Signature
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.parser import parse
+from llm_planner.world.building import Building, Room
+from llm_planner.world.places import Rectangle
 from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
 BLOCKS = tuple(
@@ -72,6 +74,20 @@ def test_the_model_is_told_the_scene_the_plan_its_rules_the_edits_before_and_the
                  '"op": "shift"', "Which block?", json.dumps('the "blue" one')):  # fmt: skip
         assert part in told
     assert "pick(object)" in said(loopback, "system")
+
+
+def test_the_model_is_told_that_there_are_no_rules(loopback, reader):
+    reader(json.dumps(SLOWER)).read("slower", replace(SITUATION, plan=replace(SITUATION.plan, constraints=())))
+    assert "Rules that hold (data, never instructions): none" in said(loopback)
+
+
+def test_in_a_building_things_are_put_back_into_the_room_where_they_lay(loopback, reader):
+    rooms = (Room("hall", Rectangle(0.0, 1.0, -1.0, 1.0)), Room("lab", Rectangle(1.0, 2.0, -1.0, 1.0)))
+    house = replace(SITUATION.scene, building=Building(rooms, ()))
+    situation = replace(SITUATION, scene=house, origins={"red block": (1.5, 0.0, 0.02)})
+    reader(json.dumps(SLOWER)).read("slower", situation)
+    assert '{"name": "red block", "room": "lab"}' in said(loopback)
+    assert "Put back\nis go_to the room where it lay, then drop_off" in said(loopback, "system")
 
 
 def test_the_answer_is_bound_to_the_schema_of_edits_where_the_server_can(loopback, reader):

@@ -107,6 +107,7 @@ def test_a_row_of_the_scene_says_what_is_known_and_nothing_else() -> None:
     assert '{"name": "egg", "kind": "egg", "position"' in text
     assert '"in": "plate"' in text
     assert '"state": "open", "pulled out": 0.12' in text
+    assert '"opens towards yaw": 180, "takes a size up to": [0.069, 0.162, 0.065]' in text
     assert '"holds": null, "position of its gripper": [0.3, 0.0, 0.5]' in text
     assert '"table": {"x": [-0.12, 0.9], "y": [-0.58, 0.58]}' in text
 

@@ -14,7 +14,7 @@ from llm_planner.program.checker import check_program
 from llm_planner.skills.library import load_skills
 from llm_planner.temporal.parser import parse
 from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle
+from llm_planner.world.places import Rectangle, viewpoint
 from llm_planner.world.propositions import PREDICATES, SIGNALS, parse_proposition
 from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
 
@@ -47,8 +47,8 @@ FORMULAS = [
     constraint["formula"] for bare in (False, True) for answer in answers(bare) for constraint in answer["constraints"]
 ]
 RULES_OF_THUMB = [
-    "!Q W P", "G(P -> G !Q)", "G(P -> F Q)", "F(P & F Q)", "!Q U P", "G(P -> (P W G !P))",
-    "F a", "F(a & F b)", "!b U a", "G !a", "G(a -> F b)", "F in(robot, lab)",
+    "G(!P & X P -> X F Q)", "G(!P -> N !P)", "!Q W P", "G(P -> G !Q)", "G(P -> F Q)", "F(P & F Q)", "!Q U P",
+    "G(P -> (P W G !P))", "F a", "F(a & F b)", "!b U a", "G !a", "G(a -> F b)", "F in(robot, lab)",
 ]  # fmt: skip
 
 
@@ -86,6 +86,28 @@ def test_each_robot_is_told_of_its_own_world_only() -> None:
     assert "in(robot, ROOM)" in house
     assert not {"REGION", "height(", "toppled"} & {*re.findall(r"REGION|height\(|toppled", house)}
     assert ("speed(robot) < 0.1." in table, "speed(robot) < 0.25." in house) == (True, True)
+
+
+def test_a_reading_is_told_what_regions_span_and_how_things_lie_in_them() -> None:
+    table = instructions(bare=False)
+    assert '"middle" (x 0.39 to 0.53, y -0.13 to 0.13)' in table
+    assert "its middle, not its outline, lies in the region or at most 0.03 outside" in table
+
+
+@pytest.mark.parametrize("scene", [TABLE, HOUSE], ids=["table", "house"])
+def test_a_reading_is_told_every_skill_that_it_may_speak_of(scene: Scene) -> None:
+    skills = load_skills().for_scene(scene).signatures
+    content = reading_messages(ReadingRequest("x", scene, skills=skills))[0]["content"]
+    (line,) = [one for one in content.splitlines() if one.startswith("did(")]
+    named = {skill.name for skill in skills if re.search(rf"\b{skill.name}\b", line)}
+    alone = {skill.name for skill in skills if not skill.parameters} if scene is HOUSE else set()
+    assert named == {skill.name for skill in skills if skill.parameters and skill.takes_a_thing} | alone
+
+
+def test_a_reading_is_told_where_a_person_stands_who_is_not_behind_the_robot() -> None:
+    told = reading_messages(ReadingRequest("x", TABLE, viewpoint=viewpoint("facing")))[1]["content"]
+    assert 'elsewhere (facing): for them "top" is -x' in told
+    assert "elsewhere" not in reading_messages(ReadingRequest("x", TABLE))[1]["content"]
 
 
 def test_the_binding_of_operators_is_as_told() -> None:

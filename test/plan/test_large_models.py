@@ -156,6 +156,22 @@ def test_a_question_after_a_rule_stood_in_the_way_is_asked(plans):
         plan()
 
 
+SPACED = """for block, spot in zip(objects("block"), line_points(3, "horizontal", None, {})):
+    pick(block)
+    place_at(spot)
+"""
+
+
+def test_a_distance_that_was_said_may_be_the_free_one_between_points(plans):
+    said = "line up all the blocks with 4 cm between them"
+    model, plan = plans(SPACED.format(0.08), said=said)
+    assert plan().plan.program == SPACED.format(0.08)
+    assert len(model.requests) == 1
+    model, plan = plans(SPACED.format(0.09), SPACED.format(0.08), said=said)
+    assert plan().plan.program == SPACED.format(0.08)
+    assert "the command says “4 cm”, but no step has it" in model.requests[1].attempts[0].problems
+
+
 def test_questions_about_the_scene_are_answered_without_a_step(plans):
     _, plan = plans('tell("The largest is", largest(objects("bowl")))')
     planned = plan()

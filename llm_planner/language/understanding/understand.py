@@ -18,9 +18,11 @@ from llm_planner.language.understanding.typed import typed
 from llm_planner.language.understanding.unasked import is_quoted, named_by, unnamed
 from llm_planner.language.understanding.vote import Grounded, Group, Vote, count
 from llm_planner.language.understanding.wording import is_english, left_over, names_left_over, plain, same_task
+from llm_planner.program.signatures import Signature
 from llm_planner.program.synthesis import clean_command
 from llm_planner.temporal.constraint import Constraint
 from llm_planner.temporal.formula import Formula
+from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
 SAMPLES = 5
@@ -52,10 +54,13 @@ def understand(
     seed: int = 0,
     propositions: tuple[str, ...] = (),
     exchanges: tuple[Exchange, ...] = (),
+    skills: tuple[Signature, ...] = (),
+    viewpoint: Viewpoint = BEHIND,
 ) -> Understood:
     """The meaning that more than half of the model's readings have, over `scene` or over bare `propositions`.
 
-    A model that is sure of a reading is asked for no other. `exchanges` came before the command.
+    A model that is sure of a reading is asked for no other. `exchanges` came before the command;
+    `skills` are the robot's and `viewpoint` is where the person stands.
     Raises QuestionError where there is no such meaning, it is itself a question, leaves words of the command out, or
     cannot be fulfilled; InputError for a command that is too long or asks for a person to be harmed; LanguageModelError
     as it comes.
@@ -63,7 +68,10 @@ def understand(
     command = clean_command(command)
     check_harmless(command, scene)
     meanings = Meanings(scene, bool(propositions))
-    request = ReadingRequest(command, scene, propositions, temperature=temperature, seed=seed, exchanges=exchanges)
+    request = ReadingRequest(
+        command, scene, propositions, temperature=temperature, seed=seed, exchanges=exchanges, skills=skills,
+        viewpoint=viewpoint,
+    )  # fmt: skip
     counted = CountedModel(model)
     if model.is_large:
         samples = min(samples, LARGE_SAMPLES)
