@@ -93,8 +93,12 @@ def _forbids(state: Formula) -> bool:
 
 def _forbidden(state: Formula) -> Formula:
     """The opposite of what `_forbids`."""
-    parts = [part if state.operator == "!" else _forbidden(part) for part in state.operands]
-    return {"!": lambda p: p, "G": finally_, "&": disj, "|": conj}[state.operator](*parts)
+    if state.operator == "!":
+        return state.operands[0]
+    parts = [_forbidden(part) for part in state.operands]
+    if state.operator == "G":
+        return finally_(parts[0])
+    return disj(*parts) if state.operator == "&" else conj(*parts)
 
 
 def _any_of_them(value: Value) -> Value:

@@ -82,6 +82,10 @@ def test_patterns_over_bare_propositions_are_lang2ltls(rule: str, prefix: str) -
     [
         ("initially(p)", "p"),
         ("next(p)", "X p"),
+        ("next(not(p))", "! X p"),
+        ("next(globally(not(p)))", "!X F p"),
+        ("always(implies(p, next(not(p))))", "G (p -> !X p)"),
+        ("always(implies(and(p, next(not(p))), q))", "G ((p & X !p) -> q)"),
         ("before(q, never(p))", "F q -> (q | !p W q)"),
         ("after(p, never(q))", "!p W (p & G !q)"),
         ("between(p, q, never(r))", "G ((p & !q & F q) -> !r W q)"),
