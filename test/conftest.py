@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from llm_planner.correction.reading import CorrectionReader, EmbeddedCorrections
 from llm_planner.correction.request_text import REQUESTS
 from llm_planner.correction.sources import Sources
+from llm_planner.errors import SimulationError
 from llm_planner.language.embedded.command_forms import COMMANDS, RULES
 from llm_planner.language.embedded.derivation import symbols_of
 from llm_planner.language.embedded.forms import WORD, WORDS, Forms, slot_of
@@ -19,6 +20,7 @@ from llm_planner.language.embedded.model import EmbeddedModel
 from llm_planner.language.embedded.prompt import Situation, Task, plain
 from llm_planner.language.embedded.reader import TermReading
 from llm_planner.language.embedded.terms import Term, Value, Words, parse_result
+from llm_planner.simulation.gl import open_gl_context
 
 # A shell that starts us in the background has us and our children ignore SIGINT; the tests send it on purpose.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -47,6 +49,23 @@ class ListedReader:
         copied = [symbol[1] for symbol in symbols_of(terms, said) if isinstance(symbol, tuple)]
         places = zip(copied[::2], copied[1::2], strict=True)
         return (TermReading(terms, self.probability, tuple((spans[a][0], spans[b][1]) for a, b in places)),)
+
+
+@pytest.fixture(scope="session")
+def can_draw() -> bool:
+    """Whether there is an off-screen OpenGL."""
+    try:
+        open_gl_context(16, 16).free()
+    except SimulationError:
+        return False
+    return True
+
+
+@pytest.fixture(scope="session")
+def off_screen(can_draw: bool) -> None:
+    """Skips a test that draws where nothing can be drawn."""
+    if not can_draw:
+        pytest.skip("no off-screen OpenGL here")
 
 
 @pytest.fixture(scope="session")

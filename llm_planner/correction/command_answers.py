@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from llm_planner.correction.references import candidates
+from llm_planner.correction.references import answered
 from llm_planner.correction.reflexes import plain_words, read_reflex
 from llm_planner.correction.requests import Intent
 from llm_planner.errors import LlmPlannerError, ProposalError, QuestionError
@@ -16,14 +16,13 @@ from llm_planner.language.model import LanguageModel
 from llm_planner.world.places import BEHIND, Viewpoint
 from llm_planner.world.scene import Scene
 
-LONGEST_NAME = 6  # words of an answer that is only a name
 _NOUN = re.compile(r"^ ones?\b")  # of "the green one"
 _QUOTED = re.compile("“([^”]+)”")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question that is open: the `command` that it is about, and whether a yes has that done as it was `proposed`."""
+    """An open question, the `command` that it is about, and whether a yes has that done as it was `proposed`."""
 
     command: str
     question: str
@@ -60,12 +59,9 @@ def meant_by(words: str, asked: Asked | None, scene: Scene, viewpoint: Viewpoint
         return Meant(asked.command, guessed=True)
     if asked.proposed and intent is Intent.NO:
         raise QuestionError("Nothing is done. Please say it in other words.")
-    said = plain_words(words)
-    if len(said.split()) > LONGEST_NAME:
-        return Meant(words)
-    rooms = scene.building.names if scene.building else ()
+    rooms, said = scene.building.names if scene.building else (), plain_words(words)
     names = [room for room in rooms if said.removeprefix("the ").removeprefix("in the ") == room]
-    found = names or [item.name for item in candidates(said, scene, viewpoint)]
+    found = names or [item.name for item in answered(words, scene, viewpoint)]
     if len(found) > 1:
         found = [name for name in found if name in asked.question]
     return Meant(_completed(asked, found[0], scene) or words if len(found) == 1 else words)

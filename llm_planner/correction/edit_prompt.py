@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from llm_planner.correction.edit_json import edit_json
 from llm_planner.correction.situation import Situation
-from llm_planner.language.prompt import describe_skills, directions_of, repair
+from llm_planner.language.prompt import describe_skills, directions_of, filled, repair, template
 from llm_planner.language.reading_prompt import propositions_prompt
 from llm_planner.language.scene_description import describe_scene
 from llm_planner.world.places import BEHIND, REGIONS, Viewpoint, region
@@ -93,10 +92,9 @@ def _listed(heading: str, rows: list[str]) -> list[str]:
 def _instructions(situation: Situation) -> str:
     """The same for every correction of these skills, so that servers can cache them."""
     skills, kind = tuple(situation.skills.values()), situation.scene.robot_kind
-    text = _template().replace("{skills}", describe_skills(skills)).replace("{back}", _BACK[kind])
-    return text.replace("{propositions}", propositions_prompt(kind, skills))
-
-
-@lru_cache(maxsize=1)
-def _template() -> str:
-    return (Path(__file__).parent / "edit_prompt.md").read_text(encoding="utf-8").rstrip()
+    words = {
+        "skills": describe_skills(skills),
+        "back": _BACK[kind],
+        "propositions": propositions_prompt(kind, skills),
+    }
+    return filled(template("edit_prompt.md", Path(__file__).parent), words)

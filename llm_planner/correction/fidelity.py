@@ -225,7 +225,8 @@ class _View:
                     about += arguments_of(parse(one.formula))
                 case Remove() | Rebind() | Replace() | Adjust(step=str()):
                     at = order.index(one.step, 1) if one.step in self._steps else 0
-                    after = next((step for step in order[at + 1 :] if step not in self._errand(one.step)), "")
+                    errand = {step.id for step in self._errand(one.step)}
+                    after = next((step for step in order[at + 1 :] if step not in errand), "")
                     about += (*self._names_of(one.step), *self._names_of(after))  # "and go on with the yellow one"
                 case Insert():
                     before = order[order.index(one.before, 1) - 1]  # "once you are in the kitchen"
@@ -263,10 +264,11 @@ class _View:
         return [name for name in (subject(tuple(group), self._situation), *goals) if name]
 
     def _names_of(self, step: str) -> list[str]:
-        return self._group_names(self._situation.errand_of(step)) if step in self._steps else []
+        errand = self._errand(step)
+        return self._group_names(errand) if errand else []
 
-    def _errand(self, step: str) -> set[str]:
-        return {one.id for one in self._situation.errand_of(step)} if step in self._steps else set()
+    def _errand(self, step: str) -> Sequence[PlanStep]:
+        return self._situation.errand_of(step) if step in self._steps else ()
 
 
 def _ahead_of(group: Sequence[PlanStep], order: list[str]) -> set[str]:

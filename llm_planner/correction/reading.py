@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from llm_planner.correction.building import build
 from llm_planner.correction.errands import concerned
 from llm_planner.correction.pending import Pending, Requests
-from llm_planner.correction.references import MOST_OPTIONS, candidates, listed
+from llm_planner.correction.references import MOST_OPTIONS, answered, listed
 from llm_planner.correction.reflexes import plain_words, read_reflex
 from llm_planner.correction.request_text import requests_of
 from llm_planner.correction.request_words import in_words
@@ -45,7 +45,6 @@ OFFERED = 0.15  # of those that a question offers to choose from
 SLIGHT = 0.03  # of those that are not looked at
 DOUBTED = 0.5  # of the probability of what makes no sense here, which then speaks for what does
 TALK = 0.5  # from which on words are taken for no correction
-LONGEST_NAME = 6  # words of an answer that is only a name
 _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
 _ARTICLES = frozenset(("the", "a", "an", "one", "ones", "that", "this"))
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")  # "1,5 cm": elsewhere a comma is a pause
@@ -67,8 +66,8 @@ class CorrectionReader:
     def read(self, words: str, situation: Situation) -> Edit:
         """Return the edit that the words ask for, made for the situation's version of the plan.
 
-        It has no operations where they are no correction, and a `Clarify`, alone or after a `Hold`, where only the
-        person can say what is meant. Raises LanguageModelError where the language model cannot be asked.
+        It is empty where they are no correction. It is a `Clarify`, alone or after a `Hold`, where only the person can
+        say what is meant. Raises LanguageModelError where the language model cannot be asked.
         """
         stop = heard_stop(words)
         if stop is Stop.ONLY:
@@ -168,10 +167,9 @@ def _answer(words: str, asked: Clarify, situation: Situation) -> Requests | None
     number = chosen(words, asked)
     if number is not None and number < len(asked.pending.choices):
         return asked.pending.choices[number]
-    said = plain_words(words)
-    if asked.pending.fill is None or len(said.split()) > LONGEST_NAME:
+    if asked.pending.fill is None:
         return None
-    found = candidates(said, situation.scene, situation.viewpoint)
+    found = answered(words, situation.scene, situation.viewpoint)
     return asked.pending.fill(found[0].name) if len(found) == 1 else None
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from llm_planner.correction.reflexes import plain_words
 from llm_planner.errors import QuestionError
 from llm_planner.language.grounding.amounts import WHOLE_NUMBERS
 from llm_planner.language.grounding.lexicon import COLOR_NAMES, PEOPLE_WORDS, PERSON_WORDS, REGIONS
@@ -17,6 +18,7 @@ from llm_planner.world.predicates import from_side, volume
 from llm_planner.world.scene import Scene, SceneObject
 
 MOST_OPTIONS = 3
+LONGEST_NAME = 6  # words of an answer that is only a name
 _ARTICLES = frozenset(("the", "a", "an", "that", "this", "those", "these", "my", "your", "our", "any", "all", "both",
                        "every", "each", "another", "some", "either", "whichever"))  # fmt: skip
 _ONE_OF = re.compile(
@@ -155,6 +157,12 @@ def candidates(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: st
     if wanted.kind or (alike and (wanted.color or wanted.other or wanted.side or wanted.size)):
         found = alike
     return _outermost(wanted, found, scene, viewpoint)
+
+
+def answered(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND) -> tuple[SceneObject, ...]:
+    """Everything that an answer fits which is a name and no more; () for more words."""
+    said = plain_words(words)
+    return candidates(said, scene, viewpoint) if len(said.split()) <= LONGEST_NAME else ()
 
 
 def _partly_known(words: str, wanted: Description, scene: Scene) -> tuple[SceneObject, ...]:

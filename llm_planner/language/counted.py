@@ -30,7 +30,8 @@ class CountedModel:
     @property
     def guess(self) -> CountedModel | None:
         """See `LanguageModel`; what it costs is not counted: no model that guesses costs anything."""
-        return CountedModel(self._model.guess, self._waiting) if self._model.guess is not None else None
+        guess = self._model.guess
+        return None if guess is None else CountedModel(guess, self._waiting)
 
     def write_program(self, request: ProgramRequest) -> ProgramReply:
         """See `LanguageModel`."""

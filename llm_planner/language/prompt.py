@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -57,11 +57,15 @@ def system_prompt(scene: Scene, skills: Sequence[Signature]) -> str:
     """The instructions for a world such as that of `scene` and these `skills`: the same for every command in it, so
     that servers can cache them."""
     world = "rooms" if scene.building else "table"
-    text = _read("policy_prompt.md").replace("{world}", _read(f"policy_{world}.md"))
-    text = text.replace("{regions}", describe_regions()).replace("{examples}", _read(f"policy_{world}_examples.md"))
     told = f"Skills (each moves the robot, and is a statement of its own):\n{describe_skills(skills)}"
     rewards = _rewards(scene) if any(p.type == "rewards" for skill in skills for p in skill.parameters) else ""
-    return text.replace("{skills}", "\n\n".join(filter(None, (told, rewards))))
+    words = {
+        "world": template(f"policy_{world}.md"),
+        "regions": describe_regions(),
+        "examples": template(f"policy_{world}_examples.md"),
+        "skills": "\n\n".join(filter(None, (told, rewards))),
+    }
+    return filled(template("policy_prompt.md"), words)
 
 
 def describe_skills(skills: Sequence[Signature]) -> str:
@@ -105,10 +109,7 @@ def _rewards(scene: Scene) -> str:
         "command": command,
         "example": example,
     }
-    text = _read("policy_rewards.md")
-    for name, value in words.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
+    return filled(template("policy_rewards.md"), words)
 
 
 def describe_regions() -> str:
@@ -120,9 +121,17 @@ def describe_regions() -> str:
     )
 
 
-@lru_cache(maxsize=8)
-def _read(name: str) -> str:
-    return (Path(__file__).parent / name).read_text(encoding="utf-8").rstrip()
+@lru_cache(maxsize=16)
+def template(name: str, folder: Path = Path(__file__).parent) -> str:
+    """The text of a prompt, in which `filled` replaces the names in braces."""
+    return (folder / name).read_text(encoding="utf-8").rstrip()
+
+
+def filled(text: str, words: Mapping[str, str]) -> str:
+    """The text with each name in braces replaced, in the order of `words`: a later one may stand in an earlier one."""
+    for name, value in words.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
 
 
 def describe_exchanges(exchanges: Sequence[Exchange]) -> str:

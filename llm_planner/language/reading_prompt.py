@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from llm_planner.language.model import ReadingRequest
-from llm_planner.language.prompt import REASONING, describe_exchanges, describe_regions, directions_of, repair
+from llm_planner.language.prompt import (
+    REASONING,
+    describe_exchanges,
+    describe_regions,
+    directions_of,
+    filled,
+    repair,
+    template,
+)
 from llm_planner.language.scene_description import describe_scene
 from llm_planner.program.signatures import Signature
 from llm_planner.world.places import BEHIND
@@ -54,10 +60,13 @@ def _instructions(robot_kind: str, skills: Sequence[Signature]) -> str:
     """The same for every command to a robot with these skills, so that servers can cache them; of kind "" they are for
     bare propositions."""
     if not robot_kind:
-        return _read("reading_prompt.md").replace("{about}", _read("reading_bare.md"))
-    about = _read("reading_scene.md").replace("{propositions}", propositions_prompt(robot_kind, skills))
-    about = about.replace("{slow}", f"{SLOW[robot_kind]:g}")
-    return _read("reading_prompt.md").replace("{about}", about)
+        return filled(template("reading_prompt.md"), {"about": template("reading_bare.md")})
+    words = {
+        "about": template("reading_scene.md"),
+        "propositions": propositions_prompt(robot_kind, skills),
+        "slow": f"{SLOW[robot_kind]:g}",
+    }
+    return filled(template("reading_prompt.md"), words)
 
 
 _OF_THE_WORLD = {  # by the robot: what only its propositions speak of
@@ -79,8 +88,8 @@ _OF_THE_WORLD = {  # by the robot: what only its propositions speak of
 def propositions_prompt(robot_kind: str, skills: Sequence[Signature]) -> str:
     """What formulas over a scene with that robot and its `skills`, () where they are not known, may speak of."""
     world = _OF_THE_WORLD[robot_kind]
-    text = _read("propositions.md").replace("{here}", _read(world["here"]))
     words = {
+        "here": template(world["here"]),
         **{name: world[name] for name in ("part", "near", "signal")},
         "did": _speakable(robot_kind, skills),
         "beside": f"{BESIDE_MAX_GAP:g}",
@@ -88,9 +97,7 @@ def propositions_prompt(robot_kind: str, skills: Sequence[Signature]) -> str:
         "aside": f"{PLACE_TOLERANCE:g}",
         "regions": describe_regions(),
     }
-    for name, value in words.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
+    return filled(template("propositions.md"), words)
 
 
 def _speakable(robot_kind: str, skills: Sequence[Signature]) -> str:
@@ -99,11 +106,6 @@ def _speakable(robot_kind: str, skills: Sequence[Signature]) -> str:
     alone = [skill.name for skill in skills if not skill.parameters and robot_kind == "mobile"]
     told = f"; SKILL one of {', '.join(with_things)}" if with_things else ""
     return f"{told}; or, with the room where it was done, of {', '.join(alone)}" if alone else told
-
-
-@lru_cache(maxsize=5)
-def _read(name: str) -> str:
-    return (Path(__file__).parent / name).read_text(encoding="utf-8").rstrip()
 
 
 def reading_messages(request: ReadingRequest) -> list[Any]:

@@ -129,7 +129,7 @@ class _View:
                 yield from (float(one) - size for one in _LITERAL.findall(self._text))
 
     def directions(self) -> Iterator[str]:
-        """Points may be on any side of anything."""
+        """Sides that were said; a program that places things at points may put them on any side."""
         if "point" in self._text:
             return
         evidence = f"{self._text} {' '.join(map(str, self._formulas))}"

@@ -14,6 +14,7 @@ from llm_planner.language.understanding.said import is_known_language
 from llm_planner.language.understanding.unasked import unnamed
 from llm_planner.plan.fidelity import unfaithful
 from llm_planner.plan.rehearsal import Advice, Rehearsal
+from llm_planner.plan.trace import event_of
 from llm_planner.program.problems import Problem, ProgramError
 from llm_planner.temporal.clauses import momentary
 from llm_planner.temporal.formula import Formula
@@ -38,9 +39,9 @@ def missed_goals(planned: Planned, goals: Sequence[Formula], scene: Scene, viewp
     searched = any(p.type == "rewards" for step in planned.plan.steps for p in skills[step.skill].parameters)
     if last is None or not planned.plan.complete or searched:
         return ()
-    moment = Moment(last, {item.name: item.position for item in scene.objects})
-    calls = {(step.skill, *map(str, step.arguments.values()))[:2] for step in planned.plan.steps}
-    moment = replace(moment, events=frozenset(calls))  # "and finish on the dock": done once is done in the end
+    # "And finish on the dock": what was done once is done in the end.
+    done = (event_of(skills[step.skill], step.arguments, last) for step in planned.plan.steps if step.arguments)
+    moment = Moment(last, {item.name: item.position for item in scene.objects}, frozenset(done))
     return tuple(goal for goal in goals if _is_said(goal, viewpoint) and not _shown(goal, moment))
 
 

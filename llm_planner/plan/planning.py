@@ -194,8 +194,11 @@ class _Planner:
             where = "bring it to a room" if self.scene.building else "put it in the middle"
             first = f"First say where to put it, for instance “{where}”, and then say that again."
             return QuestionError(f"I hold {the(held)}. {first}")
-        guessed = replace(self, model=self.model.guess).outcome() if self.model.guess is not None else None
-        if guessed is None or not guessed.plan.steps or isinstance(question, SoAlreadyError):
+        guess = self.model.guess
+        if guess is None or isinstance(question, SoAlreadyError):
+            return question
+        guessed = replace(self, model=guess).outcome()
+        if guessed is None or not guessed.plan.steps:
             return question
         rules = (rule for rule in guessed.plan.constraints if not rule.goal)
         meant = "; and ".join((guessed.plan.listing, *told(tuple(rules))))

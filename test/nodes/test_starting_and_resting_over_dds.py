@@ -18,13 +18,11 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 
 from llm_planner.cli.network import own_network
-from llm_planner.errors import SimulationError
 from llm_planner.nodes.client import SystemClient, SystemUnreachableError
 from llm_planner.nodes.company import claim_name
 from llm_planner.nodes.node_table import NODES
 from llm_planner.nodes.readiness import Readiness
 from llm_planner.nodes.start_failure import CANNOT_START
-from llm_planner.simulation.gl import open_gl_context
 
 LONG = 60.0  # [wall s] of what takes a moment, on a machine that may be busy
 MAIN = [sys.executable, "-m", "llm_planner.cli.main"]
@@ -343,16 +341,14 @@ def demo(environment, script, out, *words: str) -> subprocess.CompletedProcess[s
     )
 
 
-def test_the_demo_shows_the_program_reaches_the_goal_and_films_it(environment, script, tmp_path):
+def test_the_demo_shows_the_program_reaches_the_goal_and_films_it(environment, script, tmp_path, can_draw):
     done = demo(environment, script, tmp_path / "run")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "You: put the red block in the green bowl" in done.stdout
     assert '✓ place_in("green bowl") done' in done.stdout
     assert "Goal reached, as the simulator shows: The red block is in the green bowl." in done.stdout
     assert re.search(r"The robot began to move \d+\.\d s after the command", done.stdout)
-    try:
-        open_gl_context(16, 16).free()
-    except SimulationError:
+    if not can_draw:
         assert "No film: pictures cannot be rendered" in done.stdout
     else:
         assert (tmp_path / "run" / "demo.mp4").stat().st_size > 10_000

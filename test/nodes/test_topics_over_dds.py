@@ -14,9 +14,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 
-from llm_planner.errors import SimulationError
 from llm_planner.nodes.node_table import NODES
-from llm_planner.simulation.gl import open_gl_context
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -34,14 +32,6 @@ def listen(system):
     yield subscribe
     for subscription in subscriptions:
         system.client.node.destroy_subscription(subscription)
-
-
-def can_draw() -> bool:
-    try:
-        open_gl_context(16, 16).free()
-    except SimulationError:
-        return False
-    return True
 
 
 def test_the_safety_filter_knows_what_the_hand_holds(fresh, listen):
@@ -136,9 +126,8 @@ def test_a_command_on_the_topic_is_carried_out_and_a_stop_word_stops_it(fresh, l
     node.destroy_publisher(publisher)
 
 
+@pytest.mark.usefixtures("off_screen")
 def test_pictures_come_while_somebody_watches(fresh, listen):
-    if not can_draw():
-        pytest.skip("no off-screen OpenGL here")
     messages = listen(Image, "camera/image_raw")
     fresh.wait(lambda: len(messages) >= 2)
     picture = np.frombuffer(messages[-1].data, np.uint8).reshape(messages[-1].height, messages[-1].width, 3)

@@ -6,24 +6,13 @@ import numpy as np
 import pytest
 
 from llm_planner.cli.film import Recorder, write_film
-from llm_planner.errors import SimulationError
 from llm_planner.simulation.camera import SceneRenderer
-from llm_planner.simulation.gl import open_gl_context
 from llm_planner.simulation.renderers import BUILDING_SIZE, drawn, make_renderer
 from llm_planner.simulation.rooms.base import base_pose
 from llm_planner.simulation.rooms.things import parse_things
 from llm_planner.simulation.world import open_world
 
-
-def can_draw() -> bool:
-    try:
-        open_gl_context(16, 16).free()
-    except SimulationError:
-        return False
-    return True
-
-
-pytestmark = pytest.mark.skipif(not can_draw(), reason="no off-screen OpenGL here")
+pytestmark = pytest.mark.usefixtures("off_screen")
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ CERTAIN = 0.95  # from which on a name may be said in passing: "the blue, no, th
 OF_REQUIREMENTS = 0.9  # from which on a requirement over propositions is acted on: it is worded in too many ways
 SLIGHT = 0.03  # of readings that are not looked at
 _AT = re.compile(r"^line \d+, column \d+: ")
-_OF_THE_PROGRAM = re.compile(r"the program|there is no function")  # problems that a person cannot mend
+_OF_THE_PROGRAM = re.compile(r"the program|there is no function")  # of problems that only a programmer can solve
 _MOMENT = re.compile(r"(?:a|one|half a) \w+")  # "hang on a second" is no amount
 # "as well", which only adds to what came before
 _BESIDES = re.compile(r",?\s*\b(?:also|(?:too|as well)(?=\s*(?:$|[.,;!?])))\b", re.IGNORECASE)
@@ -47,7 +47,7 @@ class EmbeddedModel:
     Args:
         reader: reads the words.
         least: probability from which a reading is acted on; below it is a question.
-        guesses: a name or an amount that the reading leaves out is no question either.
+        guesses: whether it also acts on a reading that leaves out a name or an amount that was said.
     """
 
     name = "embedded"
