@@ -67,7 +67,7 @@ $(INTERFACES): $(PINNED) $(INTERFACE_FILES)
 		--no-build-isolation --force-reinstall ./llm_planner_interfaces,building the interfaces)
 	@touch $@
 
-$(INSTALLED): $(INTERFACES) setup.py setup.cfg package.xml pyproject.toml llm_planner/nodes/node_table.py
+$(INSTALLED): $(INTERFACES) setup.py setup.cfg package.xml pyproject.toml llm_planner/ros/node_table.py
 	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation \
 		--editable . && $(BIN)/python -m compileall -q llm_planner,installing llm_planner)
 	@touch $@
@@ -86,7 +86,7 @@ demo: setup
 	@$(BIN)/llm-planner demo $${SAY:+"$$SAY"}
 
 # Those tests of the whole system that depend on its pace need the machine for themselves; the others share its cores.
-ALONE := test/nodes/*_over_dds.py
+ALONE := test/ros/*_over_dds.py
 test: setup
 	@export OMP_NUM_THREADS=1; if [ -n "$(ARGS)" ]; then $(BIN)/python -m pytest $(ARGS); else \
 		$(BIN)/python -m pytest --numprocesses auto --ignore-glob '$(ALONE)' && $(BIN)/python -m pytest $(ALONE); fi

@@ -19,13 +19,13 @@ def version() -> str:
 
 def node_programs() -> list[str]:
     """One program a node, named in the table that launch files and `llm-planner up` read."""
-    table = ast.parse((ROOT / NAME / "nodes" / "node_table.py").read_text(encoding="utf-8"))
+    table = ast.parse((ROOT / NAME / "ros" / "node_table.py").read_text(encoding="utf-8"))
     names = [
         ast.literal_eval(call.args[0])
         for call in ast.walk(table)
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "NodeEntry"
     ]
-    return [f"{name} = {NAME}.nodes.{name}_node:main" for name in names]
+    return [f"{name} = {NAME}.ros.nodes.{name}_node:main" for name in names]
 
 
 def shared_files(folder: str) -> list[tuple[str, list[str]]]:

@@ -19,14 +19,13 @@ import numpy as np
 from bench_mpc import references
 from bench_pick_place import SCENES, draw_task, things
 
-from llm_planner.control import fallback
-from llm_planner.control.adaptation.adaptation import Adaptation
-from llm_planner.control.adaptation.diagnosis import Diagnosis, Fault
+from llm_planner.control import formulation
+from llm_planner.control.adaptation import Adaptation, Diagnosis, Fault
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController
-from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
+from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
+from llm_planner.robots.robots import ArmKinematics
 from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
-from llm_planner.simulation.panda import ArmKinematics
 from llm_planner.skills.episode import Episode, EpisodeSettings
 from llm_planner.skills.library import load_skills
 
@@ -117,7 +116,7 @@ def drive(disturbance: Disturbance, motion: Motion, adapting: bool, seconds: flo
             reference = motion(tick, next(stream))
         state = world.joint_state()
         if controller.plan is not None:
-            wanted = fallback.sample(controller.plan, state.time).qpos
+            wanted = formulation.sample(controller.plan, state.time).qpos
             joints.append(wanted - state.qpos)
             gripper.append(np.linalg.norm(arm.forward(wanted)[0] - arm.forward(state.qpos)[0]))
         world.follow(controller.step(state, reference, state.time), PERIOD)

@@ -18,14 +18,14 @@ from typing import Any
 
 import correction_cases
 
-from llm_planner.correction.language_reader import LanguageReader
-from llm_planner.correction.situation import Situation
+from llm_planner.corrections.large_model_reader import LanguageReader
+from llm_planner.corrections.situation import Situation
 from llm_planner.errors import LlmPlannerError
+from llm_planner.language.factory import Script, ScriptedLanguageModel
 from llm_planner.language.model import ProgramReply, ReadConstraint, Reading
-from llm_planner.language.scripted import Script, ScriptedLanguageModel
-from llm_planner.language.server.settings import ServerSettings
+from llm_planner.language.server.connection import ServerSettings
 from llm_planner.language.understanding.understand import understand
-from llm_planner.plan.planning import plan_command
+from llm_planner.planning.planning import plan_command
 
 CASES = Path(__file__).parent / "data" / "adversarial_replies.jsonl"
 

@@ -20,19 +20,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench_metaworld import TASKS, add_environment_arguments, is_left_out
+from policy_methods.temporal_guidance import (
+    Below,
+    Bound,
+    GuidedField,
+    LawfulFirst,
+    Outside,
+    Points,
+    TemporalRobustness,
+    summed_path,
+)
 
-from llm_planner.control.zones import Shape, Zone
-from llm_planner.skills.policies.bounds import Below, Bound, Outside
-from llm_planner.skills.policies.chunk_path import Points, summed_path
-from llm_planner.skills.policies.chunk_robustness import TemporalRobustness
-from llm_planner.skills.policies.conditioning import Conditioning
-from llm_planner.skills.policies.field import NetworkField
-from llm_planner.skills.policies.flow import STEPS, FlowSampler
-from llm_planner.skills.policies.reranking import Reranked
-from llm_planner.skills.policies.seams import ChunkSampler
-from llm_planner.skills.policies.temporal_guidance import GuidedField, LawfulFirst
-from llm_planner.temporal.parser import parse
-from llm_planner.world.scene import Pose
+from llm_planner.ltl.parser import parse
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
+from llm_planner.skills.learned.samplers import STEPS, ChunkSampler, FlowSampler, Reranked
+from llm_planner.skills.learned.velocity_field import Conditioning, NetworkField
 
 if TYPE_CHECKING:
     from meta_world.environment import Environment
@@ -138,7 +141,7 @@ def _played(
     from meta_world.our_policy import OurPolicy
     from meta_world.rollouts import rollout
 
-    from llm_planner.skills.policies.weights_file import write_whole
+    from llm_planner.skills.learned.weights_file import write_whole
 
     played: list[tuple[bool, float]] = json.loads(path.read_text()) if path.exists() else []
     for index in range(len(played), episodes):

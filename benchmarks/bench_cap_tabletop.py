@@ -22,13 +22,13 @@ from llm_planner.language.embedded.model import EmbeddedModel
 from llm_planner.language.embedded.reader import load_reader
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
-from llm_planner.plan.in_process import Workcell, run_command
-from llm_planner.plan.planning import plan_command
+from llm_planner.planning.in_process import Workcell, run_command
+from llm_planner.planning.planning import plan_command
+from llm_planner.scene.places import WORKSPACE
+from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, named
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import SkillLibrary, load_skills
-from llm_planner.world.places import WORKSPACE
-from llm_planner.world.scene import Scene, SceneObject
 
 COLORS = ("blue", "red", "green", "orange", "yellow")
 CORNER_SIDES = ("left side", "top left corner", "top side", "top right corner")

@@ -20,8 +20,8 @@ import numpy as np
 from clearance_scenes import SECONDS, ClearanceScene, draw_scene
 from guarded_arm import FILTER_PERIOD, PERIOD, GuardedArm, Log, piece
 
-from llm_planner.control.ladder import Rung
-from llm_planner.simulation.panda import GRIPPER_WIDTH_MAX
+from llm_planner.control.fallback_supervisor import Rung
+from llm_planner.robots.robots import GRIPPER_WIDTH_MAX
 from llm_planner.simulation.world import NQ, World, open_world
 from llm_planner.skills.motion import PATH_DT
 

@@ -26,14 +26,13 @@ from llm_planner.language.embedded.model import EmbeddedModel
 from llm_planner.language.embedded.reader import load_reader
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
-from llm_planner.language.understanding.meaning import Meanings
+from llm_planner.language.understanding.equivalence import Meanings
 from llm_planner.language.understanding.understand import SAMPLES, Understood, understand
 from llm_planner.language.understanding.wording import same_task
-from llm_planner.temporal.formula import Formula, conj
-from llm_planner.temporal.parser import parse
-from llm_planner.world.building import Building, Door, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
+from llm_planner.ltl.formula import Formula, conj
+from llm_planner.ltl.parser import parse
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import IDENTITY, Building, Door, Pose, Room, Scene, SceneObject
 
 SENTENCES = Path(__file__).parent / "data" / "everyday_constraints.yaml"
 COLORS = ("red", "blue", "green", "yellow")

@@ -30,13 +30,12 @@ from rclpy.publisher import Publisher
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
-from llm_planner.cli.network import join_own_network
-from llm_planner.cli.processes import NodeOptions, NodeProcesses
-from llm_planner.nodes.client import Submission, SystemClient, SystemUnreachableError
-from llm_planner.nodes.node_table import NODES
-from llm_planner.nodes.shell import LATCHED, NEWEST_ONLY, RELIABLE
-from llm_planner.nodes.stamps import seconds
-from llm_planner.simulation.panda import PANDA_LIMITS
+from llm_planner.cli.processes import NodeOptions, NodeProcesses, join_own_network
+from llm_planner.robots.robots import PANDA_LIMITS
+from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, RELIABLE
+from llm_planner.ros.client import Submission, SystemClient, SystemUnreachableError
+from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.node_table import NODES
 
 OBJECTS = "red block, blue block, green bowl, mug"
 PROGRAM = """

@@ -19,11 +19,11 @@ import numpy as np
 from correction_cases import HALVES, Case, read_cases, read_situations
 from correction_judge import exact_right, level_right
 
-from llm_planner.correction.edit_json import edit_json
-from llm_planner.correction.reading import open_reader
-from llm_planner.correction.situation import Situation
-from llm_planner.plan.edits import Edit
-from llm_planner.skills.learning.intervals import wilson
+from llm_planner.corrections.edit_json import edit_json
+from llm_planner.corrections.edits import Edit
+from llm_planner.corrections.reading import open_reader
+from llm_planner.corrections.situation import Situation
+from llm_planner.learning.evaluating import wilson
 
 Read = Callable[[str, Situation], Edit]
 SHOWN = ("open",)  # halves whose words may be printed

@@ -20,25 +20,24 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from bench_pick_place import things
 
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import Observation
+from llm_planner.scene.atoms import Moment, holds
+from llm_planner.scene.free_space import clearance
+from llm_planner.scene.places import DIRECTIONS, REGIONS, WORKSPACE
+from llm_planner.scene.predicates import DRAWER, is_portable
+from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.world import World, open_world
 from llm_planner.skills.arm import Arm, ArmSettings, Script
-from llm_planner.skills.contract import Argument, Observation, SkillErrorCode
+from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.footprints import footprint, separation
-from llm_planner.skills.gripper_shape import Grip, grip_of, hand_slices, room
+from llm_planner.skills.hand_geometry import Grip, footprint, grip_of, hand_slices, into_reach, room, separation
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.manifest import Manifest
 from llm_planner.skills.motion import Leg
-from llm_planner.skills.reach import into_reach
 from llm_planner.skills.scripted import ScriptedSkill
 from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.skills.sliding import stroke_to
-from llm_planner.world.atoms import Moment, holds
-from llm_planner.world.free_space import clearance
-from llm_planner.world.places import DIRECTIONS, REGIONS, WORKSPACE
-from llm_planner.world.predicates import DRAWER, is_portable
-from llm_planner.world.scene import Scene, SceneObject
 
 SHOVE = (0.03, 0.10)  # [m] of the hand
 MOVED, TURNED = 0.04, math.radians(30)  # of a thing, at most [m], [rad]

@@ -25,17 +25,18 @@ from rooms_judge import Recorder
 
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
-from llm_planner.plan.in_process import Workcell, run_command
-from llm_planner.plan.plan import Outcome
-from llm_planner.plan.planning import Planned, plan_command
-from llm_planner.simulation.layout import Placement, draw_layout
+from llm_planner.planning.in_process import Workcell, run_command
+from llm_planner.planning.planned import Planned
+from llm_planner.planning.planning import plan_command
+from llm_planner.plans.plan import Outcome
+from llm_planner.scene.predicates import in_
+from llm_planner.scene.propositions import Moment, holds, parse_proposition
+from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.simulation.objects import KINDS, ObjectSpec, parse_objects
+from llm_planner.simulation.tabletop import Placement, draw_layout
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.world.predicates import in_
-from llm_planner.world.propositions import Moment, holds, parse_proposition
-from llm_planner.world.scene import Pose, Scene, SceneObject
 
 THINGS = "red block, blue block, green bowl, yellow bowl, vase"
 BLOCK, BOWL = "red block", "green bowl"

@@ -16,10 +16,11 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from llm_planner.control.reference import JointState, JointTrajectory
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import JointState, JointTrajectory, Observation
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import World, open_world
-from llm_planner.skills.contract import Argument, Observation, SkillErrorCode
+from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills
 

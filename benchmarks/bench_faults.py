@@ -26,8 +26,8 @@ from clearance_scenes import SECONDS, draw_scene
 from faults import FAULTS, PUSHED, Fault
 from guarded_arm import PERIOD, GuardedArm, Log, piece
 
-from llm_planner.control.ladder import Rung
-from llm_planner.simulation.panda import PANDA_LIMITS
+from llm_planner.control.fallback_supervisor import Rung
+from llm_planner.robots.robots import PANDA_LIMITS
 from llm_planner.skills.motion import PATH_DT
 
 RESTART = 50  # ticks after which a skill that failed begins anew

@@ -21,17 +21,17 @@ import numpy as np
 from clearance_scenes import TABLE
 from guarded_arm import Referee
 
-from llm_planner.control import fallback
+from llm_planner.control import formulation
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.reference import JointState
 from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import panda_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
-from llm_planner.control.zones import SIZES, Shape, Zone
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS
+from llm_planner.robots.motion import JointState
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import SIZES, Shape, Zone
 from llm_planner.simulation.world import World
-from llm_planner.world.scene import Pose
 
 Array = np.ndarray
 Adversary = Callable[[Array], Array]  # from joint positions to wanted accelerations
@@ -102,11 +102,11 @@ def run_scene(rng: np.random.Generator, world: World, seconds: float, tally: Tal
     zones = draw_zones(rng, qpos)
     constraints, referee = MotionConstraints(zones=zones), Referee(zones)
     guard, wants = Guard(SafetyFilter(BODY, PANDA_LIMITS)), adversaries(rng, zones)
-    command = fallback.hold(qpos, world.time, 0.1, 0.08)
+    command = formulation.hold(qpos, world.time, 0.1, 0.08)
     guard.measured(JointState(world.time, qpos, np.zeros(7)))
     for _ in range(round(seconds / PERIOD)):
         now = world.time
-        wanted = next(wants)(fallback.sample(command, now).qpos)
+        wanted = next(wants)(formulation.sample(command, now).qpos)
         began = time.thread_time()
         command = guard.accelerate(wanted, now, constraints) or command
         tally.tick_ms.append(1e3 * (time.thread_time() - began))
@@ -131,7 +131,7 @@ def on_time(seconds: float, seed: int) -> dict[str, float]:
     constraints, wants = MotionConstraints(zones=zones), adversaries(rng, zones)
     guard = Guard(SafetyFilter(BODY, PANDA_LIMITS))
     guard.measured(JointState(0.0, qpos, np.zeros(7)))
-    command, kept, took = fallback.hold(qpos, 0.0, 0.1, 0.08), 0, []
+    command, kept, took = formulation.hold(qpos, 0.0, 0.1, 0.08), 0, []
     count, tick = round(seconds / PERIOD), 0
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
         start = time.perf_counter() + 0.2
@@ -140,7 +140,7 @@ def on_time(seconds: float, seed: int) -> dict[str, float]:
             time.sleep(max(0.0, due - time.perf_counter()))
             began = time.perf_counter()
             now = tick * PERIOD
-            wanted = next(wants)(fallback.sample(command, now).qpos)
+            wanted = next(wants)(formulation.sample(command, now).qpos)
             command = guard.accelerate(wanted, now, constraints) or command
             ended = time.perf_counter()
             took.append(1e3 * (ended - began))

@@ -34,7 +34,7 @@ def run(commands: int, seed: int) -> dict[str, object]:
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)
     from llm_planner.cli.processes import NodeOptions, NodeProcesses
-    from llm_planner.nodes.node_table import NODES
+    from llm_planner.ros.node_table import NODES
 
     with tempfile.TemporaryDirectory() as folder:
         journal = {"journal": str(Path(folder) / "journal.jsonl")}
@@ -59,7 +59,7 @@ def _measure(commands: int, seed: int) -> list[float]:
     from llm_planner_interfaces.srv import ResetWorld
     from std_msgs.msg import String
 
-    from llm_planner.nodes.client import SystemClient, SystemUnreachableError
+    from llm_planner.ros.client import SystemClient, SystemUnreachableError
 
     client = SystemClient()
     speed = [0.0]

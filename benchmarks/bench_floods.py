@@ -27,10 +27,10 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
-from llm_planner.control.patches import Patch
-from llm_planner.nodes.client import Submission, SystemClient
-from llm_planner.nodes.motion_messages import patch_to_msg
-from llm_planner.nodes.shell import LATCHED
+from llm_planner.control.motion_constraints import Patch
+from llm_planner.ros.base_node import LATCHED
+from llm_planner.ros.client import Submission, SystemClient
+from llm_planner.ros.conversions.motion_messages import patch_to_msg
 
 MANY = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 STATUSES = QoSProfile(depth=1000)

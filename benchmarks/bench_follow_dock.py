@@ -18,15 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from llm_planner.simulation.rooms.base import yaw_of
+from llm_planner.robots.motion import Observation
+from llm_planner.robots.robots import yaw_of
+from llm_planner.scene.furniture import docked, docking_pose
+from llm_planner.scene.geometry import distance_to_box
+from llm_planner.scene.predicates import FOLLOWED
+from llm_planner.scene.scene import Scene
 from llm_planner.simulation.world import open_world
-from llm_planner.skills.contract import Observation, SkillErrorCode
+from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import SkillLibrary, load_skills
-from llm_planner.world.docking import docked, docking_pose
-from llm_planner.world.geometry import distance_to_box
-from llm_planner.world.predicates import FOLLOWED
-from llm_planner.world.scene import Scene
 
 DISTANCE, SECONDS = (0.8, 2.0), 30.0  # [m] drawn in between, [s]
 WALKING = (0.3, 0.9)  # [m/s] drawn in between

@@ -25,11 +25,10 @@ os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads 
 
 from fuzz_run import Fuzzer, worst_limit_share
 
-from llm_planner.cli.network import join_own_network
-from llm_planner.cli.processes import NodeOptions, NodeProcesses
+from llm_planner.cli.processes import NodeOptions, NodeProcesses, join_own_network
 from llm_planner.errors import LlmPlannerError
-from llm_planner.nodes.client import SystemClient
-from llm_planner.nodes.node_table import NODES
+from llm_planner.ros.client import SystemClient
+from llm_planner.ros.node_table import NODES
 
 NAMES = tuple(entry.name for entry in NODES)
 ROUND = 60.0  # [s] of messages, at most

@@ -20,18 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.correction_cases import read_situations
-from llm_planner.correction.building import build
-from llm_planner.correction.reading import SURE, CorrectionReader, EmbeddedCorrections, what_it_does
-from llm_planner.correction.request_text import requests_of
-from llm_planner.correction.sources import offline_sources
+from llm_planner.corrections.building import build
+from llm_planner.corrections.edits import Clarify
+from llm_planner.corrections.reading import SURE, CorrectionReader, EmbeddedCorrections, what_it_does
+from llm_planner.corrections.sources import offline_sources
 from llm_planner.errors import LlmPlannerError
+from llm_planner.language.correction_requests import requests_of
+from llm_planner.language.embedded.encoding import Situation, Task, plain
+from llm_planner.language.embedded.forms import Term, parse_result
 from llm_planner.language.embedded.model import SURE as SURE_OF_COMMANDS
 from llm_planner.language.embedded.model import EmbeddedModel
-from llm_planner.language.embedded.prompt import Situation, Task, plain
 from llm_planner.language.embedded.reader import TermReading, load_reader
-from llm_planner.language.embedded.terms import Term, parse_result
-from llm_planner.plan.edits import Clarify
-from llm_planner.plan.planning import plan_command
+from llm_planner.planning.planning import plan_command
 from llm_planner.simulation.world import open_world, read_objects
 from llm_planner.skills.library import load_skills
 

@@ -26,7 +26,7 @@ def measure(
     """Success with its interval of each policy, and the points it gained on the unimproved one."""
     from meta_world.improvements import Improvements, Sizes
 
-    from llm_planner.skills.policies.training import TrainingSettings
+    from llm_planner.learning.policy_training import TrainingSettings
 
     training = TrainingSettings(steps=steps, batch=256, drop_goal=0.0)
     sizes = Sizes(episodes=episodes, demonstrations=demonstrations, training=training)

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from llm_planner.corrections.resume import NothingLeftError, is_of_work, left_over
 from llm_planner.database import transaction
-from llm_planner.plan.journal import JournalFile, Record, RecordKind, read_journal, unfinished
-from llm_planner.plan.journal_buffer import Journal
-from llm_planner.plan.leftover import NothingLeftError, is_of_work, left_over
+from llm_planner.execution.journal import JournalFile, Record, RecordKind, read_journal, unfinished
+from llm_planner.execution.journal_buffer import Journal
 
 OF_A_COMMAND = 12  # records
 

@@ -46,10 +46,10 @@ from kills_judge import (
 from kills_run import OBJECTS, Bench, Observed, Scenario, drawn
 from kills_system import NAMES, UP, RunningUp
 
-from llm_planner.cli.network import join_own_network
-from llm_planner.correction.memory.lesson_store import LessonStore
-from llm_planner.nodes.client import SystemClient
-from llm_planner.plan.journal import read_journal
+from llm_planner.cli.processes import join_own_network
+from llm_planner.corrections.preferences.memory import PreferenceStore
+from llm_planner.execution.journal import read_journal
+from llm_planner.ros.client import SystemClient
 
 SPEED = 2.0  # simulated seconds a wall second
 PROGRAMS = """
@@ -104,7 +104,7 @@ def _all(system: RunningUp, runs: int, seed: int, nodes: Sequence[str]) -> dict[
 def judged(scenario: Scenario, seen: Observed, system: RunningUp, begun: int) -> dict[str, list[str]]:
     """What went wrong, by promise; the journal had `begun` records before the run."""
     records = read_journal(system.journal)[begun:]
-    store = LessonStore(system.memory)
+    store = PreferenceStore(system.memory)
     lessons = store.lessons()
     store.close()
     lost = [*lost_commands(seen.accepted, records), *lost_edits(seen.answers, records)]

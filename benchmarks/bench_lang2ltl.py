@@ -20,11 +20,11 @@ from llm_planner.errors import InputError, LlmPlannerError, QuestionError
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.understanding.understand import understand
-from llm_planner.temporal.alphabet import Alphabet
-from llm_planner.temporal.decide import equivalent
-from llm_planner.temporal.formula import Formula, conj
-from llm_planner.temporal.parser import parse_prefix
-from llm_planner.world.scene import Scene
+from llm_planner.ltl.alphabet import Alphabet
+from llm_planner.ltl.decision import equivalent
+from llm_planner.ltl.formula import Formula, conj
+from llm_planner.ltl.parser import parse_prefix
+from llm_planner.scene.scene import Scene
 
 QUICK = Path(__file__).parent / "data" / "utterances_sample.csv"
 NOTHING = Scene(0.0, ())

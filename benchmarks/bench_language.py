@@ -24,13 +24,13 @@ from llm_planner.language.embedded.model import EmbeddedModel
 from llm_planner.language.embedded.reader import load_reader
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel, ProgramRequest
-from llm_planner.plan.unroll import look_ahead
-from llm_planner.program.checker import check_program
-from llm_planner.program.interpreter import Interpreter
-from llm_planner.program.synthesis import write_program
+from llm_planner.language.program_synthesis import write_program
+from llm_planner.plans.unroll import look_ahead
+from llm_planner.programs.checker import check_program
+from llm_planner.programs.interpreter import Interpreter
+from llm_planner.scene.places import viewpoint
+from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 from llm_planner.skills.library import SkillLibrary, load_skills
-from llm_planner.world.places import viewpoint
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
 SENTENCES = Path(__file__).parent / "data" / "everyday_sentences.yaml"
 SIZES = {

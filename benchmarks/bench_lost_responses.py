@@ -30,11 +30,10 @@ os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads 
 
 from llm_planner_interfaces.srv import ResetWorld
 
-from llm_planner.cli.network import own_network
-from llm_planner.cli.processes import NodeOptions, NodeProcesses
-from llm_planner.nodes.client import SystemClient, SystemUnreachableError
-from llm_planner.nodes.idempotent_requests import ServiceCaller
-from llm_planner.nodes.node_table import NODES
+from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
+from llm_planner.ros.client import SystemClient, SystemUnreachableError
+from llm_planner.ros.idempotent_requests import ServiceCaller
+from llm_planner.ros.node_table import NODES
 
 INJECTION = Path(__file__).parent / "fault_injection"
 ACTIONS = ("execute_command", "execute_plan", "execute_skill")

@@ -17,19 +17,19 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from llm_planner.control import fallback
-from llm_planner.control.constrained import ConstrainedSettings
+from llm_planner.control import formulation
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
-from llm_planner.control.reference import JointState, MotionReference
-from llm_planner.control.zones import Shape, Zone
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS
-from llm_planner.skills.gripper_shape import Grip, comfortable_yaw
+from llm_planner.control.quadratic_programs import ConstrainedSettings
+from llm_planner.robots.motion import JointState, MotionReference
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
+from llm_planner.scene.places import WORKSPACE
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
+from llm_planner.skills.hand_geometry import Grip, comfortable_yaw
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.world.places import WORKSPACE
-from llm_planner.world.scene import Pose
 
 PERIOD = 0.01  # [s] of the controller
 REFERENCE_TICKS = 10  # a skill sends the next piece of its path this often
@@ -82,7 +82,7 @@ def run(ticks: int, seed: int, constraints: MotionConstraints = FREE) -> dict[st
         full[k] = controller.statistics.rows >= rows
         solve[k], tick[k] = 1e3 * controller.statistics.solve_time, 1e3 * controller.statistics.tick_time
         states[controller.statistics.status.value] += 1
-        state = fallback.sample(plan, now + PERIOD)
+        state = formulation.sample(plan, now + PERIOD)
         qpos, qvel = state.qpos, state.qvel
         velocity = max(velocity, float((np.abs(qvel) / PANDA_LIMITS.qvel_max).max()))
         acceleration = max(acceleration, float((np.abs(state.qacc) / PANDA_LIMITS.qacc_max).max()))

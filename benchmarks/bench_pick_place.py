@@ -15,15 +15,16 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from llm_planner.programs.values import Argument
+from llm_planner.scene import predicates
+from llm_planner.scene.free_space import clearance
+from llm_planner.scene.places import DIRECTIONS, REGIONS, WORKSPACE
+from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import COLORS, ObjectSpec, named
 from llm_planner.simulation.world import World, open_world
-from llm_planner.skills.contract import Argument, SkillErrorCode
+from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import SkillLibrary, load_skills
-from llm_planner.world import predicates
-from llm_planner.world.free_space import clearance
-from llm_planner.world.places import DIRECTIONS, REGIONS, WORKSPACE
-from llm_planner.world.scene import Scene
 
 REGION_NAMES = tuple(REGIONS)
 Call = tuple[str, Mapping[str, Argument]]

@@ -22,18 +22,17 @@ import numpy as np
 from bench_mpc import AMONG_ZONES, PAIRS, PERIOD, REFERENCE_TICKS, references
 from peer_solvers import PEERS, Array, Program
 
-from llm_planner.control import coupled, fallback
-from llm_planner.control.constrained import ConstrainedPlanner, ConstrainedSettings, Kept, Motion
+from llm_planner.control import formulation, qp_solver
+from llm_planner.control.controlled_robot import arm_spec
 from llm_planner.control.formulation import Bounds, StartState, TrackingProblem
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
-from llm_planner.control.reference import JointState, JointTrajectory
-from llm_planner.control.robot_model import RobotModel
-from llm_planner.control.robots import arm_spec
-from llm_planner.control.solver import CoupledSolver, JointwiseSolver, Solution
-from llm_planner.simulation.panda import HOME_QPOS
-from llm_planner.simulation.trajectory import sample
+from llm_planner.control.qp_solver import CoupledSolver, JointwiseSolver, Solution
+from llm_planner.control.quadratic_programs import ConstrainedPlanner, ConstrainedSettings, Kept, Motion
+from llm_planner.robots.motion import JointState, JointTrajectory, sample
+from llm_planner.robots.robot_model import RobotModel
+from llm_planner.robots.robots import HOME_QPOS
 
 OURS = "ours"
 ALL_ROWS = ConstrainedSettings(KeepOutSettings(pairs=PAIRS, heed=0.3), heed_speed=0.0)
@@ -56,9 +55,9 @@ class CoupledRecorder(CoupledSolver):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[coupled.Program] = []
+        self.asked: list[qp_solver.Program] = []
 
-    def solve(self, program: coupled.Program) -> Solution:
+    def solve(self, program: qp_solver.Program) -> Solution:
         self.asked.append(program)
         return super().solve(program)
 
@@ -80,14 +79,14 @@ def closed_loop(ticks: int, seed: int, constraints: MotionConstraints) -> tuple[
     recorder = Recorder(problem, len(qpos))
     controller = MpcController(settings, solver=recorder)
     stream, seen = references(np.random.default_rng(seed)), []
-    plan = fallback.hold(qpos, 0.0, settings.horizon.dt, 0.08)
+    plan = formulation.hold(qpos, 0.0, settings.horizon.dt, 0.08)
     for k in range(ticks):
         if k % REFERENCE_TICKS == 0:
             reference = next(stream)
         before, now = plan, k * PERIOD
         plan = controller.step(JointState(now, qpos, qvel), reference, now, constraints)
         seen.append(Tick(now, before, recorder.asked[-1]))
-        state = fallback.sample(plan, now + PERIOD)
+        state = formulation.sample(plan, now + PERIOD)
         qpos, qvel = state.qpos, state.qvel
     return problem, seen
 
@@ -97,7 +96,7 @@ def record(ticks: int, seed: int) -> tuple[TrackingProblem, list[Bounds]]:
     return problem, [tick.bounds for tick in seen]
 
 
-def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[coupled.Program]]:
+def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[qp_solver.Program]]:
     """The last `count` programs that have all rows."""
     problem, seen = closed_loop(10 * count, seed, AMONG_ZONES)
     recorder = CoupledRecorder()
@@ -106,7 +105,7 @@ def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[coupled
     alone = JointwiseSolver(problem, len(HOME_QPOS))
     for tick in seen:
         nominal = Motion(*sample(tick.before, tick.now + knots))
-        start = fallback.sample(tick.before, tick.now)
+        start = formulation.sample(tick.before, tick.now)
         planner.plan(start, tick.bounds, Kept(alone.solve(tick.bounds)), nominal, AMONG_ZONES)
     most = max(len(program.A) for program in recorder.asked)
     return problem, [program for program in recorder.asked if len(program.A) == most][-count:]
@@ -189,15 +188,15 @@ def tracking(ticks: int, seed: int) -> dict[str, dict[str, float]]:
     return {name: row(programs, answers, own, planned) for name, answers in found.items()}
 
 
-def hard(program: coupled.Program, places: tuple[Array, Array]) -> Program:
+def hard(program: qp_solver.Program, places: tuple[Array, Array]) -> Program:
     """Every row as a bound; `places` are the ends of no bounds on the variables."""
     return Program(np.eye(len(program.f)), program.f, program.A, program.lower, program.upper, *places)
 
 
-def with_slack(program: coupled.Program) -> Program:
+def with_slack(program: qp_solver.Program) -> Program:
     """The same program in variables (y, s), s >= 0 for each row that may give way."""
     n, firm, soft = len(program.f), program.hard, len(program.A) - program.hard
-    two_sided = program.upper[firm:] < coupled.UNBOUNDED
+    two_sided = program.upper[firm:] < qp_solver.UNBOUNDED
     slack = np.eye(soft)
     rows = np.block(
         [
@@ -206,15 +205,15 @@ def with_slack(program: coupled.Program) -> Program:
             [program.A[firm:][two_sided], -slack[two_sided]],
         ]
     )
-    free = np.full(two_sided.sum(), -coupled.UNBOUNDED)
+    free = np.full(two_sided.sum(), -qp_solver.UNBOUNDED)
     return Program(
         np.diag(np.concatenate([np.ones(n), program.quadratic[firm:]])),
         np.concatenate([program.f, program.linear[firm:]]),
         rows,
         np.concatenate([program.lower, free]),
-        np.concatenate([program.upper[:firm], np.full(soft, coupled.UNBOUNDED), program.upper[firm:][two_sided]]),
-        np.concatenate([np.full(n, -coupled.UNBOUNDED), np.zeros(soft)]),
-        np.full(n + soft, coupled.UNBOUNDED),
+        np.concatenate([program.upper[:firm], np.full(soft, qp_solver.UNBOUNDED), program.upper[firm:][two_sided]]),
+        np.concatenate([np.full(n, -qp_solver.UNBOUNDED), np.zeros(soft)]),
+        np.full(n + soft, qp_solver.UNBOUNDED),
     )
 
 
@@ -228,9 +227,9 @@ def constrained(count: int, seed: int) -> dict[str, dict[str, dict[str, float]]]
         answers.append(solver.solve(program).y)
         spent.append(time.thread_time() - began)
     own = Answers(np.array(answers), np.array(spent))
-    rest, shape = StartState(*np.zeros((3, nq))), coupled.CoupledProblem(problem, nq)
+    rest, shape = StartState(*np.zeros((3, nq))), qp_solver.CoupledProblem(problem, nq)
     planned = np.array([(problem.position @ shape.accelerations(y, rest)).ravel() for y in np.eye(n)]).T
-    ends = np.full(n, -coupled.UNBOUNDED), np.full(n, coupled.UNBOUNDED)
+    ends = np.full(n, -qp_solver.UNBOUNDED), np.full(n, qp_solver.UNBOUNDED)
     tables = {}
     for title, programs in (
         ("every row hard", [hard(program, ends) for program in asked]),

@@ -79,11 +79,10 @@ def _command(path: Path, steps: int, every: int) -> list[str]:
 def _train(path: Path, steps: int, every: int) -> None:
     import torch
 
-    from llm_planner.skills.policies.normaliser import fitted
-    from llm_planner.skills.policies.spec import PolicySpec
-    from llm_planner.skills.policies.training import TrainingSettings, train_policy
-    from llm_planner.skills.policies.weights_file import save_policy
-    from llm_planner.skills.policies.windows import Windows
+    from llm_planner.learning.policy_training import TrainingSettings, train_policy
+    from llm_planner.learning.recording import Windows
+    from llm_planner.skills.learned.velocity_field import PolicySpec, fitted
+    from llm_planner.skills.learned.weights_file import save_policy
 
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)

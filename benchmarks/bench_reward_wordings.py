@@ -21,9 +21,9 @@ from rewards_tasks import Task, rooms_world, table_world
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.factory import open_model
-from llm_planner.plan.planning import plan_command
+from llm_planner.planning.planning import plan_command
+from llm_planner.scene.scene import Scene
 from llm_planner.skills.library import load_skills
-from llm_planner.world.scene import Scene
 
 SETS = ("first", "second", "third", "fourth")
 _CONDITION = re.compile(r"(\w+)\(([^()]*(?:\([^()]*\))?[^()]*)\) (==|<=|>=) (-?[\d.]+)")

@@ -27,13 +27,15 @@ from rewards_tasks import TASKS, Shown, Task, rooms_world, table_world
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.factory import open_model
-from llm_planner.plan.in_process import MakePlan, Workcell, run_command
-from llm_planner.plan.planning import Planned, plan_command, plan_program
+from llm_planner.planning.in_process import MakePlan, Workcell, run_command
+from llm_planner.planning.planned import Planned
+from llm_planner.planning.planning import plan_command, plan_program
+from llm_planner.robots.motion import Observation
+from llm_planner.scene.scene import Scene
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.world import World
-from llm_planner.skills.contract import Observation, SkillRun
+from llm_planner.skills.contract import SkillRun
 from llm_planner.skills.library import CheckedSkill, SkillLibrary, load_skills
-from llm_planner.world.scene import Scene
 
 REWARDED = ("achieve", "manoeuvre")
 

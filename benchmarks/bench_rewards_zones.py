@@ -23,16 +23,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 from rewards_tasks import TASKS, Task, rooms_world, table_world
 
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.zones import Shape, Subject, Zone
 from llm_planner.language.factory import open_model
-from llm_planner.plan.planning import plan_command
+from llm_planner.planning.planning import plan_command
+from llm_planner.robots.motion import Observation
+from llm_planner.scene.scene import Pose, Scene
+from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.world import World
-from llm_planner.skills.contract import Observation
+from llm_planner.skills.arm_paths import distances
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills
-from llm_planner.skills.zone_distance import distances
-from llm_planner.world.scene import Pose, Scene
 
 CHOSEN = ("turn the mug", "knock over", "slide against", "push together", "hold level above", "back up to",
           "stand between")  # fmt: skip

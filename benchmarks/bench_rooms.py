@@ -29,17 +29,17 @@ from rooms_tasks import MAX_RULES, RoomsTask, draw_task
 
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
-from llm_planner.language.understanding.meaning import Meanings
-from llm_planner.plan.in_process import Workcell, run_command
-from llm_planner.plan.plan import Outcome
-from llm_planner.plan.planning import Planned
-from llm_planner.plan.report import Report
-from llm_planner.simulation.rooms.plan import ROOMS_MAX, ROOMS_MIN
+from llm_planner.language.understanding.equivalence import Meanings
+from llm_planner.ltl.formula import conj
+from llm_planner.planning.in_process import Workcell, run_command
+from llm_planner.planning.planned import Planned
+from llm_planner.planning.report import Report
+from llm_planner.plans.plan import Outcome
+from llm_planner.scene.scene import Scene
+from llm_planner.simulation.rooms.building_plan import ROOMS_MAX, ROOMS_MIN
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import SkillLibrary, load_skills
-from llm_planner.temporal.formula import conj
-from llm_planner.world.scene import Scene
 
 Planner = Callable[[str, Scene, SkillLibrary, LanguageModel], Planned]
 PLANNERS: dict[str, Planner] = {"planner": with_rules, "one reading": one_reading, "baseline": straight_ahead}

@@ -20,13 +20,15 @@ import numpy as np
 from closed_loop_sampling import Planner, run
 from sampling_tasks import HORIZON, KNOTS, PERIOD, ROLLOUTS, TASKS, SamplingTask
 
-from llm_planner.rewards.rollouts import Rolled, Rollouts, full_state
-from llm_planner.rewards.sampling import (
+from llm_planner.skills.rewards.sampling import (
     ControlRange,
     Method,
+    Rolled,
+    Rollouts,
     SamplingSettings,
     controls_at,
     first_plan,
+    full_state,
     optimise,
     shifted,
 )

@@ -19,17 +19,14 @@ import numpy as np
 from several_ways import GOAL, LEFT, OBSERVE, RIGHT, Setting, Trial, demonstrated, draw_setting, shown, tried
 from several_ways_picture import Panel, picture
 
-from llm_planner.skills.learned.actions import ACTIONS, HORIZON, N_ACTION_STEPS, NAMES
-from llm_planner.skills.learned.features import feature_names
+from llm_planner.learning.evaluating import wilson
+from llm_planner.learning.fitting import windows_of
+from llm_planner.learning.policy_training import TrainingSettings, train_policy
+from llm_planner.learning.recording import Recording
+from llm_planner.skills.learned.features import ACTIONS, HORIZON, N_ACTION_STEPS, NAMES, feature_names
+from llm_planner.skills.learned.samplers import ChunkSampler, FlowSampler
 from llm_planner.skills.learned.skill import LearnedMotion
-from llm_planner.skills.learning.fitting import windows_of
-from llm_planner.skills.learning.intervals import wilson
-from llm_planner.skills.learning.recording import Recording
-from llm_planner.skills.policies.conditioning import Array, Conditioning
-from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.seams import ChunkSampler
-from llm_planner.skills.policies.spec import OBJECTIVES, PolicySpec
-from llm_planner.skills.policies.training import TrainingSettings, train_policy
+from llm_planner.skills.learned.velocity_field import OBJECTIVES, Array, Conditioning, PolicySpec
 
 FIRST_TRIAL = 1_000_000  # no demonstration has such a seed
 FLOW_STEPS = 5

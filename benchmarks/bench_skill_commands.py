@@ -17,15 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from llm_planner.errors import InputError
+from llm_planner.learning.command_tally import (
+    CommandTally,
+    Paired,
+    command_rows,
+    tally_commands,
+    tried_skills,
+    try_out_commands,
+)
+from llm_planner.learning.command_trials import CONDITIONS, MOVERS, CommandTrial
+from llm_planner.learning.improving import examine_on_commands
+from llm_planner.learning.pool import LocalPool
+from llm_planner.learning.report import read_report
+from llm_planner.learning.training_task import open_lesson
 from llm_planner.share import share_folder
-from llm_planner.skills.learned.standing import POLICY, SCRIPT, policy_moves
-from llm_planner.skills.learning.command_results import tried_skills, try_out_commands
-from llm_planner.skills.learning.command_tally import CommandTally, Paired, command_rows, tally_commands
-from llm_planner.skills.learning.command_trials import CONDITIONS, MOVERS, CommandTrial
-from llm_planner.skills.learning.examining import examine_on_commands
-from llm_planner.skills.learning.lesson import open_lesson
-from llm_planner.skills.learning.local_pool import LocalPool
-from llm_planner.skills.learning.report import read_report
+from llm_planner.skills.learned.loading import POLICY, SCRIPT, policy_moves
 
 PAGE = Path(__file__).parents[1] / "docs" / "skills.md"
 BEGIN, END = "<!-- commands: written by bench_skill_commands.py -->", "<!-- end of commands -->"

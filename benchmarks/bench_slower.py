@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from guarded_arm import PERIOD, GuardedArm, Log, piece
 
-from llm_planner.control.patches import Patch
+from llm_planner.control.motion_constraints import Patch
+from llm_planner.scene.places import WORKSPACE
+from llm_planner.scene.scene import Pose
 from llm_planner.simulation.world import open_world
-from llm_planner.skills.gripper_shape import Grip, comfortable_yaw
+from llm_planner.skills.hand_geometry import Grip, comfortable_yaw
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.world.places import WORKSPACE
-from llm_planner.world.scene import Pose
 
 FAST, SLOW, MOVING = 0.5, 0.15, 0.4  # [m/s]
 UNDER = 1.1 * SLOW

@@ -24,17 +24,12 @@ import numpy as np
 import yaml
 from spoken_clips import BEFORE, MISSING, VOICES, Voice, babble, placed, spoken, voices_there, white
 
-from llm_planner.correction.speech.audio import AudioFormat
-from llm_planner.correction.speech.endpointing import Endpointer, Utterance
-from llm_planner.correction.speech.listening import Listener
-from llm_planner.correction.speech.phrases import phrases_about
-from llm_planner.correction.speech.recogniser import RATE, Samples
-from llm_planner.correction.speech.sphinx_recogniser import SphinxRecogniser
-from llm_planner.correction.speech.stop_spotter import SphinxStopSpotter
-from llm_planner.correction.speech.vocabulary import vocabulary_of
-from llm_planner.correction.speech.voice_detector import SileroDetector
-from llm_planner.correction.speech.wave_file import pcm
 from llm_planner.simulation.world import read_objects
+from llm_planner.speech.audio import AudioFormat, pcm
+from llm_planner.speech.listening import Endpointer, Listener, SileroDetector, Utterance
+from llm_planner.speech.recogniser import RATE, Samples, vocabulary_of
+from llm_planner.speech.sphinx_recogniser import SphinxRecogniser, SphinxStopSpotter
+from llm_planner.speech.word_graph import phrases_about
 
 DATA = Path(__file__).parent / "data" / "spoken_corrections.yaml"
 VOICES_EACH = 3

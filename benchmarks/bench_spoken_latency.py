@@ -22,10 +22,10 @@ from rclpy.publisher import Publisher
 from spoken_clips import BEFORE, MISSING, VOICES, placed, spoken, voices_there, white
 from std_msgs.msg import UInt8MultiArray
 
-from llm_planner.correction.speech.recogniser import RATE, Samples
-from llm_planner.correction.speech.wave_file import pcm
-from llm_planner.nodes.client import SystemClient
-from llm_planner.nodes.shell import SENSOR_DATA
+from llm_planner.ros.base_node import SENSOR_DATA
+from llm_planner.ros.client import SystemClient
+from llm_planner.speech.audio import pcm
+from llm_planner.speech.recogniser import RATE, Samples
 
 WORDS = "much slower"
 CLEAR = VOICES[:6]  # those that the recogniser understands best

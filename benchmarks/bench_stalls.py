@@ -23,10 +23,10 @@ from stalled_arm import BODY, Stall, StalledArm
 
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.distances import ZoneSet
-from llm_planner.control.zones import Shape, Zone
-from llm_planner.simulation.panda import HOME_QPOS
+from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 from llm_planner.simulation.world import open_world
-from llm_planner.world.scene import Pose
 
 PARTIES = ("commander", "filter", "driver", "publisher")
 KINDS = ("none", *PARTIES, "all")

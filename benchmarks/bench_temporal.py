@@ -19,25 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from llm_planner.temporal import counting
-from llm_planner.temporal.alphabet import Alphabet
-from llm_planner.temporal.automaton import automaton
-from llm_planner.temporal.decide import equivalent
-from llm_planner.temporal.formula import (
-    Formula,
-    atom,
-    conj,
-    finally_,
-    globally,
-    iff,
-    implies,
-    neg,
-    next_,
-    until,
-)
-from llm_planner.temporal.monitor import Monitor
-from llm_planner.temporal.parser import parse
-from llm_planner.temporal.printer import UNARY
+from llm_planner.ltl import verbalization
+from llm_planner.ltl.alphabet import Alphabet
+from llm_planner.ltl.automaton import automaton
+from llm_planner.ltl.decision import equivalent
+from llm_planner.ltl.formula import UNARY, Formula, atom, conj, finally_, globally, iff, implies, neg, next_, until
+from llm_planner.ltl.monitor import Monitor
+from llm_planner.ltl.parser import parse
 
 NAMES = ("a", "b", "c", "d", "h")
 FREE = Alphabet(NAMES)
@@ -58,10 +46,10 @@ def patterns() -> Iterator[Formula]:
         yield conj(*(finally_(f) for f in visited))
         yield conj(*(globally(finally_(f)) for f in visited))
         yield conj(*(globally(neg(f)) for f in visited))
-        yield counting.at_most(count, a)
-        yield counting.exactly(count, a)
+        yield verbalization.at_most(count, a)
+        yield verbalization.exactly(count, a)
         if count > 1:
-            yield counting.at_least(count, a)
+            yield verbalization.at_least(count, a)
             yield _sequence(visited)
             yield _ordered(visited)
             yield conj(_ordered(visited), *(_once_before(f, g) for f, g in pairwise(visited)))

@@ -22,19 +22,18 @@ from typing import Any
 import numpy as np
 
 from llm_planner.language.model import ProgramRequest, Usage
+from llm_planner.language.server.connection import ServerSettings
 from llm_planner.language.server.model import ServerModel
-from llm_planner.language.server.settings import ServerSettings
-from llm_planner.plan.action_tree import Walk
-from llm_planner.plan.branches import next_step
-from llm_planner.plan.choices import Call
-from llm_planner.plan.plan import goals_of
-from llm_planner.plan.prediction import predict
-from llm_planner.plan.sampling import TEMPERATURE, Sampled, sample_plans
-from llm_planner.plan.unroll import lying
-from llm_planner.program.signatures import Signature
+from llm_planner.planning.choices import Call, Walk
+from llm_planner.planning.repair import next_step
+from llm_planner.planning.sampling import TEMPERATURE, Sampled, sample_plans
+from llm_planner.plans.plan import goals_of
+from llm_planner.plans.prediction import predict
+from llm_planner.plans.unroll import lying
+from llm_planner.programs.signatures import Signature
+from llm_planner.scene.predicates import in_
+from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 from llm_planner.skills.library import load_skills
-from llm_planner.world.predicates import in_
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
 COLORS = ("red", "green", "blue", "yellow", "pink", "white", "black", "orange")
 BLOCK, BOWL = (0.04, 0.04, 0.04), (0.128, 0.128, 0.045)

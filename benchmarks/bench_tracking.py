@@ -19,16 +19,16 @@ import mink
 import numpy as np
 from scipy.interpolate import CubicSpline, interp1d
 
-from llm_planner.control.limits import LimitShare
 from llm_planner.control.mpc import MpcController
-from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
-from llm_planner.simulation.panda import ARM_JOINTS, PANDA_LIMITS, load_arm_model
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
+from llm_planner.robots.robots import ARM_JOINTS, PANDA_LIMITS, load_arm_model
+from llm_planner.scene.places import WORKSPACE
+from llm_planner.scene.scene import Pose
 from llm_planner.simulation.world import open_world
-from llm_planner.skills.gripper_shape import Grip, comfortable_yaw
+from llm_planner.skills.hand_geometry import Grip, comfortable_yaw
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.world.places import WORKSPACE
-from llm_planner.world.scene import Pose
 
 PERIOD = 0.01  # [s] of both
 REFERENCE_TICKS = 10

@@ -15,12 +15,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from llm_planner.plan.watch import watch_for
+from llm_planner.execution.watch import watch_for
+from llm_planner.ltl.formula import Constraint
+from llm_planner.ltl.parser import parse
+from llm_planner.scene.scene import Pose, Scene
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import open_world
-from llm_planner.temporal.constraint import Constraint
-from llm_planner.temporal.parser import parse
-from llm_planner.world.scene import Pose, Scene
 
 OBJECTS = "red block, green block, blue block, red bowl, green bowl, blue bowl, vase"
 ON_THE_TABLE = (

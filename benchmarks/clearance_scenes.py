@@ -9,13 +9,13 @@ import numpy as np
 from guarded_arm import Referee
 
 from llm_planner.control.inverse_kinematics import InverseKinematics
-from llm_planner.control.limits import LimitShare
-from llm_planner.control.patches import Patch
-from llm_planner.control.zones import Shape, Zone
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
-from llm_planner.skills.gripper_shape import Grip, comfortable_yaw
+from llm_planner.control.motion_constraints import Patch
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
+from llm_planner.skills.hand_geometry import Grip, comfortable_yaw
 from llm_planner.skills.motion import Leg, MotionLimits, plan_path
-from llm_planner.world.scene import Pose
 
 Array = np.ndarray
 SECONDS = 6.0  # of a scene

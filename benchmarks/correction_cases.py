@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from llm_planner.correction.edit_json import edit_from_json, operation_from_json
-from llm_planner.correction.situation import Situation
-from llm_planner.plan.edits import Clarify, Edit
-from llm_planner.plan.report_reading import plan_from_json, scene_from_json
+from llm_planner.corrections.edit_json import edit_from_json, operation_from_json
+from llm_planner.corrections.edits import Clarify, Edit
+from llm_planner.corrections.situation import Situation
+from llm_planner.planning.report import plan_from_json, scene_from_json
+from llm_planner.scene.places import viewpoint
+from llm_planner.scene.scene import Vector3
 from llm_planner.skills.library import load_skills
-from llm_planner.world.places import viewpoint
-from llm_planner.world.scene import Vector3
 
 DATA = Path(__file__).parent / "data"
 SITUATIONS = DATA / "correction_situations.json"

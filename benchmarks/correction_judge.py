@@ -13,10 +13,7 @@ from typing import Any
 
 from correction_cases import Case
 
-from llm_planner.correction.situation import Situation
-from llm_planner.errors import InputError
-from llm_planner.language.understanding.meaning import Meanings
-from llm_planner.plan.edits import (
+from llm_planner.corrections.edits import (
     AddRule,
     Clarify,
     Edit,
@@ -29,10 +26,13 @@ from llm_planner.plan.edits import (
     Remove,
     Replace,
 )
-from llm_planner.program.signatures import Signature
-from llm_planner.skills.contract import Argument
-from llm_planner.temporal.parser import parse
-from llm_planner.world.scene import Scene
+from llm_planner.corrections.situation import Situation
+from llm_planner.errors import InputError
+from llm_planner.language.understanding.equivalence import Meanings
+from llm_planner.ltl.parser import parse
+from llm_planner.programs.signatures import Signature
+from llm_planner.programs.values import Argument
+from llm_planner.scene.scene import Scene
 
 NEAR, SHARE = 1e-3, 0.02  # numbers that differ by less, or by less than this share, are the same
 _TAUGHT = frozenset((Level.MOTION, Level.PARAMETER, Level.STEP, Level.RULE))  # what can be remembered

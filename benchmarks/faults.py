@@ -9,14 +9,14 @@ import numpy as np
 from clearance_scenes import LASTING, ClearanceScene
 from guarded_arm import WIDTH, GuardedArm, Referee
 
-from llm_planner.control.patches import Patch
-from llm_planner.control.reference import MotionReference
-from llm_planner.control.zones import Shape, Zone
+from llm_planner.control.motion_constraints import Patch
+from llm_planner.robots.motion import MotionReference
+from llm_planner.robots.robots import ArmKinematics
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
-from llm_planner.simulation.panda import ArmKinematics
 from llm_planner.simulation.world import World, open_world
 from llm_planner.skills.motion import PATH_DT
-from llm_planner.world.scene import Pose
 
 Array = np.ndarray
 Tick = Callable[[GuardedArm, MotionReference | None], None]  # one of the controller, with what a skill sends

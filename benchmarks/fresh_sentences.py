@@ -19,19 +19,19 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.correction_cases import read_situations
-from llm_planner.correction.edit_json import operation_json
-from llm_planner.correction.reading import open_reader
+from llm_planner.corrections.edit_json import operation_json
+from llm_planner.corrections.reading import open_reader
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.factory import open_model
-from llm_planner.language.understanding.meaning import Meanings
+from llm_planner.language.understanding.equivalence import Meanings
 from llm_planner.language.understanding.understand import understand
-from llm_planner.plan.planning import plan_command
+from llm_planner.ltl.formula import conj
+from llm_planner.ltl.parser import parse
+from llm_planner.ltl.verbalization import read_back
+from llm_planner.planning.planning import plan_command
+from llm_planner.scene.scene import Scene
 from llm_planner.simulation.world import open_world, read_objects
 from llm_planner.skills.library import load_skills
-from llm_planner.temporal.formula import conj
-from llm_planner.temporal.parser import parse
-from llm_planner.temporal.words import read_back
-from llm_planner.world.scene import Scene
 
 
 class Runner:

@@ -10,26 +10,25 @@ from llm_planner_interfaces.msg import PlanStatus
 from llm_planner_interfaces.srv import EditPlan
 
 from llm_planner.control.motion_constraints import MotionConstraints as Constraints
-from llm_planner.control.patches import Patch
-from llm_planner.control.reference import JointState as State
-from llm_planner.control.reference import JointTrajectory as Trajectory
-from llm_planner.control.reference import MotionReference as Reference
-from llm_planner.control.zones import Shape
-from llm_planner.control.zones import Zone as ZoneValue
-from llm_planner.correction.dialogue import Answer, Outcome
-from llm_planner.nodes import base_messages as base
-from llm_planner.nodes import correction_messages as corrections
-from llm_planner.nodes import message_conversions as convert
-from llm_planner.nodes import motion_messages as motion
-from llm_planner.nodes import plan_messages as plans
-from llm_planner.plan.edits import Adjust, Change, Edit
-from llm_planner.plan.plan import Plan as PlanValue
-from llm_planner.plan.plan import PlanStep as Step
+from llm_planner.control.motion_constraints import Patch
+from llm_planner.corrections.edits import Adjust, Answer, Change, Edit, Outcome
+from llm_planner.ltl.formula import Constraint as Rule
+from llm_planner.ltl.parser import parse
+from llm_planner.plans.plan import Plan as PlanValue
+from llm_planner.plans.plan import PlanStep as Step
+from llm_planner.robots.motion import JointState as State
+from llm_planner.robots.motion import JointTrajectory as Trajectory
+from llm_planner.robots.motion import MotionReference as Reference
+from llm_planner.ros.conversions import base_messages as base
+from llm_planner.ros.conversions import correction_messages as corrections
+from llm_planner.ros.conversions import message_conversions as convert
+from llm_planner.ros.conversions import motion_messages as motion
+from llm_planner.ros.conversions import plan_messages as plans
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape
+from llm_planner.scene.zones import Zone as ZoneValue
 from llm_planner.simulation.disturbed import open_loaded
 from llm_planner.skills.tuning import Tuning
-from llm_planner.temporal.constraint import Constraint as Rule
-from llm_planner.temporal.parser import parse
-from llm_planner.world.scene import Pose
 
 
 def examples() -> Examples:

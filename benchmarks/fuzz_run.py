@@ -24,9 +24,9 @@ from rclpy.task import Future
 from sensor_msgs.msg import Image, JointState
 
 from llm_planner.errors import LlmPlannerError
-from llm_planner.nodes.client import SystemClient
-from llm_planner.nodes.motion_messages import patch_from_msg
-from llm_planner.nodes.stamps import seconds, stamp
+from llm_planner.ros.client import SystemClient
+from llm_planner.ros.conversions.message_checks import seconds, stamp
+from llm_planner.ros.conversions.motion_messages import patch_from_msg
 
 TO_ANYBODY = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 RCLPYS_OWN = ("rcl_interfaces/", "lifecycle_msgs/", "type_description_interfaces/")

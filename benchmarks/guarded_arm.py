@@ -14,23 +14,21 @@ from dataclasses import dataclass, field, replace
 import mujoco
 import numpy as np
 
-from llm_planner.control import fallback
-from llm_planner.control.ladder import FallbackLadder, Rung
-from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control import formulation
+from llm_planner.control.constraint_arbiter import ConstraintArbiter
+from llm_planner.control.fallback_supervisor import FallbackSupervisor, Rung
+from llm_planner.control.input_validation import Expected, InputValidator
+from llm_planner.control.motion_constraints import MotionConstraints, Patch
 from llm_planner.control.mpc import MpcController
-from llm_planner.control.patch_board import PatchBoard
-from llm_planner.control.patches import Patch
-from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
 from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import panda_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
-from llm_planner.control.vigilance import Expected, Vigilance
-from llm_planner.control.zones import Shape, Subject, Zone
-from llm_planner.simulation.command_queue import CommandQueue
-from llm_planner.simulation.panda import PANDA_LIMITS, panda_spec
-from llm_planner.simulation.rate_limiter import RateLimiter
+from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
+from llm_planner.robots.robots import PANDA_LIMITS, panda_spec
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Subject, Zone
+from llm_planner.simulation.arm_drive import CommandQueue, RateLimiter
 from llm_planner.simulation.world import NQ, World
-from llm_planner.world.scene import Pose
 
 Array = np.ndarray
 PERIOD, FILTER_PERIOD = 0.01, 0.005  # [s] of controller and filter; the simulation is looked at every FILTER_PERIOD
@@ -117,12 +115,12 @@ class GuardedArm:
         self.referee = Referee(zones)
         self._controller = MpcController(clock=time.thread_time)
         self._controller.prepare()  # as its node does before the robot moves
-        self.ladder = FallbackLadder(self._controller, Vigilance(Expected(velocity=PANDA_LIMITS.qvel_max)))
-        self._boards = PatchBoard(), PatchBoard()  # of the controller, and of the filter
+        self.ladder = FallbackSupervisor(self._controller, InputValidator(Expected(velocity=PANDA_LIMITS.qvel_max)))
+        self._boards = ConstraintArbiter(), ConstraintArbiter()  # of the controller, and of the filter
         self._guard = Guard(SafetyFilter(panda_body(), PANDA_LIMITS)) if filtered else None
         self._under_way: list[tuple[float, JointTrajectory]] = []  # plans, and when they arrive
         qpos = world.joint_state().qpos
-        self._commands = CommandQueue(fallback.hold(qpos, 0.0, 0.1, WIDTH))
+        self._commands = CommandQueue(formulation.hold(qpos, 0.0, 0.1, WIDTH))
         self._driver = RateLimiter(world.limits, qpos)
         self._robot_geoms = {g for g in range(world.model.ngeom) if world.model.geom_contype[g] == 1}
 

@@ -6,12 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from llm_planner.correction.dialogue import Answer, Outcome
-from llm_planner.correction.memory.lesson import Lesson, State
-from llm_planner.correction.memory.wording import gist
-from llm_planner.language.go_on_words import GO_ON
-from llm_planner.plan.edits import Edit, Level, Undo
-from llm_planner.plan.journal import Record, RecordKind
+from llm_planner.corrections.edits import Answer, Edit, Level, Outcome, Undo
+from llm_planner.corrections.preferences.preference import Preference, State, gist
+from llm_planner.execution.journal import Record, RecordKind
+from llm_planner.language.stop_words import GO_ON
 
 REST = 0.01  # of a joint's limit: what counts as held
 AT_REST_WITHIN = 5.0  # [s, wall time] after the kill
@@ -74,7 +72,7 @@ def _is_of_plan(operation: object) -> bool:
     return isinstance(operation, Undo) or getattr(operation, "level", None) in _OF_THE_PLAN
 
 
-def lost_lessons(said: Iterable[tuple[str, Answer]], lessons: Iterable[Lesson]) -> list[str]:
+def lost_lessons(said: Iterable[tuple[str, Answer]], lessons: Iterable[Preference]) -> list[str]:
     """What was said to be remembered, and is not in the memory. Of the same words said again the newer lesson counts:
     it is what both amount to."""
     learned = {gist(lesson) for lesson in lessons if lesson.state is State.LEARNED}

@@ -16,14 +16,13 @@ from llm_planner_interfaces.msg import CorrectionResult, PlanStatus
 from llm_planner_interfaces.srv import ResetWorld
 from std_msgs.msg import String
 
-from llm_planner.correction.dialogue import Answer, Outcome
-from llm_planner.correction.dialogue_session import RULE_LEFT_OUT
-from llm_planner.nodes.client import Submission, SystemClient, SystemUnreachableError
-from llm_planner.nodes.correction_messages import result_from_msg
-from llm_planner.nodes.node_table import NODES
-from llm_planner.nodes.readiness import Readiness
-from llm_planner.nodes.shell import LATCHED, RELIABLE
-from llm_planner.simulation.panda import PANDA_LIMITS
+from llm_planner.corrections.dialogue_session import RULE_LEFT_OUT
+from llm_planner.corrections.edits import Answer, Outcome
+from llm_planner.robots.robots import PANDA_LIMITS
+from llm_planner.ros.base_node import LATCHED, RELIABLE
+from llm_planner.ros.client import Readiness, Submission, SystemClient, SystemUnreachableError
+from llm_planner.ros.conversions.correction_messages import result_from_msg
+from llm_planner.ros.node_table import NODES
 
 OBJECTS = "red block, blue block, green bowl, mug"
 COMMANDS = ("put the red block in the green bowl", "lay the red block down", "tidy up")

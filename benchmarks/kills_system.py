@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from llm_planner.nodes.node_table import NODES
-from llm_planner.plan.journal import read_journal, unfinished
+from llm_planner.execution.journal import read_journal, unfinished
+from llm_planner.ros.node_table import NODES
 
 UP = "up"  # the supervisor of all nodes
 NAMES = (*(entry.name for entry in NODES if entry.name != "camera"), UP)  # that may be killed

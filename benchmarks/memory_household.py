@@ -10,22 +10,22 @@ from pathlib import Path
 from memory_person import Person, Wish
 from memory_tasks import Setting
 
-from llm_planner.correction.in_process import InProcessDialogue
-from llm_planner.correction.memory.learning import Changes
-from llm_planner.correction.memory.lesson import Occasion
-from llm_planner.correction.memory.lesson_store import LessonStore
-from llm_planner.correction.memory.memory import Memory
-from llm_planner.correction.memory.retrieval import Use
-from llm_planner.correction.reading import CorrectionReader
-from llm_planner.correction.situation import Situation
-from llm_planner.plan.edits import AddRule, Edit
-from llm_planner.plan.execution_state import Execution
-from llm_planner.plan.in_process import Workcell, run_command
-from llm_planner.plan.plan import Outcome, Plan
-from llm_planner.plan.planning import Planned, plan_program
-from llm_planner.plan.report import Report
+from llm_planner.corrections.edits import AddRule, Edit
+from llm_planner.corrections.in_process import InProcessDialogue
+from llm_planner.corrections.preferences.learning import Changes
+from llm_planner.corrections.preferences.memory import Memory, PreferenceStore
+from llm_planner.corrections.preferences.preference import Occasion
+from llm_planner.corrections.preferences.retrieval import Use
+from llm_planner.corrections.reading import CorrectionReader
+from llm_planner.corrections.situation import Situation
+from llm_planner.execution.execution_state import Execution
+from llm_planner.planning.in_process import Workcell, run_command
+from llm_planner.planning.planned import Planned
+from llm_planner.planning.planning import plan_program
+from llm_planner.planning.report import Report
+from llm_planner.plans.plan import Outcome, Plan
+from llm_planner.scene.scene import Scene
 from llm_planner.skills.library import SkillLibrary, load_skills
-from llm_planner.world.scene import Scene
 
 NOON = 1_793_701_800.0  # [s since the epoch] of the first command
 _TAKING = ("pick", "pick_up")
@@ -87,7 +87,7 @@ class Household:
     def run(self, where: Setting, user: str, wishes: tuple[Wish, ...], wording: int) -> Trial:
         """One command of one person, who puts wishes into the words of that number."""
         self._commands += 1
-        store, states = LessonStore(self._path), list[Execution]()
+        store, states = PreferenceStore(self._path), list[Execution]()
         occasion = Occasion(NOON + 60 * self._commands, user, "today", f"c{self._commands}")
         talk = Talk(InProcessDialogue(CorrectionReader(), self._memory(store), occasion), Person(wishes, wording))
         workcell, plan = Workcell(where.open(), self._library), partial(self._plan, where)

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import dist, inf
 
-from llm_planner.plan.edits import Operation
-from llm_planner.world.scene import Scene, SceneObject
+from llm_planner.corrections.edits import Operation
+from llm_planner.scene.scene import Scene, SceneObject
 
 COOLING = 2.0  # [s] that somebody waits for a correction to take effect
 BREATH = 0.5  # [s] until something else is said

@@ -6,9 +6,9 @@ from math import dist
 
 from memory_person import LOWERED, TRAVELLED, Look, Wish, apart, bottom
 
-from llm_planner.plan.edits import Adjust, Rebind, Remove, Shift
-from llm_planner.world.places import REGIONS
-from llm_planner.world.scene import Scene, SceneObject
+from llm_planner.corrections.edits import Adjust, Rebind, Remove, Shift
+from llm_planner.scene.places import REGIONS
+from llm_planner.scene.scene import Scene, SceneObject
 
 BIT = 0.012  # [m] beside the middle from which something is on its side
 OVER_IT = 0.16  # [m] of the hand over the table, under which it is about to take a thing

@@ -13,9 +13,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.control.reference import JointTrajectory
+from llm_planner.robots.motion import JointTrajectory
+from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.simulation.camera import SceneRenderer
-from llm_planner.simulation.panda import HOME_QPOS
 from llm_planner.simulation.world import World, WorldSnapshot
 
 Array = NDArray[np.float64]

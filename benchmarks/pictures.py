@@ -15,7 +15,7 @@ import bench_slower
 import numpy as np
 from clearance_scenes import draw_scene
 
-from llm_planner.drawing.chart import Curve, Mark, chart_svg
+from llm_planner.learning.report_page import Curve, Mark, chart_svg
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 GROWS, SLOWS = 13, 3  # the seeds of a scene whose clearance grows while the arm is near, and of a motion

@@ -15,14 +15,13 @@ from math import dist, hypot
 
 import numpy as np
 
+from llm_planner.robots.robots import BASE_RADIUS, base_pose, yaw_of
+from llm_planner.scene.geometry import bottom, rotation_matrix, top
+from llm_planner.scene.scene import Room, Scene, SceneObject
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.rooms.base import BASE_RADIUS, base_pose, yaw_of
-from llm_planner.simulation.rooms.things import parse_things
+from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.world import World
-from llm_planner.world.building import Room
-from llm_planner.world.geometry import bottom, rotation_matrix, top
-from llm_planner.world.scene import Scene, SceneObject
 
 START_MAX = 1.6  # [m] from the thing in the middle of the room to the base
 Shown = Sequence[Scene]  # ten times a second, from before the command until after it

@@ -9,17 +9,16 @@ from math import dist, inf
 
 from rooms_tasks import Clause, RoomsTask
 
-from llm_planner.control.reference import JointState, JointTrajectory
-from llm_planner.skills.contract import Observation
+from llm_planner.ltl.alphabet import Trace
+from llm_planner.ltl.automaton import automaton
+from llm_planner.ltl.formula import Formula
+from llm_planner.ltl.parser import parse
+from llm_planner.ltl.scene_letters import alphabet_of
+from llm_planner.ltl.semantics import holds as holds_on
+from llm_planner.robots.motion import JointState, JointTrajectory, Observation
+from llm_planner.scene.propositions import Moment, holds, parse_proposition
+from llm_planner.scene.scene import Scene
 from llm_planner.skills.episode import EpisodeWorld
-from llm_planner.temporal.alphabet import Trace
-from llm_planner.temporal.automaton import automaton
-from llm_planner.temporal.formula import Formula
-from llm_planner.temporal.parser import parse
-from llm_planner.temporal.semantics import holds as holds_on
-from llm_planner.world.occurring import alphabet_of
-from llm_planner.world.propositions import Moment, holds, parse_proposition
-from llm_planner.world.scene import Scene
 
 
 class Recorder:

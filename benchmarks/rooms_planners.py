@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from time import process_time
 
+from optimal_plans import optimal_length
 from rooms_tasks import RoomsTask
 
 from llm_planner.errors import QuestionError
@@ -22,12 +23,11 @@ from llm_planner.language.model import (
     ReadingReply,
     ReadingRequest,
 )
-from llm_planner.plan.decoding.optimal import optimal_length
-from llm_planner.plan.planning import Planned, plan_command, plan_program
-from llm_planner.plan.planning_settings import PlanningSettings
+from llm_planner.ltl.formula import Constraint
+from llm_planner.planning.planned import Planned, PlanningSettings
+from llm_planner.planning.planning import plan_command, plan_program
+from llm_planner.scene.scene import Scene
 from llm_planner.skills.library import SkillLibrary
-from llm_planner.temporal.constraint import Constraint
-from llm_planner.world.scene import Scene
 
 _VISITED = re.compile(r"(?:in|near)\(([\w ]+), ([\w ]+)\)")
 

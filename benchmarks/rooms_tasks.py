@@ -13,12 +13,12 @@ from functools import partial
 
 import numpy as np
 
-from llm_planner.temporal.alphabet import Alphabet, Letter
-from llm_planner.temporal.automaton import automaton
-from llm_planner.temporal.formula import Formula
-from llm_planner.temporal.parser import parse
-from llm_planner.world.predicates import FIXED_KINDS
-from llm_planner.world.scene import Scene
+from llm_planner.ltl.alphabet import Alphabet, Letter
+from llm_planner.ltl.automaton import automaton
+from llm_planner.ltl.formula import Formula
+from llm_planner.ltl.parser import parse
+from llm_planner.scene.predicates import FIXED_KINDS
+from llm_planner.scene.scene import Scene
 
 MAX_RULES = 5
 IMPOSSIBLE_SHARE = 0.1

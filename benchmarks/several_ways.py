@@ -12,21 +12,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from llm_planner.learning.demonstrations import FINISHED, Finished, ShownRun, put_hand
+from llm_planner.learning.recording import Recording
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import Observation
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.world import World
-from llm_planner.skills.aim import Aim
 from llm_planner.skills.arm import Arm, ArmSettings, Script
-from llm_planner.skills.contract import Argument, Observation, SkillRun
+from llm_planner.skills.contract import SkillRun
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.footprints import is_upright
-from llm_planner.skills.gripper_shape import Grip, comfortable_yaw
-from llm_planner.skills.learned.decision import Decision
+from llm_planner.skills.hand_geometry import Aim, Grip, comfortable_yaw, is_upright, radius_range
+from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.skill import LearnedMotion, LearnedRun
-from llm_planner.skills.learning.demonstrating import FINISHED, put_hand
-from llm_planner.skills.learning.recording import Recording
-from llm_planner.skills.learning.showing import Finished, ShownRun
 from llm_planner.skills.motion import Leg
-from llm_planner.skills.reach import radius_range
 from llm_planner.skills.scripted import ScriptedRun
 from llm_planner.skills.scripts import ScriptFunction
 

@@ -13,19 +13,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from llm_planner.control import fallback
+from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.reference import JointTrajectory
 from llm_planner.control.safety_filter.bodies import SerialArm
+from llm_planner.control.safety_filter.command_timing import RobotClock
 from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.guard import Guard
-from llm_planner.control.safety_filter.robot_clock import RobotClock
 from llm_planner.control.safety_filter.robots import panda_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
-from llm_planner.simulation.command_queue import CommandQueue
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS
-from llm_planner.simulation.rate_limiter import RateLimiter
+from llm_planner.robots.motion import JointTrajectory
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
+from llm_planner.simulation.arm_drive import CommandQueue, RateLimiter
 from llm_planner.simulation.world import NQ, World
 
 Array = np.ndarray
@@ -86,7 +85,7 @@ class StalledArm:
         self.parties = {name: Party(name) for name in ("commander", "filter", "driver", "publisher")}
         qpos = np.array(HOME_QPOS)
         world.data.qpos[:NQ], world.data.qvel[:] = qpos, 0.0
-        self._queue = CommandQueue(fallback.hold(qpos, 0.0, 0.1, WIDTH))
+        self._queue = CommandQueue(formulation.hold(qpos, 0.0, 0.1, WIDTH))
         self._limiter = RateLimiter(world.limits, qpos)
         self._guard = Guard(SafetyFilter(BODY, PANDA_LIMITS))
         self._clock, self._time = RobotClock(), -np.inf
@@ -196,7 +195,7 @@ class StalledArm:
         qacc = np.zeros((10, 7))
         qacc[5:, 0] = -turn[0] / 0.25
         self._send(
-            "commander", "filter", "plan", fallback.integrate(StartState(start, turn, turn), qacc, now, 0.05, WIDTH)
+            "commander", "filter", "plan", formulation.integrate(StartState(start, turn, turn), qacc, now, 0.05, WIDTH)
         )
 
     # The filter, as its node has it.

@@ -13,6 +13,8 @@ LlmPlannerError            anything below; the command line prints it as one par
 └── SimulationError        the simulated world cannot be built, stepped or rendered
 """
 
+from __future__ import annotations
+
 
 class LlmPlannerError(Exception):
     """Base of all errors raised on purpose by this package."""

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import strategies as st
 
-from llm_planner.correction.reading import CorrectionReader, EmbeddedCorrections
-from llm_planner.correction.request_text import REQUESTS
-from llm_planner.correction.sources import Sources
+from llm_planner.corrections.reading import CorrectionReader, EmbeddedCorrections
+from llm_planner.corrections.sources import Sources
 from llm_planner.errors import SimulationError
+from llm_planner.language.correction_requests import REQUESTS
 from llm_planner.language.embedded.command_forms import COMMANDS, RULES
 from llm_planner.language.embedded.derivation import symbols_of
-from llm_planner.language.embedded.forms import WORD, WORDS, Forms, slot_of
+from llm_planner.language.embedded.encoding import Situation, Task, plain
+from llm_planner.language.embedded.forms import WORD, WORDS, Forms, Term, Value, Words, parse_result, slot_of
 from llm_planner.language.embedded.model import EmbeddedModel
-from llm_planner.language.embedded.prompt import Situation, Task, plain
 from llm_planner.language.embedded.reader import TermReading
-from llm_planner.language.embedded.terms import Term, Value, Words, parse_result
 from llm_planner.simulation.gl import open_gl_context
 
 # A shell that starts us in the background has us and our children ignore SIGINT; the tests send it on purpose.

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from llm_planner.redaction import REDACTED, redacted, redacted_data, secrets_of_url
+from llm_planner.text import REDACTED, redacted, redacted_data, secrets_of_url
 
 KEY = "sk-live-0123456789abcdef"
 

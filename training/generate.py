@@ -16,12 +16,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from llm_planner.correction.request_text import REQUESTS
 from llm_planner.errors import LanguageModelError
+from llm_planner.language.correction_requests import REQUESTS
 from llm_planner.language.embedded.command_forms import COMMANDS, RULES
-from llm_planner.language.embedded.forms import WORD, Forms
-from llm_planner.language.embedded.prompt import Situation, Task, plain
-from llm_planner.language.embedded.terms import parse_result, result_text
+from llm_planner.language.embedded.encoding import Situation, Task, plain
+from llm_planner.language.embedded.forms import WORD, Forms, parse_result, result_text
 from training.noise import BEGIN, END, joined, noisy
 from training.templates import SLOT, Block, Book, Wording, read_book, without_unsaid
 from training.worlds import Namer, World, draw_world, with_fitting_step

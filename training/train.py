@@ -28,11 +28,10 @@ from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 
 from llm_planner.language.embedded.derivation import Symbol, symbols_of, vocabulary
+from llm_planner.language.embedded.encoding import Task, WordPieces
+from llm_planner.language.embedded.forms import parse_result
 from llm_planner.language.embedded.network import Source, dequantised, quantised, source_of
-from llm_planner.language.embedded.prompt import Task
 from llm_planner.language.embedded.reader import MOST_PIECES
-from llm_planner.language.embedded.terms import parse_result
-from llm_planner.language.embedded.wordpieces import WordPieces
 from training.generate import FORMS, Generator, Sample, draw_all
 from training.network import PIECES, Network, take_pretrained
 from training.templates import Book, read_book

@@ -95,7 +95,7 @@ def _crash_skills() -> None:
     library.started = lambda name, skill, *arguments: started(name, _Crashing(skill), *arguments)
 
 
-if FOLDER and any(word.startswith("llm_planner.nodes.") for word in sys.orig_argv):  # no process that a node starts
+if FOLDER and any(word.startswith("llm_planner.ros.") for word in sys.orig_argv):  # no process that a node starts
     faulthandler.register(signal.SIGUSR1)
     _lose_responses()
     _crash_skills()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from policy_methods.steering import ChunkOutcome
 
-from llm_planner.skills.policies.conditioning import Conditioning
-from llm_planner.skills.policies.critic import Rollout
-from llm_planner.skills.policies.seams import ChunkSampler
-from llm_planner.skills.policies.spec import PolicySpec
-from llm_planner.skills.policies.steering_training import ChunkOutcome
+from llm_planner.skills.learned.samplers import ChunkSampler, Rollout
+from llm_planner.skills.learned.velocity_field import Conditioning, PolicySpec
 from meta_world.environment import STEPS_MAX, Array, Environment
 from meta_world.episodes import split
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from llm_planner.skills.policies.weights_file import load_policy, save_policy, write_whole
+from llm_planner.skills.learned.weights_file import load_policy, save_policy, write_whole
 from meta_world import our_policy, peer_policy
 from meta_world.episodes import Episode
 from meta_world.rollouts import ChunkPolicy

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from llm_planner.skills.policies.interventions import POLICY, TAKEOVER, step_weights, weighted
-from llm_planner.skills.policies.spec import PolicySpec
-from llm_planner.skills.policies.windows import Windows
+from llm_planner.learning.recording import POLICY, TAKEOVER, Windows, step_weights, weighted
+from llm_planner.skills.learned.velocity_field import PolicySpec
 from meta_world.environment import Array, Environment, Expert
 from meta_world.episodes import AFTER_SUCCESS, Episode
 from meta_world.our_policy import windows

@@ -11,21 +11,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from policy_methods.adapters import (
+    ADAPTER_TRAINING,
+    Adapter,
+    adapter_size,
+    load_adapter,
+    merged,
+    save_adapter,
+    train_adapter,
+)
+from policy_methods.composition import ComposedField, Weights, search_weights, simplex_grid
+from policy_methods.steering import NoiseActor, Steered, SteeringSettings, load_actor, save_actor, train_steering
 
-from llm_planner.skills.policies.adapter_training import ADAPTER_TRAINING, train_adapter
-from llm_planner.skills.policies.adapters import Adapter, adapter_size, load_adapter, merged, save_adapter
-from llm_planner.skills.policies.composition import ComposedField, Weights, search_weights, simplex_grid
-from llm_planner.skills.policies.critic import Critic, load_critic, save_critic
-from llm_planner.skills.policies.critic_training import train_critic
-from llm_planner.skills.policies.field import NetworkField
-from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.reranking import Reranked
-from llm_planner.skills.policies.seams import ChunkSampler, VelocityField
-from llm_planner.skills.policies.steering import NoiseActor, Steered, load_actor, save_actor
-from llm_planner.skills.policies.steering_training import SteeringSettings, train_steering
-from llm_planner.skills.policies.training import TrainingSettings, train_policy
-from llm_planner.skills.policies.weights_file import load_policy, save_policy
-from llm_planner.skills.policies.windows import Windows, joined
+from llm_planner.learning.policy_training import TrainingSettings, train_critic, train_policy
+from llm_planner.learning.recording import Windows, joined
+from llm_planner.skills.learned.samplers import (
+    ChunkSampler,
+    Critic,
+    FlowSampler,
+    Reranked,
+    VelocityField,
+    load_critic,
+    save_critic,
+)
+from llm_planner.skills.learned.velocity_field import NetworkField
+from llm_planner.skills.learned.weights_file import load_policy, save_policy
 from meta_world.chunk_task import ChunkTask, recorded
 from meta_world.corrections import corrected_episode, corrected_windows
 from meta_world.environment import Environment, Expert

@@ -7,13 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from llm_planner.skills.policies.conditioning import Conditioning
-from llm_planner.skills.policies.field import NetworkField
-from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.normaliser import Normaliser
-from llm_planner.skills.policies.seams import ChunkSampler
-from llm_planner.skills.policies.spec import PolicySpec
-from llm_planner.skills.policies.windows import Windows, episode_windows, joined
+from llm_planner.learning.recording import Windows, episode_windows, joined
+from llm_planner.skills.learned.samplers import ChunkSampler, FlowSampler
+from llm_planner.skills.learned.velocity_field import Conditioning, NetworkField, Normaliser, PolicySpec
 from meta_world.environment import ACTION, GOAL, STATE, Array
 from meta_world.episodes import Episode, split
 
@@ -54,7 +50,7 @@ def train(
     episodes: Sequence[Episode], objective: str, steps: int, seed: int = 0
 ) -> tuple[NetworkField, dict[str, float]]:
     """The trained field, and how long that took."""
-    from llm_planner.skills.policies.training import TrainingSettings, train_policy
+    from llm_planner.learning.policy_training import TrainingSettings, train_policy
 
     sizes, began = spec(objective), time.process_time()
     settings = TrainingSettings(steps=steps, drop_goal=0.0)

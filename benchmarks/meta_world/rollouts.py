@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from llm_planner.skills.learning.intervals import wilson
-from llm_planner.skills.policies.weights_file import write_whole
+from llm_planner.learning.evaluating import wilson
+from llm_planner.skills.learned.weights_file import write_whole
 from meta_world.environment import STEPS_MAX, Array, Environment
 from meta_world.episodes import Episode
 

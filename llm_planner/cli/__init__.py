@@ -1,1 +1,3 @@
 """The commands of `llm-planner`."""
+
+from __future__ import annotations

@@ -1,20 +1,30 @@
-"""How `plan`, `run` and `constraint` answer: one JSON object, or for a person, also when they are interrupted."""
+"""How `plan`, `run` and `constraint` answer: one JSON object, or for a person, also when they are interrupted.
+
+How a report is told to a person at a terminal.
+
+The files named on the command line: checked before anything moves.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from rich.console import Console
+from rich.text import Text
 
-    from llm_planner.plan.plan import Outcome
-    from llm_planner.plan.report import Report
+from llm_planner.cli.progress_view import program_panel, steps_table, understood
+from llm_planner.errors import InputError
+from llm_planner.planning.report import Report
+from llm_planner.plans.plan import Outcome
 
 INTERRUPTED = 130  # exit status, as shells have it
 
@@ -35,13 +45,12 @@ def answer(command: str, make_report: Callable[[], Report], as_json: bool, done:
     """Print the report of a command; the exit status is that of `tell`. `done` is what a person reads for success."""
 
     def interrupted() -> Report:
-        from llm_planner.plan.plan import Outcome
-        from llm_planner.plan.report import Report
+        from llm_planner.planning.report import Report
+        from llm_planner.plans.plan import Outcome
 
         return Report(command, Outcome.FAILED, "interrupted")
 
     def show(report: Report, console: Console) -> None:
-        from llm_planner.cli.show import show_report
 
         show_report(report, console, done)
 
@@ -85,3 +94,67 @@ def terminated_as_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+_STYLES = {Outcome.DONE: "bold green", Outcome.QUESTION: "bold yellow"}
+
+
+def show_report(report: Report, console: Console, done: str = "done") -> None:
+    """The program, its steps with their states, and how it ended; `done` is the word for success."""
+    if report.plan is not None:
+        console.print(program_panel(report.plan.program))
+        console.print(steps_table(report.plan.steps))
+        for line in understood(report.plan):
+            console.print(line, soft_wrap=True)
+        if not report.plan.complete:
+            console.print(Text("… the rest depends on what the scene shows then", "dim"))
+    for kept in report.kept:
+        console.print(Text(str(kept), "dim" if kept.holds else "red"), soft_wrap=True)
+    word = done if report.outcome is Outcome.DONE else report.outcome.value
+    outcome = Text(f"{word}: ", style=_STYLES.get(report.outcome, "bold red"))
+    console.print(outcome + Text(report.message), soft_wrap=True)
+    if report.usage is not None and report.usage.requests:
+        console.print(Text(f"language model: {report.usage}", "dim"), soft_wrap=True)
+
+
+def check_output(option: str, path: Path, suffix: str, access: Callable[[Path, int], bool] = os.access) -> None:
+    """Raises InputError where `path`, given to `option`, cannot become a file that ends in `suffix`.
+
+    `access` says what the person who runs this may do, as `os.access`.
+    """
+    folder = path.parent
+    if path.suffix.lower() != suffix:
+        raise InputError(f"{option} writes a {suffix} file, but {path} does not end in {suffix}")
+    if not folder.is_dir():
+        raise InputError(f"{option}: there is no folder {folder}; make it first, or name another")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{option}: {path} is no regular file; name another")
+    if not access(path if path.exists() else folder, os.W_OK):
+        raise InputError(f"{option}: {path} cannot be written, permission is denied; name another")
+
+
+def check_folder(option: str, folder: Path, access: Callable[[Path, int], bool] = os.access) -> None:
+    """Raises InputError where nothing can be written into `folder`, given to `option`, which need not be there yet."""
+    there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+    if not there.is_dir():
+        raise InputError(f"{option}: {there} is no folder; name another")
+    if not access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{option}: {folder} cannot be written, permission is denied; name another")
+
+
+def read_program(path: Path) -> str:
+    """The text of a program; raises InputError that says why there is none."""
+    from llm_planner.programs.problems import MAX_PROGRAM_CHARACTERS
+
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe or a device may never end
+            raise InputError(f"the program {path} cannot be read: it is no regular file")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MAX_PROGRAM_CHARACTERS + 1)
+    except UnicodeDecodeError as error:
+        raise InputError(f"the program {path} cannot be read: it is not UTF-8 text ({error.reason})") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"the program {path} cannot be read: {error}") from error
+    if len(text) > MAX_PROGRAM_CHARACTERS:
+        raise InputError(f"the program {path} is longer than {MAX_PROGRAM_CHARACTERS} characters: make it shorter")
+    return text

@@ -13,7 +13,8 @@ from llm_planner.cli.answer import INTERRUPTED, Answer, json_line, terminated_as
 from llm_planner.errors import InputError, LlmPlannerError
 
 if TYPE_CHECKING:
-    from llm_planner.plan.plan import Outcome
+    from llm_planner.plans.plan import Outcome
+
 
 STANDARD_INPUT = Path("-")
 MAX_LINE = 100_000  # bytes; what is longer is read over, and told
@@ -71,8 +72,8 @@ def _print(made: Answer, number: int) -> None:
 
 def told(error: Exception) -> tuple[Outcome, str]:
     """How a command ends that raised `error`, and what to tell the person."""
-    from llm_planner.plan.plan import Outcome
-    from llm_planner.plan.planning import outcome_of
+    from llm_planner.planning.planning import outcome_of
+    from llm_planner.plans.plan import Outcome
 
     if isinstance(error, LlmPlannerError):
         return outcome_of(error)

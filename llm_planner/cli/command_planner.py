@@ -9,18 +9,17 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from llm_planner.correction.command_answers import Asked, meant_by
+from llm_planner.corrections.command_answers import Asked, meant_by
 from llm_planner.errors import QuestionError
-from llm_planner.language.counted import CountedModel
-from llm_planner.language.model import Exchange, LanguageModel, Usage
+from llm_planner.language.model import CountedModel, Exchange, LanguageModel, Usage
+from llm_planner.language.program_synthesis import clean_command
 from llm_planner.language.prompt import MAX_EXCHANGES
-from llm_planner.plan.planning import Planned, plan_command
-from llm_planner.plan.planning_settings import PlanningSettings
-from llm_planner.plan.report import Report
-from llm_planner.program.synthesis import clean_command
+from llm_planner.planning.planned import Planned, PlanningSettings
+from llm_planner.planning.planning import plan_command
+from llm_planner.planning.report import Report
+from llm_planner.scene.places import Viewpoint
+from llm_planner.scene.scene import Scene
 from llm_planner.skills.library import SkillLibrary
-from llm_planner.world.places import Viewpoint
-from llm_planner.world.scene import Scene
 
 
 class CommandPlanner:

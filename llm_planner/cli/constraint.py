@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from llm_planner.cli.answer import tell
+from llm_planner.cli.answer import check_output, tell
 from llm_planner.cli.batch import add_batch_argument, answer_batch, check_alone, told
-from llm_planner.cli.files import check_output
 from llm_planner.cli.planning_options import (
     add_model_arguments,
     add_world_arguments,
@@ -22,7 +21,8 @@ from llm_planner.errors import InputError, LlmPlannerError
 
 if TYPE_CHECKING:
     from llm_planner.cli.constraint_report import ConstraintReport
-    from llm_planner.world.scene import Scene
+    from llm_planner.scene.scene import Scene
+
 
 MAX_SAMPLES = 50
 
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what was understood; the exit status is 0 when there is no question left."""
     from llm_planner.cli.constraint_report import ConstraintReport
-    from llm_planner.plan.plan import Outcome
+    from llm_planner.plans.plan import Outcome
 
     if args.batch is not None:
         check_alone(args, "--picture")
@@ -69,9 +69,9 @@ def _single(args: argparse.Namespace, sentence: str) -> ConstraintReport:
 def _reader(args: argparse.Namespace) -> Callable[[str], ConstraintReport]:
     """What reads one sentence after another; the model is opened once, when the first one is read."""
     from llm_planner.cli.constraint_report import report_of
+    from llm_planner.language.program_synthesis import clean_command
     from llm_planner.language.understanding.understand import understand
-    from llm_planner.program.synthesis import clean_command
-    from llm_planner.world.occurring import alphabet_of
+    from llm_planner.ltl.scene_letters import alphabet_of
 
     if not 1 <= args.samples <= MAX_SAMPLES:
         raise InputError(f"--samples must be 1 to {MAX_SAMPLES}, not {args.samples}")
@@ -89,7 +89,7 @@ def _reader(args: argparse.Namespace) -> Callable[[str], ConstraintReport]:
 
 
 def _scene(args: argparse.Namespace) -> Scene:
-    from llm_planner.world.scene import Scene
+    from llm_planner.scene.scene import Scene
 
     if args.propositions is None:
         return open_requested_world(args).scene()
@@ -103,7 +103,7 @@ def _scene(args: argparse.Namespace) -> Scene:
 
 def requested_propositions(text: str | None) -> tuple[str, ...]:
     """The names in a list such as "a, b, in(robot, lab)"; raises InputError for one that is none."""
-    from llm_planner.temporal.names import normal_name
+    from llm_planner.ltl.formula import normal_name
 
     if text is None:
         return ()
@@ -115,10 +115,10 @@ def requested_propositions(text: str | None) -> tuple[str, ...]:
 
 def _draw(report: ConstraintReport, path: Path) -> None:
     """Seconds are left out of the picture. What cannot be drawn takes nothing from the answer, and is told."""
-    from llm_planner.drawing.graph import graph_of
-    from llm_planner.drawing.svg import automaton_svg
-    from llm_planner.temporal.automaton import automaton
-    from llm_planner.temporal.timed import untimed
+    from llm_planner.ltl.automaton import automaton
+    from llm_planner.ltl.automaton_drawing import automaton_svg
+    from llm_planner.ltl.automaton_graph import graph_of
+    from llm_planner.ltl.monitor import untimed
 
     if report.together is None:
         return

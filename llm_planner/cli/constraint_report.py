@@ -10,16 +10,14 @@ from llm_planner.errors import InputError
 from llm_planner.language.model import Usage
 from llm_planner.language.understanding.understand import Understood
 from llm_planner.language.understanding.vote import Vote
-from llm_planner.plan.plan import Outcome
-from llm_planner.plan.report import FORMAT_VERSION
-from llm_planner.temporal.alphabet import Alphabet, Letter, Trace
-from llm_planner.temporal.constraint import Constraint
-from llm_planner.temporal.decide import violation, witness
-from llm_planner.temporal.formula import TRUE, Formula, conj
-from llm_planner.temporal.phrases import default_phrase
-from llm_planner.temporal.printer import prefix
-from llm_planner.temporal.timed import untimed
-from llm_planner.temporal.words import read_back
+from llm_planner.ltl.alphabet import Alphabet, Letter, Trace
+from llm_planner.ltl.decision import violation, witness
+from llm_planner.ltl.formula import TRUE, Constraint, Formula, conj, prefix
+from llm_planner.ltl.monitor import untimed
+from llm_planner.ltl.phrases import default_phrase
+from llm_planner.ltl.verbalization import read_back
+from llm_planner.planning.report import FORMAT_VERSION
+from llm_planner.plans.plan import Outcome
 
 _NO_USAGE, _NO_LETTERS = Usage(), Alphabet(())
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from llm_planner.cli.constraint_report import ConstraintReport, Explained, story
-from llm_planner.plan.plan import Outcome
+from llm_planner.plans.plan import Outcome
 
 
 def show_constraints(report: ConstraintReport, console: Console) -> None:

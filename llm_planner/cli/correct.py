@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit status 0 only if it was applied."""
-    from llm_planner.nodes.client import SystemClient
+    from llm_planner.ros.client import SystemClient
 
     client = SystemClient(args.namespace)
     try:

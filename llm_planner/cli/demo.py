@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.cli.film import Recorder, write_film
-from llm_planner.cli.network import join_own_network
-from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt
+from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt, join_own_network
 from llm_planner.cli.system_options import add_system_options, node_options
 from llm_planner.errors import InputError, SimulationError
-from llm_planner.nodes.node_table import NODES
+from llm_planner.ros.node_table import NODES
 
 if TYPE_CHECKING:
     from llm_planner.cli.progress_view import ProgressView
-    from llm_planner.nodes.client import CommandResult, SystemClient
+    from llm_planner.ros.client import CommandResult, SystemClient
+
 
 DEFAULT_COMMANDS = {"tabletop": "put the red block in the green bowl", "rooms": "go to the lobby"}
 DEFAULT_OBJECTS = {
@@ -78,7 +78,7 @@ def _carry_out(
     text: str, processes: NodeProcesses, names: Sequence[str], recorder: Recorder, folder: Path
 ) -> CommandResult:
     from llm_planner.cli.progress_view import ProgressView
-    from llm_planner.nodes.client import SystemClient
+    from llm_planner.ros.client import SystemClient
 
     log = folder / "nodes.log"
 
@@ -110,8 +110,7 @@ def _wait_until_ready(
     log: Path,
 ) -> None:
     """Return once every node is ready and commands are taken; raises SystemUnreachableError with what is missing."""
-    from llm_planner.nodes.client import Progress, SystemUnreachableError
-    from llm_planner.nodes.readiness import Readiness
+    from llm_planner.ros.client import Progress, Readiness, SystemUnreachableError
 
     readiness, began = Readiness(client.node, names), time.monotonic()
 

@@ -16,10 +16,10 @@ from llm_planner.cli.learning_options import (
 )
 
 if TYPE_CHECKING:
-    from llm_planner.skills.learning.lesson import Lesson
-    from llm_planner.skills.learning.pool import Pool
-    from llm_planner.skills.learning.recording import Recording
-    from llm_planner.skills.sight.album import Album
+    from llm_planner.learning.pool import Pool
+    from llm_planner.learning.recording import Recording
+    from llm_planner.learning.sight_data import Album
+    from llm_planner.learning.training_task import TrainingTask
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The demonstrations that are missing are made."""
-    from llm_planner.cli.files import check_folder
-    from llm_planner.skills.sight.teaching import album_folder
+    from llm_planner.cli.answer import check_folder
+    from llm_planner.learning.sight_teaching import album_folder
 
     lesson, pool = requested_lesson(args, episodes=args.episodes), requested_pool(args)
     check_folder("--work", args.work)
@@ -46,10 +46,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def drawn_pictures(lesson: Lesson, seed: int, pool: Pool) -> Album:
+def drawn_pictures(lesson: TrainingTask, seed: int, pool: Pool) -> Album:
     """What a policy that sees learns from, drawn where it is missing; tells where it is and how long it took."""
-    from llm_planner.cli.learning_progress import counted
-    from llm_planner.skills.sight.teaching import album_folder, pictures
+    from llm_planner.cli.learning_options import counted
+    from llm_planner.learning.sight_teaching import album_folder, pictures
 
     began = time.monotonic()
     with counted("drawing pictures of cases", lesson.contract.episodes) as more:
@@ -61,10 +61,10 @@ def drawn_pictures(lesson: Lesson, seed: int, pool: Pool) -> Album:
     return album
 
 
-def demonstrations(lesson: Lesson, seed: int, pool: Pool) -> list[Recording]:
+def demonstrations(lesson: TrainingTask, seed: int, pool: Pool) -> list[Recording]:
     """All that the lesson asks for, made where they are missing; tells where they are and how long it took."""
-    from llm_planner.cli.learning_progress import counted
-    from llm_planner.skills.learning.collecting import collect, collected
+    from llm_planner.cli.learning_options import counted
+    from llm_planner.learning.collecting import collect, collected
 
     episodes, began = lesson.contract.episodes, time.monotonic()
     with counted("demonstrating", episodes) as more:

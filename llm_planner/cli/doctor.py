@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module, metadata
 from pathlib import Path
 
-from llm_planner.cli.network import own_network
+from llm_planner.cli.processes import own_network
 from llm_planner.errors import LlmPlannerError
 
 SETUP_AGAIN = "run: make setup"
@@ -141,7 +141,7 @@ def check_round_trip() -> Finding:
     """Two processes on this machine exchange a message."""
     environment = {**os.environ, **own_network(random.Random())}
     mend = "look whether a firewall blocks UDP multicast on the loopback device, and whether /dev/shm is writable"
-    command = [sys.executable, "-m", "llm_planner.nodes.round_trip"]
+    command = [sys.executable, "-m", "llm_planner.ros.round_trip"]
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
     except subprocess.TimeoutExpired:
@@ -175,13 +175,12 @@ def check_model() -> Finding:
 def check_server() -> Finding:
     """Ask the language model server for a small program, and say how it went in one paragraph."""
     from llm_planner.cli.command_planner import waiting
-    from llm_planner.language.counted import CountedModel
-    from llm_planner.language.model import ProgramRequest
+    from llm_planner.language.model import CountedModel, ProgramRequest
+    from llm_planner.language.server.connection import settings_from_environment
     from llm_planner.language.server.model import ServerModel
-    from llm_planner.language.server.settings import settings_from_environment
-    from llm_planner.program.checker import check_program
+    from llm_planner.programs.checker import check_program
+    from llm_planner.scene.scene import Scene
     from llm_planner.skills.library import load_skills
-    from llm_planner.world.scene import Scene
 
     name, table = "language model server", Scene(0.0, ())
     try:

@@ -12,7 +12,8 @@ from llm_planner.cli.planning_options import requested_viewpoint
 from llm_planner.errors import InputError
 
 if TYPE_CHECKING:
-    from llm_planner.correction.verdict import EditAnswer
+    from llm_planner.corrections.edit_preview import EditAnswer
+
 
 VIEWPOINTS = ("behind", "facing", "left", "right")
 
@@ -52,11 +53,10 @@ def _words(args: argparse.Namespace) -> str:
 
 def _reader(args: argparse.Namespace) -> Callable[[str], EditAnswer]:
     """Answers words said in the middle of the plan in the file."""
-    from llm_planner.correction.reading import open_reader
-    from llm_planner.correction.situation import situation_of
-    from llm_planner.correction.verdict import answer_words
-    from llm_planner.plan.midway import midway
-    from llm_planner.plan.report_reading import read_plan
+    from llm_planner.corrections.edit_preview import answer_words, midway
+    from llm_planner.corrections.reading import open_reader
+    from llm_planner.corrections.situation import situation_of
+    from llm_planner.planning.report import read_plan
     from llm_planner.skills.library import load_skills
 
     read = read_plan(args.plan)
@@ -67,7 +67,7 @@ def _reader(args: argparse.Namespace) -> Callable[[str], EditAnswer]:
 
 
 def _failed(words: str, error: Exception) -> EditAnswer:
-    from llm_planner.correction.verdict import EditAnswer
+    from llm_planner.corrections.edit_preview import EditAnswer
 
     outcome, message = told(error)
     return EditAnswer(words, outcome, message)

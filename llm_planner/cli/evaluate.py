@@ -16,12 +16,13 @@ from llm_planner.cli.learning_options import (
     requested_pool,
 )
 
-FIRST_COMMANDS = 10_000  # between the scenes of one seed and those of the next
-
 if TYPE_CHECKING:
-    from llm_planner.skills.learning.lesson import Lesson
-    from llm_planner.skills.learning.pool import Pool
-    from llm_planner.skills.learning.report import SkillReport
+    from llm_planner.learning.pool import Pool
+    from llm_planner.learning.report import SkillReport
+    from llm_planner.learning.training_task import TrainingTask
+
+
+FIRST_COMMANDS = 10_000  # between the scenes of one seed and those of the next
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what the trials show, and write it beside the policy."""
-    from llm_planner.cli.answer import terminated_as_interrupted
-    from llm_planner.cli.files import check_folder
+    from llm_planner.cli.answer import check_folder, terminated_as_interrupted
 
     check_number("--episodes", args.episodes, 1, TRIALS_MAX)
     check_number("--commands", args.commands, 0, TRIALS_MAX)
@@ -51,22 +51,21 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def evaluate_policy(lesson: Lesson, episodes: int, seed: int, pool: Pool) -> None:
+def evaluate_policy(lesson: TrainingTask, episodes: int, seed: int, pool: Pool) -> None:
     """With a bar; the report is written."""
-    from llm_planner.cli.learning_progress import counted
-    from llm_planner.skills.learning.examining import examine
+    from llm_planner.cli.learning_options import counted
+    from llm_planner.learning.improving import examine
 
     with counted("trying out", 2 * episodes) as more:
         report = examine(lesson, episodes, seed, pool, more)
     show_evaluated(lesson, report)
 
 
-def evaluate_on_commands(lesson: Lesson, commands: int, seed: int, pool: Pool) -> None:
+def evaluate_on_commands(lesson: TrainingTask, commands: int, seed: int, pool: Pool) -> None:
     """With a bar; the report says then what is to move the skill. A policy that sees has no script to be tried with."""
-    from llm_planner.cli.learning_progress import counted
-    from llm_planner.skills.learning.command_results import try_out_commands
-    from llm_planner.skills.learning.command_tally import why
-    from llm_planner.skills.learning.examining import examine_on_commands
+    from llm_planner.cli.learning_options import counted
+    from llm_planner.learning.command_tally import try_out_commands, why
+    from llm_planner.learning.improving import examine_on_commands
 
     if not commands or lesson.contract.by_sight:
         return
@@ -79,9 +78,9 @@ def evaluate_on_commands(lesson: Lesson, commands: int, seed: int, pool: Pool) -
     print(f"{lesson.name}: {why(report.commands)}.")
 
 
-def show_evaluated(lesson: Lesson, report: SkillReport) -> None:
+def show_evaluated(lesson: TrainingTask, report: SkillReport) -> None:
     """What the report says, and where it is."""
-    from llm_planner.cli.tally_view import show_tallies
+    from llm_planner.cli.learning_options import show_tallies
 
     assert report.evaluated is not None
     show_tallies(report.evaluated.plain, report.evaluated.perturbed)
@@ -90,11 +89,10 @@ def show_evaluated(lesson: Lesson, report: SkillReport) -> None:
     print(f"The report with its pictures is {lesson.folder / 'report.md'}.")
 
 
-def _evaluate_script(lesson: Lesson, episodes: int, seed: int, pool: Pool) -> None:
-    from llm_planner.cli.learning_progress import counted
-    from llm_planner.cli.tally_view import show_tallies
-    from llm_planner.skills.learning.report import tally
-    from llm_planner.skills.learning.trials import try_out
+def _evaluate_script(lesson: TrainingTask, episodes: int, seed: int, pool: Pool) -> None:
+    from llm_planner.cli.learning_options import counted, show_tallies
+    from llm_planner.learning.evaluating import try_out
+    from llm_planner.learning.report import tally
 
     with counted("trying out the script", 2 * episodes) as more:
         plain, perturbed = try_out(lesson, episodes, seed, pool, more, scripted=True)

@@ -1,4 +1,7 @@
-"""Records what a robot does as plain values, and draws it afterwards: drawing while it moves would take its time."""
+"""Records what a robot does as plain values, and draws it afterwards: drawing while it moves would take its time.
+
+A simulated world that remembers how it looked, so that it can be drawn when the run is over.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import SimulationError
-from llm_planner.world.scene import Scene, Vector3
+from llm_planner.scene.scene import Scene, Vector3
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from llm_planner.robots.motion import JointState, JointTrajectory, Observation
     from llm_planner.simulation.renderers import Renderer
+    from llm_planner.skills.episode import EpisodeWorld
+
 
 FPS = 12.5
 MOVING = 0.01  # [rad/s] from which a joint counts as moving, [m/s] a base
@@ -67,8 +73,7 @@ def write_film(frames: Sequence[Frame], video: Path | None, picture: Path | None
 
     Raises SimulationError where nothing can be drawn.
     """
-    from llm_planner.simulation.recording import write_picture, write_video
-    from llm_planner.simulation.renderers import make_renderer
+    from llm_planner.simulation.renderers import make_renderer, write_picture, write_video
 
     if not frames:
         raise SimulationError("there is nothing to film: the simulator has shown nothing")
@@ -99,3 +104,32 @@ def _way(frames: Sequence[Frame]) -> list[Vector3]:
             if not way or dist(way[-1], (x, y, WAY_HEIGHT)) > WAY_STEP:
                 way.append((x, y, WAY_HEIGHT))
     return way
+
+
+class FilmedWorld:
+    """Does what `world` does, and keeps a frame for every `1 / FPS` s of its time."""
+
+    def __init__(self, world: EpisodeWorld) -> None:
+        self.world = world
+        self.frames: list[Frame] = []
+
+    @property
+    def time(self) -> float:
+        return self.world.time
+
+    def observation(self) -> Observation:
+        return self.world.observation()
+
+    def joint_state(self) -> JointState:
+        return self.world.joint_state()
+
+    def follow(self, trajectory: JointTrajectory, duration: float) -> None:
+        """Step the world, and keep a frame when one is due."""
+        self.world.follow(trajectory, duration)
+        if not self.frames or self.world.time >= self.frames[-1].time + 1 / FPS - 1e-6:
+            self.frames.append(self.frame())
+
+    def frame(self) -> Frame:
+        """How the world looks now."""
+        seen = self.world.observation()
+        return Frame(seen.time, seen.qpos, seen.gripper_width, seen.scene)

@@ -18,9 +18,10 @@ from llm_planner.cli.learning_options import (
 )
 
 if TYPE_CHECKING:
-    from llm_planner.skills.learning.lesson import Lesson
-    from llm_planner.skills.learning.pool import Pool
-    from llm_planner.skills.learning.report import Evaluated, Trained
+    from llm_planner.learning.pool import Pool
+    from llm_planner.learning.report import Evaluated, Trained
+    from llm_planner.learning.training_task import TrainingTask
+
 
 SOURCES = ("corrections", "rollouts")
 
@@ -43,10 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print success before and after; what is better, or as good, takes the place of what was."""
-    from llm_planner.cli.answer import terminated_as_interrupted
-    from llm_planner.cli.files import check_folder
+    from llm_planner.cli.answer import check_folder, terminated_as_interrupted
+    from llm_planner.learning.improving import adopt, candidate_of, is_no_worse
     from llm_planner.share import skill_command
-    from llm_planner.skills.learning.improving import adopt, candidate_of, is_no_worse
 
     check_number("--episodes", args.episodes, 1, TRIALS_MAX)
     lesson, pool = requested_lesson(args), requested_pool(args)
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check_moves(lesson: Lesson) -> None:
+def _check_moves(lesson: TrainingTask) -> None:
     """Raises InputError for a policy that sees: it makes no chunks."""
     from llm_planner.errors import InputError
     from llm_planner.share import skill_command
@@ -86,11 +86,11 @@ def _check_moves(lesson: Lesson) -> None:
         )
 
 
-def _trained(lesson: Lesson) -> Trained:
+def _trained(lesson: TrainingTask) -> Trained:
     """Raises InputError for a policy of which it is not known how it was trained."""
     from llm_planner.errors import InputError
+    from llm_planner.learning.teaching import report_of
     from llm_planner.share import skill_command
-    from llm_planner.skills.learning.teaching import report_of
 
     trained = report_of(lesson).trained
     if trained is None:
@@ -100,24 +100,24 @@ def _trained(lesson: Lesson) -> Trained:
 
 
 def _learn_from_corrections(
-    candidate: Lesson, lesson: Lesson, trained: Trained, folder: Path | None, pool: Pool
+    candidate: TrainingTask, lesson: TrainingTask, trained: Trained, folder: Path | None, pool: Pool
 ) -> None:  # fmt: skip
     from llm_planner.cli.demonstrate import demonstrations
     from llm_planner.cli.train import train_on
-    from llm_planner.skills.learning.improving import read_corrections
+    from llm_planner.learning.improving import read_corrections
 
     corrections = read_corrections(lesson, folder or lesson.work / lesson.name / "corrections")
     shown = demonstrations(lesson, trained.seed, pool)
     train_on(candidate, trained.seed, trained.objective, [*shown, *corrections])
 
 
-def _learn_from_rollouts(candidate: Lesson, episodes: int, seed: int, pool: Pool) -> None:
-    from llm_planner.cli.learning_progress import counted
-    from llm_planner.skills.learning.improving import criticise, roll_out
-    from llm_planner.skills.learning.teaching import require_torch
+def _learn_from_rollouts(candidate: TrainingTask, episodes: int, seed: int, pool: Pool) -> None:
+    from llm_planner.cli.learning_options import counted
+    from llm_planner.learning.improving import criticise, roll_out
+    from llm_planner.learning.teaching import require_torch
 
     require_torch()
-    from llm_planner.skills.policies.critic_training import CriticSettings
+    from llm_planner.learning.policy_training import CriticSettings
 
     with counted("rolling out", episodes) as more:
         rollouts = roll_out(candidate, episodes, seed, pool, more)
@@ -126,11 +126,10 @@ def _learn_from_rollouts(candidate: Lesson, episodes: int, seed: int, pool: Pool
     print(f"A critic has learned from {len(rollouts)} rollouts, of which {succeeded} succeeded.")
 
 
-def _measured(words: str, lesson: Lesson, episodes: int, seed: int, pool: Pool) -> Evaluated:
+def _measured(words: str, lesson: TrainingTask, episodes: int, seed: int, pool: Pool) -> Evaluated:
     """With the same seeds each time."""
-    from llm_planner.cli.learning_progress import counted
-    from llm_planner.cli.tally_view import show_tallies
-    from llm_planner.skills.learning.examining import examine
+    from llm_planner.cli.learning_options import counted, show_tallies
+    from llm_planner.learning.improving import examine
 
     with counted(f"trying out, {words}", 2 * episodes) as more:
         evaluated = examine(lesson, episodes, seed, pool, more).evaluated

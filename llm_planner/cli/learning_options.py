@@ -1,20 +1,33 @@
-"""What the commands that learn skills have in common: which skill of which library, where work is kept, who does it."""
+"""What the commands that learn skills have in common: which skill of which library, where work is kept, who does it.
+
+Bars with the time that is left, for what takes minutes; a line now and then where there is no terminal.
+
+How trials of a skill are told to a person at a terminal.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from llm_planner.cli.skill_options import add_library_argument
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from llm_planner.cli.planning_options import add_library_argument
+from llm_planner.learning.report import Tally, told
+from llm_planner.learning.report_page import by_reason, named
 
 if TYPE_CHECKING:
-    from llm_planner.skills.learning.lesson import Lesson
-    from llm_planner.skills.learning.pool import Pool
+    from llm_planner.learning.pool import Pool
+    from llm_planner.learning.training_task import TrainingTask
+
 
 SEEDS = 900  # the episodes of later ones would meet those of trials
 EPISODES_MAX = 1_000_000
@@ -58,9 +71,9 @@ def library_folder(args: argparse.Namespace) -> Path:
     return folder
 
 
-def requested_lesson(args: argparse.Namespace, episodes: int | None = None, steps: int | None = None) -> Lesson:
+def requested_lesson(args: argparse.Namespace, episodes: int | None = None, steps: int | None = None) -> TrainingTask:
     """The lesson, with as many of these as the manifest says unless they are given; raises InputError."""
-    from llm_planner.skills.learning.lesson import open_lesson
+    from llm_planner.learning.training_task import open_lesson
 
     check_number("--seed", args.seed, 0, SEEDS - 1)
     lesson = open_lesson(library_folder(args), args.work, args.skill)
@@ -84,10 +97,10 @@ def check_number(option: str, number: int, least: int, most: int | None = None) 
 def requested_pool(args: argparse.Namespace) -> Pool:
     """Raises InputError for a number of processes that cannot be, or a cluster that cannot be reached."""
     if args.ray is not None:
-        from llm_planner.skills.learning.ray_pool import RayPool
+        from llm_planner.learning.pool import RayPool
 
         return RayPool(args.ray)
-    from llm_planner.skills.learning.local_pool import LocalPool
+    from llm_planner.learning.pool import LocalPool
 
     return LocalPool(args.processes)
 
@@ -110,3 +123,84 @@ def same_command() -> str:
     import shlex
 
     return shlex.join(["llm-planner", *(word for word in sys.argv[1:] if word != "--anew")])
+
+
+SILENCE = 10.0  # s between two lines where there is no terminal
+
+Advance = Callable[[int, str], None]  # how much is done altogether, and what there is to say of it
+
+
+@contextmanager
+def bar(
+    words: str, total: int, console: Console | None = None, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Advance]:
+    """Of `total` things that are done."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = console or Console(highlight=False)
+    if not console.is_terminal:
+        yield _lines(words, total, console, clock)
+        return
+    columns = (
+        TextColumn(words),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda done, told: progress.update(task, completed=done, description=told)
+
+
+def _lines(words: str, total: int, console: Console, clock: Callable[[], float]) -> Advance:
+    """Prints at most one line in `SILENCE`, and one for the last thing."""
+    begin = printed = clock()
+
+    def advance(done: int, told: str) -> None:
+        nonlocal printed
+        now = clock()
+        if done < total and now - printed < SILENCE:
+            return
+        printed = now
+        left = (now - begin) * (total - done) / max(done, 1)
+        parts = (f"{words} {done}/{total}", f"{now - begin:.0f} s", f"{left:.0f} s left" if done < total else "", told)
+        console.print(", ".join(filter(None, parts)), soft_wrap=True)
+
+    return advance
+
+
+@contextmanager
+def counted(words: str, total: int) -> Iterator[Callable[[int], None]]:
+    """As `bar`, for one who is told how many more are done."""
+    done = 0
+    with bar(words, total) as advance:
+
+        def more(count: int) -> None:
+            nonlocal done
+            done += count
+            advance(done, "")
+
+        yield more
+
+
+def show_tallies(plain: Tally, perturbed: Tally) -> None:
+    """Successes with their intervals, then the failures by reason, with their seeds."""
+    console, table = Console(highlight=False), Table(box=None, pad_edge=False)
+    for column in ("trials", "success", "95 % interval", "of"):
+        table.add_column(column, justify="left" if column == "trials" else "right")
+    for words, tally in (("left alone", plain), ("shoved", perturbed)):
+        low, high = tally.interval
+        table.add_row(words, f"{tally.rate:.1%}", f"{low:.1%} to {high:.1%}", str(tally.trials))
+    console.print(table)
+    for reason, failures in by_reason((*plain.failures, *perturbed.failures)):
+        console.print(Text(f"{len(failures)} {told(reason)}: ", "bold red") + Text(named(failures)), soft_wrap=True)

@@ -13,9 +13,10 @@ from llm_planner.cli.system_options import ROBOT_OF_WORLD
 from llm_planner.errors import InputError
 
 if TYPE_CHECKING:
-    from llm_planner.correction.speech.audio import AudioFormat
-    from llm_planner.correction.speech.listening import Heard, StopHeard
-    from llm_planner.correction.speech.vocabulary import Vocabulary
+    from llm_planner.speech.audio import AudioFormat
+    from llm_planner.speech.listening import Heard, StopHeard
+    from llm_planner.speech.recogniser import Vocabulary
+
 
 CHUNK = 0.032  # [s] of sound at a time from the microphone
 
@@ -41,9 +42,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _send(args: argparse.Namespace) -> int:
     """The robot's own listener understands it: it knows which things are there now."""
-    from llm_planner.correction.speech.audio import AudioReader
-    from llm_planner.nodes.client import SystemClient
-    from llm_planner.nodes.sound_sender import send_sound
+    from llm_planner.ros.client import SystemClient
+    from llm_planner.ros.sound_sender import send_sound
+    from llm_planner.speech.audio import AudioReader
 
     format, chunks = _sound(args)
     reader, client = AudioReader(format), SystemClient(args.namespace)
@@ -56,11 +57,9 @@ def _send(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace) -> int:
     """Print everything that is heard."""
-    from llm_planner.correction.speech.endpointing import Endpointer
-    from llm_planner.correction.speech.factory import open_recogniser
-    from llm_planner.correction.speech.listening import Listener, listen
-    from llm_planner.correction.speech.stop_spotter import SphinxStopSpotter
-    from llm_planner.correction.speech.voice_detector import SileroDetector
+    from llm_planner.speech.listening import Endpointer, Listener, SileroDetector, listen
+    from llm_planner.speech.recognisers import open_recogniser
+    from llm_planner.speech.sphinx_recogniser import SphinxStopSpotter
 
     vocabulary = _vocabulary(args.world, args.objects)
     format, chunks = _sound(args)
@@ -73,7 +72,7 @@ def _show(args: argparse.Namespace) -> int:
 
 def line(event: StopHeard | Heard) -> str:
     """What is shown of it: when, what, and why not."""
-    from llm_planner.correction.speech.listening import StopHeard
+    from llm_planner.speech.listening import StopHeard
 
     if isinstance(event, StopHeard):
         return f"{event.time:7.2f} s  {event.words}!"
@@ -84,7 +83,7 @@ def line(event: StopHeard | Heard) -> str:
 
 
 def _vocabulary(world: str, objects: str) -> Vocabulary:
-    from llm_planner.correction.speech.vocabulary import Vocabulary, vocabulary_of
+    from llm_planner.speech.recogniser import Vocabulary, vocabulary_of
 
     if world not in ROBOT_OF_WORLD:
         raise InputError(f"--world: there is no world {world!r}; the worlds are: {', '.join(ROBOT_OF_WORLD)}")
@@ -96,8 +95,7 @@ def _vocabulary(world: str, objects: str) -> Vocabulary:
 
 
 def _sound(args: argparse.Namespace) -> tuple[AudioFormat, Iterator[bytes]]:
-    from llm_planner.correction.speech.audio import AudioFormat
-    from llm_planner.correction.speech.wave_file import read_wave
+    from llm_planner.speech.audio import AudioFormat, read_wave
 
     if args.wav is not None:
         return read_wave(args.wav)
@@ -113,7 +111,7 @@ def _microphone(device: str | None) -> Iterator[bytes]:
             f"the microphone cannot be used: {error}. Install PortAudio (for instance: apt install libportaudio2) "
             "and run make setup, or hear a file with --wav FILE"
         ) from error
-    from llm_planner.correction.speech.recogniser import RATE
+    from llm_planner.speech.recogniser import RATE
 
     chunks: queue.Queue[bytes] = queue.Queue()
     try:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from llm_planner import __version__
 from llm_planner.cli.answer import INTERRUPTED
 from llm_planner.errors import InputError, LlmPlannerError
-from llm_planner.redaction import redacted
+from llm_planner.text import redacted
 
 COMMANDS = {
     "demo": "carry a sentence out in the simulator, and film it",

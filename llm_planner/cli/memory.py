@@ -15,8 +15,9 @@ from llm_planner.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from llm_planner.correction.memory.lesson import Lesson
-    from llm_planner.correction.memory.lesson_store import LessonStore
+    from llm_planner.corrections.preferences.memory import PreferenceStore
+    from llm_planner.corrections.preferences.preference import Preference
+
 
 PIPED = 120  # columns
 ACTIONS = ("list", "explain", "export", "forget")
@@ -40,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do one of `ACTIONS`."""
-    from llm_planner.correction.memory.lesson_store import LessonStore
-    from llm_planner.nodes.journal_file import memory_path
+    from llm_planner.corrections.preferences.memory import PreferenceStore
+    from llm_planner.ros.journal_file import memory_path
 
     path = memory_path(args.memory)
     if not path.exists():
@@ -50,15 +51,15 @@ def run(args: argparse.Namespace) -> int:
         if args.action == "list":
             print(f"Nothing was learned yet ({path} is not there).")
             return 0
-    with closing(LessonStore(path)) as store:
+    with closing(PreferenceStore(path)) as store:
         code = {"list": _list, "explain": _explain, "export": _export, "forget": _forget}[args.action](args, store)
         for line in store.unreadable.values():
             print(line, file=sys.stderr)
     return code
 
 
-def _list(args: argparse.Namespace, store: LessonStore) -> int:
-    from llm_planner.correction.memory.lesson import State
+def _list(args: argparse.Namespace, store: PreferenceStore) -> int:
+    from llm_planner.corrections.preferences.preference import State
 
     if args.what:
         raise InputError(f"`memory list` takes no {args.what[0]!r}; to see one lesson: llm-planner memory explain ID")
@@ -70,7 +71,7 @@ def _list(args: argparse.Namespace, store: LessonStore) -> int:
     return 0
 
 
-def _show(lessons: Sequence[Lesson]) -> None:
+def _show(lessons: Sequence[Preference]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -87,22 +88,22 @@ def _show(lessons: Sequence[Lesson]) -> None:
     console.print(table, markup=False)
 
 
-def _gist(lesson: Lesson) -> str:
-    from llm_planner.correction.memory.wording import gist
-    from llm_planner.language.plain_text import plain_text
+def _gist(lesson: Preference) -> str:
+    from llm_planner.corrections.preferences.preference import gist
+    from llm_planner.text import plain_text
 
     return plain_text(gist(lesson))
 
 
-def _told(lesson: Lesson) -> str:
-    from llm_planner.correction.memory.wording import day
+def _told(lesson: Preference) -> str:
+    from llm_planner.corrections.preferences.preference import day
 
     by = f" by {lesson.provenance.user}" if lesson.provenance.user else ""
     return day(lesson.provenance.time, time.time()) + by
 
 
-def _explain(args: argparse.Namespace, store: LessonStore) -> int:
-    from llm_planner.correction.memory.explanation import explained
+def _explain(args: argparse.Namespace, store: PreferenceStore) -> int:
+    from llm_planner.corrections.preferences.preference import explained
 
     if len(args.what) != 1 or not args.what[0].isdigit():
         raise InputError(
@@ -113,21 +114,20 @@ def _explain(args: argparse.Namespace, store: LessonStore) -> int:
     return 0
 
 
-def _find(store: LessonStore, number: int) -> Lesson:
+def _find(store: PreferenceStore, number: int) -> Preference:
     for lesson in store.lessons():
         if lesson.id == number:
             return lesson
     raise InputError(f"there is no lesson {number} in {store.path}; see: {_see(store)}")
 
 
-def _see(store: LessonStore) -> str:
+def _see(store: PreferenceStore) -> str:
     return f"llm-planner memory --all --memory {store.path}"
 
 
-def _export(args: argparse.Namespace, store: LessonStore) -> int:
-    from llm_planner.cli.answer import json_line
-    from llm_planner.cli.files import check_output
-    from llm_planner.correction.memory.lesson_json import lesson_json
+def _export(args: argparse.Namespace, store: PreferenceStore) -> int:
+    from llm_planner.cli.answer import check_output, json_line
+    from llm_planner.corrections.preferences.memory import lesson_json
 
     values = {"lessons": [lesson_json(lesson) for lesson in store.lessons()]}
     if len(args.what) > 1:
@@ -142,7 +142,7 @@ def _export(args: argparse.Namespace, store: LessonStore) -> int:
     return 0
 
 
-def _forget(args: argparse.Namespace, store: LessonStore) -> int:
+def _forget(args: argparse.Namespace, store: PreferenceStore) -> int:
     lessons = _meant(args, store)
     for lesson in lessons:
         print(f"{lesson.id}  {_gist(lesson)}")
@@ -154,9 +154,9 @@ def _forget(args: argparse.Namespace, store: LessonStore) -> int:
     return 0
 
 
-def _meant(args: argparse.Namespace, store: LessonStore) -> tuple[Lesson, ...]:
+def _meant(args: argparse.Namespace, store: PreferenceStore) -> tuple[Preference, ...]:
     """The lessons that are to be forgotten, at least one."""
-    from llm_planner.correction.memory.forgetting import meant
+    from llm_planner.corrections.preferences.preference import meant
 
     words = " ".join(args.what)
     if bool(words) == args.all:

@@ -13,15 +13,15 @@ from llm_planner.cli.planning_options import (
     command_text,
     open_requested_world,
     planner,
+    requested_library,
     requested_viewpoint,
     with_cost,
 )
-from llm_planner.cli.skill_options import requested_library
 
 if TYPE_CHECKING:
-    from llm_planner.plan.planning import Planned
-    from llm_planner.plan.report import Report
-    from llm_planner.world.scene import Scene
+    from llm_planner.planning.planned import Planned
+    from llm_planner.planning.report import Report
+    from llm_planner.scene.scene import Scene
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,8 +59,8 @@ def _single(args: argparse.Namespace) -> Report:
 
 
 def _report(command: str, scene: Scene, make_plan: Callable[[str, Scene], Planned]) -> Report:
-    from llm_planner.plan.plan import Outcome
-    from llm_planner.plan.report import Report
+    from llm_planner.planning.report import Report
+    from llm_planner.plans.plan import Outcome
 
     planned = make_plan(command, scene)
     count = len(planned.plan.steps)
@@ -77,7 +77,7 @@ def _report(command: str, scene: Scene, make_plan: Callable[[str, Scene], Planne
 def _failed(
     command: str, error: Exception, scene: Scene | None, make_plan: Callable[[str, Scene], Planned] | None
 ) -> Report:
-    from llm_planner.plan.report import Report
+    from llm_planner.planning.report import Report
 
     outcome, message = told(error)
     report = Report(command, outcome, message, scene_before=scene, scene_after=scene)

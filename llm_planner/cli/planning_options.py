@@ -1,4 +1,7 @@
-"""What `llm-planner plan` and `llm-planner run` have in common: their options, their world and their plan."""
+"""What `llm-planner plan` and `llm-planner run` have in common: their options, their world and their plan.
+
+Which skills a command or a system uses, and what moves the robot.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,41 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from llm_planner.cli.skill_options import add_skill_options
-
 if TYPE_CHECKING:
     from llm_planner.language.model import LanguageModel
-    from llm_planner.plan.planning import Planned
-    from llm_planner.plan.planning_settings import PlanningSettings
-    from llm_planner.plan.report import Report
+    from llm_planner.planning.planned import Planned, PlanningSettings
+    from llm_planner.planning.report import Report
+    from llm_planner.scene.places import Viewpoint
+    from llm_planner.scene.scene import Scene
     from llm_planner.simulation.rooms.world import RoomsWorld
     from llm_planner.simulation.world import World
+    from llm_planner.skills.arm import Camera
     from llm_planner.skills.library import SkillLibrary
-    from llm_planner.world.places import Viewpoint
-    from llm_planner.world.scene import Scene
+
+
+def add_skill_options(parser: argparse.ArgumentParser) -> None:
+    add_library_argument(parser)
+    parser.add_argument("--scripted", action="store_true", help="let scripts move, also where a policy was learned")
+    parser.add_argument("--camera", action="store_true", help="let skills see pictures: offers pick_by_sight")
+
+
+def requested_camera(args: argparse.Namespace) -> Camera:
+    """The simulated camera, if it is asked for; OpenGL is opened when a skill first looks."""
+    from llm_planner.simulation.renderers import SceneCamera
+    from llm_planner.skills.arm import blind
+
+    return SceneCamera() if args.camera else blind
+
+
+def requested_library(args: argparse.Namespace, moves: bool = True) -> SkillLibrary:
+    """The skills that the options name; where nothing `moves` by them, policies are not opened."""
+    from llm_planner.skills.library import load_skills
+
+    return load_skills(args.skills, learned=moves and not args.scripted, camera=requested_camera(args))
+
+
+def add_library_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--skills", type=Path, metavar="FOLDER", help="your own library (default: the one that ships)")
 
 
 DEFAULT_WORLD, DEFAULT_SEED, DEFAULT_SOURCE = "tabletop", 0, "cli"
@@ -87,7 +113,7 @@ def open_requested_world(args: argparse.Namespace) -> World | RoomsWorld:
 
 def requested_viewpoint(args: argparse.Namespace) -> Viewpoint:
     """Raises InputError that lists the viewpoints."""
-    from llm_planner.world.places import viewpoint
+    from llm_planner.scene.places import viewpoint
 
     return viewpoint(args.viewpoint)
 
@@ -123,7 +149,7 @@ def with_cost(make_plan: Callable[[str, Scene], Planned], report: Report, rememb
 
 def _settings(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> PlanningSettings:
     from llm_planner.errors import InputError
-    from llm_planner.plan.planning_settings import planning_settings
+    from llm_planner.planning.planning_settings import planning_settings
 
     if args.source is not None and args.privileges is None:
         raise InputError(
@@ -138,10 +164,10 @@ def _planner_of_program(
     args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint, settings: PlanningSettings
 ) -> Callable[[str, Scene], Planned]:
     """What plans with the program given, and under what was said beside it; a model reads that, and nothing else."""
-    from llm_planner.cli.files import read_program
+    from llm_planner.cli.answer import read_program
     from llm_planner.language.factory import check_script
-    from llm_planner.plan.planning import asked_of_any_plan, plan_program
-    from llm_planner.program.synthesis import clean_command
+    from llm_planner.language.program_synthesis import clean_command
+    from llm_planner.planning.planning import asked_of_any_plan, plan_program
 
     text = read_program(args.program)
     opened = requested_model(args) if any(args.text) else None

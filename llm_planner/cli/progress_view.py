@@ -15,9 +15,9 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from llm_planner.correction.dialogue import Answer, Outcome
-from llm_planner.plan.plan import Plan, PlanStep, StepStatus
-from llm_planner.temporal.words import read_back
+from llm_planner.corrections.edits import Answer, Outcome
+from llm_planner.ltl.verbalization import read_back
+from llm_planner.plans.plan import Plan, PlanStep, StepStatus
 
 MARKS = {
     StepStatus.PENDING: ("·", "dim"),

@@ -7,23 +7,22 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from llm_planner.cli.answer import answer
+from llm_planner.cli.answer import answer, check_output
 from llm_planner.cli.batch import add_batch_argument, answer_batch, check_alone, told
-from llm_planner.cli.files import check_output
 from llm_planner.cli.planning_options import (
     add_planning_arguments,
     command_text,
     open_requested_world,
     planner,
+    requested_library,
     requested_viewpoint,
     with_cost,
 )
-from llm_planner.cli.skill_options import requested_library
 from llm_planner.errors import InputError
 
 if TYPE_CHECKING:
-    from llm_planner.cli.filmed_world import FilmedWorld
-    from llm_planner.plan.report import Report
+    from llm_planner.cli.film import FilmedWorld
+    from llm_planner.planning.report import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _batch(args: argparse.Namespace) -> int:
     """Every command in a new world of the same seed, or all in one."""
-    from llm_planner.plan.in_process import Workcell, run_command
+    from llm_planner.planning.in_process import Workcell, run_command
 
     check_alone(args, "--program", "--video", "--picture")
     viewpoint, library = requested_viewpoint(args), requested_library(args)
@@ -63,9 +62,9 @@ def _batch(args: argparse.Namespace) -> int:
 
 
 def _single(args: argparse.Namespace) -> Report:
-    from llm_planner.cli.filmed_world import FilmedWorld
+    from llm_planner.cli.film import FilmedWorld
     from llm_planner.errors import LlmPlannerError
-    from llm_planner.plan.in_process import Workcell, run_command
+    from llm_planner.planning.in_process import Workcell, run_command
 
     command = command_text(args)
     try:
@@ -86,7 +85,7 @@ def _single(args: argparse.Namespace) -> Report:
 
 
 def _failed(command: str, error: Exception) -> Report:
-    from llm_planner.plan.report import Report
+    from llm_planner.planning.report import Report
 
     outcome, message = told(error)
     return Report(command, outcome, message)

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit status 0 only if it was done. On a terminal a question is answered there; nothing typed leaves it open."""
     from llm_planner.cli.progress_view import ProgressView
-    from llm_planner.nodes.client import SystemClient
+    from llm_planner.ros.client import SystemClient
 
     text = " ".join(args.text)
     client = SystemClient(args.namespace)

@@ -38,9 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the keystore and say how it is used."""
-    from llm_planner.nodes.node_table import CLIENT, NODES, enclave
-    from llm_planner.security.keystore import Keystore
-    from llm_planner.security.permissions import Role, Topics, grants
+    from llm_planner.ros.node_table import CLIENT, NODES, enclave
+    from llm_planner.ros.security import Keystore, Role, Topics, grants
 
     named = {
         Role.ROBOT: [args.robot_node] if args.robot_node else [],

@@ -6,14 +6,14 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from llm_planner.cli.learning_options import library_folder
-from llm_planner.cli.skill_options import add_library_argument
+from llm_planner.cli.planning_options import add_library_argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from llm_planner.skills.learning.command_tally import CommandTally, Paired
-    from llm_planner.skills.learning.listing import Listed
-    from llm_planner.skills.learning.report import Tally
+    from llm_planner.learning.command_tally import CommandTally, Paired
+    from llm_planner.learning.report import Listed, Tally
+
 
 PIPED = 120  # columns
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the table."""
     from llm_planner.cli.answer import json_line
-    from llm_planner.skills.learning.listing import listed
+    from llm_planner.learning.report import listed
 
     rows = listed(library_folder(args))
     if args.json:
@@ -40,8 +40,8 @@ def _show(rows: Sequence[Listed]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from llm_planner.skills.learned.standing import SCRIPT
-    from llm_planner.skills.learning.command_tally import why
+    from llm_planner.learning.command_tally import why
+    from llm_planner.skills.learned.loading import SCRIPT
 
     console, table = Console(highlight=False), Table(box=None, pad_edge=False)
     if not console.is_terminal:
@@ -77,7 +77,7 @@ def _latency(row: Listed) -> str:
 
 
 def _json(row: Listed) -> dict[str, Any]:
-    from llm_planner.skills.learning.command_trials import CONDITIONS
+    from llm_planner.learning.command_trials import CONDITIONS
 
     table: dict[str, Any] = {"name": row.name, "robot": row.robot, "moves": row.moves, "command": row.command}
     if row.evaluated is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from llm_planner.cli.planning_options import add_skill_options, requested_library
 from llm_planner.cli.processes import NodeOptions
-from llm_planner.cli.skill_options import add_skill_options, requested_library
 from llm_planner.errors import InputError
 from llm_planner.share import share_folder
 
@@ -63,9 +63,9 @@ def _robot(args: argparse.Namespace) -> str:
 
 
 def _check_world(args: argparse.Namespace) -> None:
+    from llm_planner.scene.places import viewpoint
     from llm_planner.simulation.gl import check_gl_setting
     from llm_planner.simulation.world import read_objects
-    from llm_planner.world.places import viewpoint
 
     if args.seed < 0:
         raise InputError(f"--seed must be 0 or more, not {args.seed}")
@@ -77,14 +77,14 @@ def _check_world(args: argparse.Namespace) -> None:
 
 def _check_safety(args: argparse.Namespace) -> None:
     """Files that are there, a rehearsal that there is, and a policy without mistakes."""
-    from llm_planner.plan.planning_settings import planning_settings
-    from llm_planner.world.places import BEHIND
+    from llm_planner.planning.planning_settings import planning_settings
+    from llm_planner.scene.places import BEHIND
 
     for option, path in (("--params-file", args.params_file), ("--model-script", args.model_script)):
         if path is not None and not path.is_file():
             raise InputError(f"{option}: there is no file {path}")
     if args.params_file is not None:
-        from llm_planner.nodes.settings import check_parameters_file
+        from llm_planner.ros.parameters import check_parameters_file
 
         check_parameters_file(args.params_file)
     planning_settings(args.rehearsal or "off", args.privileges, "", requested_library(args, moves=False), BEHIND)

@@ -21,10 +21,10 @@ from llm_planner.cli.learning_options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from llm_planner.skills.learning.lesson import Lesson
-    from llm_planner.skills.learning.pool import Pool
-    from llm_planner.skills.learning.recording import Recording
-    from llm_planner.skills.learning.report import SkillReport
+    from llm_planner.learning.pool import Pool
+    from llm_planner.learning.recording import Recording
+    from llm_planner.learning.report import SkillReport
+    from llm_planner.learning.training_task import TrainingTask
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,9 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Whatever of demonstrations, training and trials is not there yet."""
-    from llm_planner.cli.files import check_folder
-    from llm_planner.skills.learning.teaching import begin, is_taught
-    from llm_planner.skills.sight.teaching import OBJECTIVE
+    from llm_planner.cli.answer import check_folder
+    from llm_planner.learning.sight_teaching import OBJECTIVE
+    from llm_planner.learning.teaching import begin, is_taught
 
     check_number("--trials", args.trials, 1, TRIALS_MAX)
     check_number("--commands", args.commands, 0, TRIALS_MAX)
@@ -67,9 +67,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _train(lesson: Lesson, seed: int, objective: str, pool: Pool) -> None:
+def _train(lesson: TrainingTask, seed: int, objective: str, pool: Pool) -> None:
     from llm_planner.cli.demonstrate import demonstrations, drawn_pictures
-    from llm_planner.skills.sight.teaching import teach_sight
+    from llm_planner.learning.sight_teaching import teach_sight
 
     if not lesson.contract.by_sight:
         train_on(lesson, seed, objective, demonstrations(lesson, seed, pool))
@@ -78,15 +78,15 @@ def _train(lesson: Lesson, seed: int, objective: str, pool: Pool) -> None:
     _with_bar(lesson, lambda told: teach_sight(lesson, seed, album, told))
 
 
-def train_on(lesson: Lesson, seed: int, objective: str, recordings: Sequence[Recording]) -> None:
+def train_on(lesson: TrainingTask, seed: int, objective: str, recordings: Sequence[Recording]) -> None:
     """Train with a bar, and tell what came of it."""
-    from llm_planner.skills.learning.teaching import teach
+    from llm_planner.learning.teaching import teach
 
     _with_bar(lesson, lambda told: teach(lesson, seed, objective, recordings, told))
 
 
-def _with_bar(lesson: Lesson, teach: Callable[[Callable[[int, float], None]], SkillReport]) -> None:
-    from llm_planner.cli.learning_progress import bar
+def _with_bar(lesson: TrainingTask, teach: Callable[[Callable[[int, float], None]], SkillReport]) -> None:
+    from llm_planner.cli.learning_options import bar
 
     with bar("training", lesson.contract.steps) as advance:
         report = teach(lambda step, loss: advance(step, f"loss {loss:.4f}"))
@@ -94,9 +94,9 @@ def _with_bar(lesson: Lesson, teach: Callable[[Callable[[int, float], None]], Sk
     print(f"{report.trained.seconds:.0f} s of training; the policy is {lesson.policy} ({report.size / 1000:.0f} kB).")
 
 
-def _evaluate(lesson: Lesson, trials: int, commands: int, seed: int, pool: Pool) -> None:
+def _evaluate(lesson: TrainingTask, trials: int, commands: int, seed: int, pool: Pool) -> None:
     from llm_planner.cli.evaluate import evaluate_on_commands, evaluate_policy, show_evaluated
-    from llm_planner.skills.learning.teaching import report_of
+    from llm_planner.learning.teaching import report_of
 
     report = report_of(lesson)
     evaluated = report.evaluated

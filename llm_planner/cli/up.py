@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, end_like_an_interrupt
 from llm_planner.cli.system_options import add_system_options, node_options
-from llm_planner.nodes.node_table import NODES, NodeEntry
+from llm_planner.ros.node_table import NODES, NodeEntry
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,8 +24,8 @@ def run(args: argparse.Namespace) -> int:
     """Start the nodes; returns only by interrupt. Raises InputError where a node cannot start."""
     from dataclasses import replace
 
-    from llm_planner.nodes.company import SYSTEM, check_nobody_else, claim_name, own_domain
-    from llm_planner.security.enclaves import check_enclaves
+    from llm_planner.ros.other_systems import SYSTEM, check_nobody_else, claim_name, own_domain
+    from llm_planner.ros.security import check_enclaves
 
     end_like_an_interrupt()
     options = replace(node_options(args, namespace=args.namespace), use_sim_time=args.use_sim_time)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from llm_planner.control.limits import JointLimits
-from llm_planner.control.reference import Array
-from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
-from llm_planner.world.scene import Pose, Quaternion
+from llm_planner.robots.limits import JointLimits
+from llm_planner.robots.motion import Array
+from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
+from llm_planner.scene.scene import Pose, Quaternion
 
 
 @dataclass(frozen=True)

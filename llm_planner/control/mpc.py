@@ -2,6 +2,12 @@
 
 Each tick plans from where the last plan has the joints *now* (not from the noisy measurement, so commands stay
 continuous), unless the measured joints have left the plan. The plan always ends at rest.
+
+The controller of a mobile base: the same programs as the arm's, for three joints that are told velocities.
+
+A base is a robot of three joints: x, y [m] in the map and yaw [rad]. Its wheels come to a commanded velocity with a
+lag, so that from a position q and a velocity v it would coast to q + lag v. That point moves exactly as it is told, and
+where it has been the base only comes later and never beyond: plans are made for it, zones are kept by it.
 """
 
 from __future__ import annotations
@@ -14,21 +20,20 @@ from enum import Enum
 
 import numpy as np
 
-from llm_planner.control import fallback
-from llm_planner.control.carried import Carried
-from llm_planner.control.constrained import ConstrainedSettings, Kept, Motion
+from llm_planner.control import formulation
+from llm_planner.control.controlled_robot import Robot, arm, mobile_base
 from llm_planner.control.formulation import Horizon, StartState, Weights
 from llm_planner.control.inverse_kinematics import IkSettings
-from llm_planner.control.limits import JointLimits, LimitShare
+from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.programs import Programs, ProgramSettings
-from llm_planner.control.reference import Array, JointState, JointTrajectory, MotionReference
-from llm_planner.control.robot_model import RobotModel
-from llm_planner.control.robots import Robot, arm
-from llm_planner.control.solver import NoSolution, Solver
+from llm_planner.control.qp_solver import NoSolution, Solver
+from llm_planner.control.quadratic_programs import ConstrainedSettings, Kept, Motion, Programs, ProgramSettings
 from llm_planner.errors import InputError
-from llm_planner.simulation.panda import ArmKinematics
-from llm_planner.simulation.trajectory import sample
+from llm_planner.robots.carried import Carried
+from llm_planner.robots.limits import JointLimits, LimitShare
+from llm_planner.robots.motion import Array, JointState, JointTrajectory, MotionReference, sample
+from llm_planner.robots.robot_model import RobotModel
+from llm_planner.robots.robots import BASE_LIMITS, ArmKinematics, RobotLimits
 
 KEPT = 1e-3  # [m] of keep-out slack up to which a zone counts as kept
 BEYOND = 0.5  # [rad, m] further than a joint could come in the time, a wish pulls no harder
@@ -164,9 +169,9 @@ class MpcController:
 
     def _start(self, state: JointState, now: float) -> tuple[StartState, float]:
         if self._plan is not None:
-            error = float(np.abs(state.qpos - fallback.sample(self._plan, state.time).qpos).max())
+            error = float(np.abs(state.qpos - formulation.sample(self._plan, state.time).qpos).max())
             if error <= self.settings.resync_position:
-                return fallback.sample(self._plan, now), error
+                return formulation.sample(self._plan, now), error
         self.reset()
         velocity = np.clip(state.qvel, -self._robot.limits.qvel_max, self._robot.limits.qvel_max)
         return StartState(state.qpos, velocity, np.zeros_like(velocity)), 0.0
@@ -178,10 +183,10 @@ class MpcController:
     def _stop(
         self, start: StartState, now: float, constraints: MotionConstraints
     ) -> tuple[JointTrajectory, TickStatistics]:
-        if self._plan is not None and self._status is Status.BRAKING and now < fallback.end_time(self._plan):
+        if self._plan is not None and self._status is Status.BRAKING and now < formulation.end_time(self._plan):
             return self._plan, TickStatistics(Status.BRAKING)
         if not start.qvel.any():
-            plan = fallback.hold(start.qpos, now, self.settings.horizon.dt, self._width)
+            plan = formulation.hold(start.qpos, now, self.settings.horizon.dt, self._width)
             return plan, TickStatistics(Status.HOLDING)
         return self._come_to_rest(start, now, constraints)
 
@@ -240,12 +245,12 @@ class MpcController:
         return Motion(*sample(self._plan or self._brake(start, now), now + self._knots))
 
     def _replay(self, start: StartState, now: float) -> JointTrajectory:
-        if self._plan is not None and now < fallback.end_time(self._plan):
+        if self._plan is not None and now < formulation.end_time(self._plan):
             return self._plan
         return self._brake(start, now)
 
     def _brake(self, start: StartState, now: float) -> JointTrajectory:
-        return fallback.brake(start, self._stopping, now, BRAKING_STAGE, self._width)
+        return formulation.brake(start, self._stopping, now, BRAKING_STAGE, self._width)
 
 
 def _told(statistics: TickStatistics, kept: Kept) -> TickStatistics:
@@ -259,3 +264,91 @@ def _told(statistics: TickStatistics, kept: Kept) -> TickStatistics:
         relaxed=kept.relaxed,
         rows=kept.rows,
     )
+
+
+AT_REST = 1e-4  # [m/s, rad/s] braking anew at every tick halves a velocity, and never ends
+
+
+@dataclass(frozen=True)
+class BaseSettings:
+    """Everything adjustable; times in s."""
+
+    horizon: Horizon = field(default_factory=lambda: Horizon(0.05, (1, 1, 1, 2, 3, 4, 6, 8, 8)))
+    weights: Weights = field(default_factory=lambda: Weights(position=200.0, velocity=0.2))
+    speed_share: float = 0.85  # of the base's limits; the rest is for catching up and for braking harder
+    acceleration_share: float = 0.7  # of the limit in the plane; each of its two axes has a square root of a half of it
+    braking_share: float = 0.9
+    resync: float = 0.3  # [m/s, rad/s] measured this far from the plan, it starts again from the measurement
+    keep_out: KeepOutSettings = field(default_factory=lambda: KeepOutSettings(margin=0.02, lag=0.02, heed=0.3))
+
+
+class BaseController(MpcController):
+    """Tracks motion references whose poses are T_map_base. Owns no thread and reads no clock but for its statistics."""
+
+    def __init__(
+        self,
+        settings: BaseSettings | None = None,
+        robot: RobotLimits = BASE_LIMITS,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.base = settings or BaseSettings()
+        mpc = MpcSettings(
+            horizon=self.base.horizon,
+            weights=self.base.weights,
+            share=LimitShare(self.base.speed_share, self.base.acceleration_share, self.base.braking_share),
+            constrained=ConstrainedSettings(keep_out=self.base.keep_out, speed_share=1.0),
+        )
+        self._braking = self.base.braking_share * robot.qacc_max
+        in_each_axis = replace(robot, qacc_max=robot.qacc_max * (math.sqrt(0.5), math.sqrt(0.5), 1.0))
+        speed = self.base.speed_share * float(robot.qvel_max[0])
+        super().__init__(mpc, mobile_base(in_each_axis, speed), clock=clock)
+        self._lead: Array = np.zeros(3)
+
+    def step(
+        self,
+        state: JointState,
+        reference: MotionReference | None,
+        now: float,
+        constraints: MotionConstraints = FREE,
+    ) -> JointTrajectory:
+        """The motion from `now` [s], ending at rest: velocities to command, and positions if these were had at once.
+
+        With no reference, or a void one, the base brakes to rest. Raises InputError on a state that is not three finite
+        positions and velocities.
+        """
+        plan = super().step(state, reference, now, constraints)
+        return replace(plan, qpos=plan.qpos - self._lead)
+
+    def reset(self) -> None:
+        """Forget the plan: the next tick starts from the measured velocity."""
+        super().reset()
+        self._lead = np.zeros(3)
+
+    def _check_state(self, state: JointState) -> None:
+        if any(np.shape(values) != (3,) or not np.isfinite(values).all() for values in (state.qpos, state.qvel)):
+            raise InputError(f"a base has three finite positions and velocities, not {state.qpos} and {state.qvel}")
+
+    def _start(self, state: JointState, now: float) -> tuple[StartState, float]:
+        """Where the base would coast to, at the velocity last commanded, unless the base moves quite otherwise."""
+        self._lead = self._robot.lag * state.qvel
+        planned = None if self._plan is None else formulation.sample(self._plan, now)
+        if planned is None or np.abs(planned.qvel - state.qvel).max() > self.base.resync:
+            planned = StartState(state.qpos, state.qvel, np.zeros(3))
+        return replace(planned, qpos=state.qpos + self._lead), 0.0
+
+    def _stop(
+        self, start: StartState, now: float, constraints: MotionConstraints
+    ) -> tuple[JointTrajectory, TickStatistics]:
+        if np.abs(start.qvel).max() > AT_REST:
+            return self._come_to_rest(start, now, constraints)
+        return self._brake(start, now), TickStatistics(Status.HOLDING)
+
+    def _replay(self, start: StartState, now: float) -> JointTrajectory:
+        return self._brake(start, now)
+
+    def _brake(self, start: StartState, now: float) -> JointTrajectory:
+        """To rest straight on; at least one stage, so that every plan has an end."""
+        dt = self.settings.horizon.dt
+        vx, vy, turn = np.abs(start.qvel).tolist()
+        slowest = max(math.hypot(vx, vy) / self._braking[0], turn / self._braking[2])
+        return formulation.brake_together(start, max(1, math.ceil(slowest / dt - 1e-9)), now, dt, self._width)

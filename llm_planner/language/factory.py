@@ -1,11 +1,31 @@
-"""Opens a language model by the name people give it in settings and on the command line."""
+"""Opens a language model by the name people give it in settings and on the command line.
+
+A language model that answers from a table: for tests, demonstrations and hand-written programs.
+
+The file of a scripted model: what its YAML means, and what is wrong with it (format: docs/model_scripts.md).
+"""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
-from llm_planner.errors import InputError
-from llm_planner.language.model import LanguageModel
+from llm_planner.errors import InputError, LanguageModelError
+from llm_planner.language.model import (
+    ChoiceReply,
+    ChoiceRequest,
+    LanguageModel,
+    ProgramReply,
+    ProgramRequest,
+    ReadConstraint,
+    Reading,
+    ReadingReply,
+    ReadingRequest,
+)
 
 MODEL_NAMES = ("embedded", "openai", "scripted")
 
@@ -43,11 +63,207 @@ def open_model(name: str = "embedded", script: Path | None = None) -> LanguageMo
 
         return load_model()
     if name == "openai":
+        from llm_planner.language.server.connection import settings_from_environment
         from llm_planner.language.server.model import ServerModel
-        from llm_planner.language.server.settings import settings_from_environment
 
         return ServerModel(settings_from_environment())
-    from llm_planner.language.scripted import read_script
 
     assert script is not None
     return read_script(script)
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Script:
+    """All answers to one command.
+
+    `programs` and `readings` have one entry a repair round, the last of which repeats; a round of readings is all
+    samples, the best first, and again the last repeats. No readings are the command itself as the task. `choices` are
+    the steps that it would take in order. `functions` are definitions by name, one a repair round.
+    """
+
+    programs: tuple[ProgramReply, ...] = ()
+    readings: tuple[tuple[Reading, ...], ...] = ()
+    choices: tuple[str, ...] = ()
+    functions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+class ScriptedLanguageModel:
+    """Answers each command with its listed replies in turn, one a repair round; the last one repeats.
+
+    `is_large`: it is asked as a large model would be. `requests` keeps every request for a program or a function,
+    `readings` and `choices` the others, for tests to inspect.
+    """
+
+    name = "scripted"
+    chooses = True
+    guess = None
+
+    def __init__(
+        self, replies: Mapping[str, ProgramReply | Sequence[ProgramReply] | Script], is_large: bool = False
+    ) -> None:
+        self.is_large = is_large
+        self._scripts = {command: _script(reply) for command, reply in replies.items()}
+        self.requests: list[ProgramRequest] = []
+        self.readings: list[ReadingRequest] = []
+        self.choices: list[ChoiceRequest] = []
+
+    def write_program(self, request: ProgramRequest) -> ProgramReply:
+        """The reply listed for this command and round; raises `LanguageModelError` naming the commands it knows.
+
+        A function that the script does not define is answered with an empty program.
+        """
+        self.requests.append(request)
+        script = self._find(request.command)
+        round = len(request.attempts)
+        if request.function is not None:
+            listed = script.functions.get(request.function.name, ("",))
+            return ProgramReply(_at(listed, round))
+        if not script.programs:
+            raise LanguageModelError(f"the scripted model has no program for {request.command!r}")
+        reply = _at(script.programs, round)
+        return replace(reply, others=reply.others[: request.samples - 1])
+
+    def read_command(self, request: ReadingRequest) -> ReadingReply:
+        """The readings listed for this command and round, as many as are asked for; raises as `write_program`."""
+        self.readings.append(request)
+        script = self._find(request.command)
+        listed = _at(script.readings, len(request.attempts)) if script.readings else (Reading(request.command),)
+        first = int(request.drawn)
+        return ReadingReply(tuple(_at(listed, n) for n in range(first, first + request.samples)))
+
+    def choose(self, request: ChoiceRequest) -> ChoiceReply:
+        """The next listed step that was not taken yet is likeliest, later ones each half as likely as the one before.
+
+        Options that are not listed come after all of these. Raises as `write_program`.
+        """
+        self.choices.append(request)
+        taken = Counter(request.steps)
+        ahead = []
+        for step in self._find(request.command).choices:
+            if taken[step]:
+                taken[step] -= 1
+            else:
+                ahead.append(step)
+        ranks = [ahead.index(option) if option in ahead else len(ahead) for option in request.options]
+        whole = sum(2.0**-rank for rank in ranks)
+        return ChoiceReply(tuple(math.log(2.0**-rank / whole) for rank in ranks))
+
+    def _find(self, command: str) -> Script:
+        if command not in self._scripts:
+            known = ", ".join(repr(command) for command in self._scripts) or "none"
+            raise LanguageModelError(f"the scripted model has no answer to {command!r}; it knows: {known}")
+        return self._scripts[command]
+
+
+def _script(reply: ProgramReply | Sequence[ProgramReply] | Script) -> Script:
+    if isinstance(reply, Script):
+        return reply
+    return Script((reply,) if isinstance(reply, ProgramReply) else tuple(reply))
+
+
+def _at(listed: Sequence[T], position: int) -> T:
+    return listed[min(position, len(listed) - 1)]
+
+
+def read_script(path: Path) -> ScriptedLanguageModel:
+    """Read a YAML file that maps each command to a program, to a list of programs, one a repair round, or to a table
+    of all its answers (see docs/model_scripts.md).
+
+    Raises `InputError` when the file cannot be read or is not such a mapping.
+    """
+    import yaml
+
+    try:
+        table = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise InputError(f"cannot read the model script {path}: {error}") from error
+    if not isinstance(table, dict):
+        raise InputError(
+            f"the model script {path} must map commands to programs, but it holds a {type(table).__name__}"
+        )
+    return ScriptedLanguageModel(
+        {str(command): script_from_yaml(path, str(command), table[command]) for command in table}
+    )
+
+
+_PARTS = ("programs", "readings", "choices", "functions")
+_READING = ("task", "constraints", "question", "log_probability")
+_CONSTRAINT = ("formula", "words", "goal")
+
+
+def script_from_yaml(path: Path, command: str, answers: object) -> Script:
+    """All answers to `command`; raises InputError that names the file, the command and what there may be."""
+    try:
+        if not isinstance(answers, dict):
+            return Script(_programs(answers))
+        _keys(answers, _PARTS, "the answers")
+        return Script(
+            _programs(answers.get("programs", [])),
+            _readings(answers.get("readings", [])),
+            tuple(map(str, _listed(answers.get("choices", [])))),
+            {str(name): tuple(map(str, _listed(text))) for name, text in _table(answers.get("functions")).items()},
+        )
+    except ValueError as error:
+        raise InputError(f"the model script {path} is wrong at {command!r}: {error}") from error
+
+
+def _programs(rounds: object) -> tuple[ProgramReply, ...]:
+    return tuple(_program(reply) for reply in _listed(rounds))
+
+
+def _program(reply: object) -> ProgramReply:
+    """A text, a list of samples, or a question."""
+    if isinstance(reply, dict):
+        _keys(reply, ("question",), "a program")
+        if not reply:
+            raise ValueError("a program needs a question, or is a text or a list of texts")
+        return ProgramReply(question=str(reply["question"]))
+    if isinstance(reply, list) and reply:
+        best, *others = map(str, reply)
+        return ProgramReply(best, others=tuple(others))
+    return ProgramReply(str(reply))
+
+
+def _readings(rounds: object) -> tuple[tuple[Reading, ...], ...]:
+    """One round of samples, or a list of rounds, each a list."""
+    listed = _listed(rounds)
+    if listed and not any(isinstance(item, list) for item in listed):
+        listed = [listed]
+    return tuple(tuple(map(_reading, _listed(samples))) for samples in listed if samples)
+
+
+def _reading(item: object) -> Reading:
+    fields = _table(item)
+    _keys(fields, _READING, "a reading")
+    constraints = tuple(_constraint(_table(given)) for given in _listed(fields.get("constraints", [])))
+    probability = fields.get("log_probability")
+    known = None if probability is None else float(str(probability))
+    return Reading(str(fields.get("task", "")), constraints, str(fields.get("question", "")), known)
+
+
+def _constraint(fields: Mapping[str, Any]) -> ReadConstraint:
+    _keys(fields, _CONSTRAINT, "a constraint")
+    if "formula" not in fields:
+        raise ValueError("a constraint has no formula")
+    return ReadConstraint(str(fields["formula"]), str(fields.get("words", "")), bool(fields.get("goal", False)))
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ValueError(f"{value!r:.60} stands where a table of fields is expected")
+    return value
+
+
+def _keys(fields: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
+    for name in fields:
+        if name not in known:
+            raise ValueError(f"{what} cannot have {name!r}; there are: {', '.join(known)}")

@@ -1,4 +1,7 @@
-"""Hears "stop" without any language model."""
+"""Hears "stop" without any language model.
+
+Hears "go on" without any language model.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 from enum import Enum
 from functools import lru_cache
 
-from llm_planner.language.plain_text import plain_text
+from llm_planner.text import plain_text
 
 # What people say before the word itself: "hey robot, could you please just stop now".
 _FILLERS = frozenset(
@@ -146,3 +149,23 @@ def _is_alone(words: list[str]) -> bool:
         words = words[:-1]
     left = [word for word in words if word not in _FILLERS]
     return _begins(words) and (len(set(left)) == 1 or tuple(words) in (*_PHRASES, *_STAY))
+
+
+GO_ON = "say “go on” to have the rest done"
+_POLITE = frozenset(re.findall(r"\w+", "hey now ok okay please robot so then yes you can"))  # before or after the words
+_GO_ON_WORDS = frozenset(
+    ("go on", "continue", "carry on", "resume", "go on with it", "continue with it", "carry on with it", "resume it")
+)
+
+
+def is_go_on(text: str) -> bool:
+    """Whether a person who says this, and nothing else, wants what was left unfinished to be done.
+
+    "Go on to the kitchen" says where to, and "continue the tour" what with: those are commands like any other.
+    """
+    words = re.findall(r"[^\W_]+", plain_text(text[:200]).lower())
+    while words and words[0] in _POLITE:
+        words = words[1:]
+    while words and words[-1] in _POLITE:
+        words = words[:-1]
+    return " ".join(words) in _GO_ON_WORDS

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from llm_planner.errors import InputError
+from llm_planner.robots.robots import ARM_JOINTS, load_arm_model
 from llm_planner.simulation.objects import ObjectSpec
-from llm_planner.simulation.panda import ARM_JOINTS, load_arm_model
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.world import Array, World, open_world
 
 if TYPE_CHECKING:
     import mujoco
+
 
 NQ = len(ARM_JOINTS)
 RADIUS = 0.03  # [m] of the ball that hangs from the hand; it touches nothing

@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from llm_planner.errors import InputError
-from llm_planner.simulation.furniture import FURNITURE
+from llm_planner.scene.geometry import rotation_matrix
+from llm_planner.scene.scene import SceneObject, Vector3
 from llm_planner.simulation.shapes import (
+    FURNITURE,
     SCALE_MAX,
     SCALE_MIN,
     Box,
@@ -25,8 +27,6 @@ from llm_planner.simulation.shapes import (
     octagon,
     ring,
 )
-from llm_planner.world.geometry import rotation_matrix
-from llm_planner.world.scene import SceneObject, Vector3
 
 # The ten colours of Code as Policies (Liang et al., 2022), as red, green, blue in [0, 1].
 COLORS: dict[str, Vector3] = {

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.scene.scene import Vector3
 from llm_planner.simulation.gl import open_gl_context
 from llm_planner.simulation.looks import COLLISION_GROUP
-from llm_planner.world.scene import Vector3
 
 if TYPE_CHECKING:
     import mujoco
+
 
 Image = NDArray[np.uint8]
 WAY_WIDTH, WAY_COLOR = 0.04, (0.95, 0.35, 0.1)  # [m] of a line that shows where a robot has been

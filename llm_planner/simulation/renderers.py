@@ -1,20 +1,27 @@
-"""Which renderer draws a scene: the table with its arm, or the building with its mobile robot."""
+"""Which renderer draws a scene: the table with its arm, or the building with its mobile robot.
+
+The overview camera in one process: it draws what the simulator shows at the moment in which it is asked.
+
+Writes pictures and short videos.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.errors import InputError, SimulationError
+from llm_planner.robots.motion import Observation
+from llm_planner.scene.scene import Building, Scene, Vector3
 from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.objects import ObjectSpec, spec_of
 from llm_planner.simulation.offscreen import Image
 from llm_planner.simulation.rooms.camera import RoomsRenderer
-from llm_planner.world.building import Building
-from llm_planner.world.scene import Scene, Vector3
 
 TABLE_SIZE, BUILDING_SIZE = (640, 480), (800, 600)  # a building has more to read
 Drawn = tuple[Building | None, tuple[ObjectSpec, ...]]  # what a renderer is made for
@@ -58,3 +65,85 @@ def make_renderer(scene: Scene, size: tuple[int, int] | None = None) -> Renderer
     if building is not None:
         return RoomsRenderer(building, things, *(size or BUILDING_SIZE))
     return SceneRenderer(things, *(size or TABLE_SIZE))
+
+
+SIZE = (640, 480)
+
+
+class SceneCamera:
+    """Takes pictures (480, 640, 3). OpenGL is opened for the first one, and again when other things are there."""
+
+    def __init__(self) -> None:
+        self._renderer: Renderer | None = None
+        self._drawn: Drawn | None = None
+
+    def __call__(self, observation: Observation) -> Image:
+        """The scene observed, with the robot in it; raises SimulationError where no off-screen OpenGL works."""
+        scene = observation.scene
+        if self._renderer is None or drawn(scene) != self._drawn:
+            self.close()
+            self._renderer, self._drawn = make_renderer(scene, SIZE), drawn(scene)
+        return self._renderer.render(observation.qpos, observation.gripper_width, scene)
+
+    def __enter__(self) -> SceneCamera:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Frees OpenGL; the next picture opens it again."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+
+Frame = NDArray[np.uint8]
+
+
+def write_video(path: Path, frames: Iterable[Frame], fps: float = 25.0) -> None:
+    """Writes frames, each (height, width, 3), as H.264 (yuv420p, plays everywhere).
+
+    Raises InputError when there are no frames, or when one is not shaped like the first; SimulationError when the
+    file cannot be written.
+    """
+    _write(path, frames, fps=fps, codec="libx264", pix_fmt_out="yuv420p", output_params=["-crf", "23"])
+
+
+def write_picture(path: Path, frame: Frame) -> None:
+    """Writes one frame (height, width, 3) as PNG; raises SimulationError when the file cannot be written."""
+    _write(path, [frame], codec="png", pix_fmt_out="rgb24", output_params=["-frames:v", "1", "-update", "1"])
+
+
+def _write(path: Path, frames: Iterable[Frame], **settings: Any) -> None:
+    rest = iter(frames)
+    first = next(rest, None)
+    if first is None:
+        raise InputError(f"there is nothing to write to {path}: no frame was recorded")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)  # so that what is there in the end was written now
+        _encode(path, first, rest, settings)
+        empty = path.stat().st_size == 0
+    except OSError as error:  # the encoder's own has its whole command line after the first line
+        raise SimulationError(f"{path} cannot be written: {str(error).partition(chr(10))[0]}") from error
+    if empty:
+        raise SimulationError(f"{path} cannot be written: the encoder left it empty; is the disk full?")
+
+
+def _encode(path: Path, first: Frame, rest: Iterable[Frame], settings: dict[str, Any]) -> None:
+    import imageio_ffmpeg
+
+    height, width, _ = first.shape
+    writer = imageio_ffmpeg.write_frames(
+        str(path), (width, height), macro_block_size=2, ffmpeg_log_level="quiet", **settings
+    )
+    writer.send(None)
+    try:
+        writer.send(np.ascontiguousarray(first))
+        for frame in rest:
+            if frame.shape != first.shape:
+                raise InputError(f"a frame of {path} is {frame.shape}, the first was {first.shape}; keep one size")
+            writer.send(np.ascontiguousarray(frame))
+    finally:
+        writer.close()

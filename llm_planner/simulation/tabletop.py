@@ -1,18 +1,35 @@
-"""Builds the MuJoCo model of the world `tabletop`: the table, the robot, and the objects asked for."""
+"""Builds the MuJoCo model of the world `tabletop`: the table, the robot, and the objects asked for.
+
+Where things stand at the start: drawn from a seed, apart from each other, corners and sides preferably left free.
+
+What stands on the table for good, while the world is stepped: where it is, and what has been done to it.
+
+The points of a stain on the table, and which of them are passed by what touches the table.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.errors import InputError
+from llm_planner.scene.geometry import rotation_matrix
+from llm_planner.scene.places import WORKSPACE
+from llm_planner.scene.predicates import BUTTON, STAIN
+from llm_planner.scene.scene import Pose, SceneObject, Vector3
 from llm_planner.share import share_folder
 from llm_planner.simulation.looks import object_color
-from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.objects import COLORS, ObjectSpec, named
 from llm_planner.simulation.shapes import Box, ObjectKind
-from llm_planner.world.predicates import STAIN
 
 if TYPE_CHECKING:
     import mujoco
+
 
 # Collision bits, see tabletop.xml. Objects meet robot, objects and table.
 OBJECT_CONTYPE = 2
@@ -102,3 +119,185 @@ def _add_boxes(body: mujoco.MjsBody, item: ObjectSpec, boxes: Sequence[Box], den
             solimp=[0.95, 0.99, 0.001, 0.5, 2.0],
             group=1,
         )
+
+
+CLEARANCES = (0.05, 0.04, 0.03, 0.02, 0.012)  # [m] of free table between footprints, tried in turn
+DRAWS = 60  # places tried for one object before its clearance is relaxed
+LAYOUTS = 40  # layouts begun afresh with one clearance
+EDGE = np.array([0.05, 0.10])  # [m] of the workspace's rim in x and y that is left free while there is room
+DRAWER_NEAREST = 0.43  # [m] from the robot's axis to the middle of a drawer that is out: nearer, no hand gets to it
+_LOW = np.array([WORKSPACE.x_min, WORKSPACE.y_min])
+_HIGH = np.array([WORKSPACE.x_max, WORKSPACE.y_max])
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where one object stands: (x, y) [m] in the base frame and yaw [rad]. A drawer's are those of its box when out."""
+
+    x: float
+    y: float
+    yaw: float
+
+
+def default_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
+    """Four blocks and three bowls of different colours each, and sometimes a mug, a vase or a plate."""
+    blocks = rng.choice(list(COLORS), size=4, replace=False)
+    bowls = rng.choice(list(COLORS), size=3, replace=False)
+    things = [(str(color), "block") for color in blocks] + [(str(color), "bowl") for color in bowls]
+    if rng.random() < 0.5:
+        things.append(("", str(rng.choice(["mug", "vase", "plate"]))))
+    return named(things)
+
+
+def draw_layout(objects: Sequence[ObjectSpec], rng: np.random.Generator) -> tuple[Placement, ...]:
+    """One placement for each object, footprints inside the workspace and apart; raises InputError when too many."""
+    radii = np.array([item.shape.radius for item in objects])
+    opens = np.array([item.shape.opens for item in objects], dtype=bool)
+    for clearance in CLEARANCES:
+        for attempt in range(LAYOUTS):
+            edge = EDGE * max(0.0, 1.0 - 2 * attempt / LAYOUTS)
+            points = _draw(radii, opens, clearance, edge, rng)
+            if points is not None:
+                return tuple(
+                    Placement(float(x), float(y), _yaw(item, float(x), float(y), rng))
+                    for item, (x, y) in zip(objects, points, strict=True)
+                )
+    raise InputError(f"{len(objects)} objects do not fit on the table; ask for fewer (about 30 blocks fit, or 8 bowls)")
+
+
+def standing(item: ObjectSpec, place: Placement) -> SceneObject:
+    """The thing upright on the table as nobody has touched it: drawers closed, lamps off, stains whole."""
+    kind, (c, s) = item.shape, (math.cos(place.yaw), math.sin(place.yaw))
+    out = kind.middle_at(kind.sliding.travel)[0] if kind.sliding and kind.opens else 0.0
+    position = place.x - c * out, place.y - s * out, kind.size[2] / 2
+    turned = 0.0, 0.0, math.sin(place.yaw / 2), math.cos(place.yaw / 2)
+    return SceneObject(item.name, item.kind, item.color, position, turned, kind.size, float(item.kind == STAIN))
+
+
+def _yaw(item: ObjectSpec, x: float, y: float, rng: np.random.Generator) -> float:
+    """Things that only lie a little turned look tidy and are as hard to grasp; a mug's handle may point anywhere, and
+    a drawer faces the robot."""
+    spread = np.pi if item.kind == "mug" else np.pi / 6
+    facing = math.atan2(y, x) if item.shape.opens else 0.0
+    return facing + float(rng.uniform(-spread, spread))
+
+
+def _draw(
+    radii: np.ndarray, opens: np.ndarray, clearance: float, edge: np.ndarray, rng: np.random.Generator
+) -> np.ndarray | None:
+    """Centres (n, 2), the widest object first; None when one of them finds no place.
+
+    What `opens` (n,) only has its middle in the workspace: the hand reaches its handle there.
+    """
+    points = np.zeros((len(radii), 2))
+    done: list[int] = []
+    for index in np.argsort(-radii, kind="stable"):
+        margin = np.zeros(2) if opens[index] else edge + radii[index]
+        candidates = rng.uniform(_LOW + margin, _HIGH - margin, size=(DRAWS, 2))
+        gaps = np.linalg.norm(candidates[:, None] - points[done], axis=-1) - radii[done] - radii[index]
+        far = np.linalg.norm(candidates, axis=-1) >= (DRAWER_NEAREST if opens[index] else 0.0)
+        free = np.flatnonzero((gaps >= clearance).all(axis=1) & far)
+        if not len(free):
+            return None
+        points[index] = candidates[free[0]]
+        done.append(int(index))
+    return points
+
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+APART = 0.008  # [m] between the points
+TOUCH = 0.003  # [m] that comes as near as this takes a point away
+
+
+def stain_points(size: Vector3) -> Array:
+    """The points (n, 2) [m] of a stain that fills a box of that size, in its frame, from one end to the other."""
+    half = np.array(size[:2]) / 2
+    x, y = (np.arange(-h + APART / 2, h, APART) for h in half)
+    grid = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2)
+    points: Array = grid[(np.square(grid / half).sum(axis=1)) <= 1.0]
+    return points
+
+
+def left_at(size: Vector3, share: float) -> Mask:
+    """Which points (n,) are taken to be left of which only the `share` is known: those at one end."""
+    count = len(stain_points(size))
+    mask: Mask = np.arange(count) < round(share * count)
+    return mask
+
+
+def touched(points: Array, model: mujoco.MjModel, data: mujoco.MjData, geoms: NDArray[np.intp]) -> Mask:
+    """Which of `points` (n, 3) [m] one of the boxes `geoms` comes as near to as `TOUCH`."""
+    mask = np.zeros(len(points), dtype=bool)
+    centers, reach = data.geom_xpos[geoms], model.geom_rbound[geoms] + TOUCH
+    middle = points.mean(axis=0)
+    spread = np.linalg.norm(points - middle, axis=1).max()
+    near = (centers[:, 2] < reach) & (np.linalg.norm(centers - middle, axis=1) < reach + spread)
+    for geom in geoms[near]:
+        local = (points - data.geom_xpos[geom]) @ data.geom_xmat[geom].reshape(3, 3)
+        mask |= (np.abs(local) <= model.geom_size[geom] + TOUCH).all(axis=1)
+    return mask
+
+
+LIT_AT = 0.6  # share of its way that a cap has to be pressed
+LOOK = 10  # physics steps from one look at what touches furniture to the next
+
+
+class Fixture:
+    """One piece of furniture in a model. Its state is as in `SceneObject`.
+
+    `done` is what MuJoCo's data do not hold: which points of a stain are left, whether a lamp is lit.
+    """
+
+    def __init__(self, model: mujoco.MjModel, item: ObjectSpec) -> None:
+        self._item, self._kind = item, item.shape
+        self._mocap = int(model.body(item.name).mocapid[0])
+        self._slide = int(model.joint(item.name).qposadr[0]) if self._kind.sliding else -1
+        self.done: NDArray[np.bool_] = np.zeros(1, dtype=bool)
+
+    def place(self, data: mujoco.MjData, pose: Pose, state: float) -> None:
+        """Puts the middle of its box there, in that state."""
+        x, y, z, w = pose.orientation
+        base = _beside(pose, self._kind.middle_at(-state))
+        data.mocap_pos[self._mocap], data.mocap_quat[self._mocap] = base.position, (w, x, y, z)
+        if self._kind.opens:
+            data.qpos[self._slide] = state
+        is_stain = self._item.kind == STAIN
+        self.done = left_at(self._kind.size, state) if is_stain else np.array([state >= 1.0])
+
+    def state(self, data: mujoco.MjData) -> float:
+        """See `SceneObject`."""
+        return float(data.qpos[self._slide]) if self._kind.opens else float(self.done.mean())
+
+    def pose(self, data: mujoco.MjData) -> Pose:
+        """Of the middle of its box."""
+        return _beside(self._base(data), self._kind.middle_at(self.state(data)))
+
+    def size(self, data: mujoco.MjData) -> Vector3:
+        """The extents of its box [m]."""
+        return self._kind.size_at(self.state(data))
+
+    def see(self, model: mujoco.MjModel, data: mujoco.MjData, wiping: NDArray[np.intp]) -> None:
+        """What has been done to it since the last look; the geoms `wiping` take away what they pass."""
+        if self._item.kind == BUTTON and self._kind.sliding:
+            self.done = self.done | (data.qpos[self._slide] >= LIT_AT * self._kind.sliding.travel)
+        elif self._item.kind == STAIN and self.done.any():
+            self.done = self.done & ~touched(self._points(data), model, data, wiping)
+
+    def _base(self, data: mujoco.MjData) -> Pose:
+        (x, y, z), (qw, qx, qy, qz) = data.mocap_pos[self._mocap].tolist(), data.mocap_quat[self._mocap].tolist()
+        return Pose((x, y, z), (qx, qy, qz, qw))
+
+    def _points(self, data: mujoco.MjData) -> NDArray[np.float64]:
+        """Of a stain, on the table top (n, 3) [m]."""
+        base = self._base(data)
+        flat = stain_points(self._kind.size) @ np.array(rotation_matrix(base.orientation))[:2, :2].T
+        return np.column_stack([flat + base.position[:2], np.zeros(len(flat))])
+
+
+def _beside(pose: Pose, offset: Vector3) -> Pose:
+    """The same orientation, `offset` [m] away in its own frame."""
+    x, y, z = (sum(a * b for a, b in zip(row, offset, strict=True)) for row in rotation_matrix(pose.orientation))
+    px, py, pz = pose.position
+    return Pose((px + x, py + y, pz + z), pose.orientation)

@@ -1,4 +1,7 @@
-"""The simulated world, stepped in-process: what skills, tests, benchmarks, training and the simulator node use."""
+"""The simulated world, stepped in-process: what skills, tests, benchmarks, training and the simulator node use.
+
+Copies of a scene to try things out in.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,9 @@ from typing import TYPE_CHECKING, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.errors import InputError
-from llm_planner.simulation.fixtures import LOOK, Fixture
-from llm_planner.simulation.layout import default_objects, draw_layout, standing
-from llm_planner.simulation.limits import LimitWatch
-from llm_planner.simulation.objects import ObjectSpec, object_kind, parse_objects, spec_of
-from llm_planner.simulation.panda import (
+from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
+from llm_planner.robots.robots import (
     ARM_JOINTS,
     GRIPPER_FORCE,
     GRIPPER_SPEED,
@@ -26,16 +25,17 @@ from llm_planner.simulation.panda import (
     RobotLimits,
     pose_from_mujoco,
 )
-from llm_planner.simulation.rooms.things import parse_things
+from llm_planner.scene.names import the
+from llm_planner.scene.scene import Pose, Scene, SceneObject
+from llm_planner.simulation.limit_watch import LimitWatch
+from llm_planner.simulation.objects import ObjectSpec, object_kind, parse_objects, spec_of
+from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.rooms.world import RoomsWorld
-from llm_planner.simulation.tabletop import tabletop_spec
-from llm_planner.simulation.trajectory import sample
-from llm_planner.skills.contract import Observation
-from llm_planner.world.names import the
-from llm_planner.world.scene import Pose, Scene, SceneObject
+from llm_planner.simulation.tabletop import LOOK, Fixture, default_objects, draw_layout, standing, tabletop_spec
 
 if TYPE_CHECKING:
     import mujoco
+
 
 Array = NDArray[np.float64]
 
@@ -359,3 +359,10 @@ class World:
 
 
 _NOBODY, _LEFT, _RIGHT = -1, -2, -3
+
+
+def copy_of(scene: Scene) -> World | RoomsWorld:
+    """A world at time 0 with everything where `scene` says; raises InputError for what cannot be copied."""
+    world = RoomsWorld(0, ()) if scene.building else World(0, ())
+    world.lay_out(scene)
+    return world

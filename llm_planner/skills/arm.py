@@ -1,22 +1,26 @@
-"""The movements that scripted skills are made of: follow a path, close and open the fingers, retreat."""
+"""The movements that scripted skills are made of: follow a path, close and open the fingers, retreat.
+
+What skills see of the world beside its scene: the picture of a camera, taken when it is asked for.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 
-from llm_planner.control.reference import MotionReference
-from llm_planner.skills.aim import Aim
-from llm_planner.skills.contract import Observation, SkillErrorCode
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.gripper_shape import OPENING_MAX, TIP, Grip, grip_of
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.errors import SimulationError
+from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.scene.geometry import bottom, top
+from llm_planner.scene.names import the
+from llm_planner.scene.scene import Pose, Scene, SceneObject
+from llm_planner.skills.arm_paths import way_to
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, Grip, grip_of, into_reach
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
-from llm_planner.skills.reach import into_reach
-from llm_planner.skills.ways import way_to
-from llm_planner.world.geometry import bottom, top
-from llm_planner.world.names import the
-from llm_planner.world.scene import Pose, Scene, SceneObject
 
 SQUEEZE = 0.012  # [m] the fingers are told to close this much tighter than what they hold is wide
 
@@ -199,3 +203,38 @@ def _stuck(phase: str, error: float) -> SkillError:
         SkillErrorCode.UNREACHABLE,
         f"the hand stopped {error * 100:.1f} cm short during {phase!r}: something is in the way or it is out of reach",
     )
+
+
+Picture = NDArray[np.uint8]  # (height, width, 3), red green blue
+Camera = Callable[[Observation], Picture]  # the newest picture; of no size where there is none, or none yet
+NO_PICTURE: Picture = np.zeros((0, 0, 3), np.uint8)
+PATIENCE = 10.0  # [s] until a camera that gives no picture counts as none; opening OpenGL takes some
+
+
+def blind(observation: Observation) -> Picture:
+    """The camera of a robot that has none."""
+    return NO_PICTURE
+
+
+def seen(arm: Arm, camera: Camera, name: str) -> Generator[MotionReference, None, Picture]:
+    """The next picture, for which the hand holds still; `name` is the skill that wants it.
+
+    Raises SkillError (PRECONDITION_FAILED) where there is no camera, none of its pictures arrive, or none can be drawn.
+    """
+    began = arm.observation.time
+    while True:
+        try:
+            picture = camera(arm.observation)
+        except SimulationError as error:
+            raise _none(name, str(error)) from error
+        if picture.size:
+            return picture
+        if camera is blind:
+            raise _none(name, "there is no camera")
+        if arm.observation.time - began > PATIENCE:
+            raise _none(name, f"no picture came in {PATIENCE:g} s")
+        yield arm.hold()
+
+
+def _none(name: str, reason: str) -> SkillError:
+    return SkillError(SkillErrorCode.PRECONDITION_FAILED, f"{name} needs the camera's picture: {reason}")

@@ -2,24 +2,23 @@
 
 A skill is started with checked arguments and then asked, at a fixed rate, for the next piece of end-effector motion.
 It never commands joints: its `MotionReference` goes to the controller, which owns every limit.
+
+The error of skills; see `llm_planner.errors` for the tree it hangs in.
+
+Where things lay before they were picked up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
-from math import inf
 from typing import Protocol
 
-from llm_planner.control.reference import MotionReference
-from llm_planner.control.zones import Zone
-from llm_planner.world.scene import Pose, Scene, Vector3
-
-Argument = str | float | Vector3  # an object name, a word of an enumeration, a number, or a point in the base frame [m]
-
-
-SLOWEST = 0.005  # [m/s] of a path
+from llm_planner.errors import LlmPlannerError
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.scene.scene import Scene, Vector3
 
 
 class SkillErrorCode(IntEnum):
@@ -38,36 +37,6 @@ class SkillErrorCode(IntEnum):
     CONTROLLER_FAULT = 10
     EFFECT_MISSING = 11  # the motion ended but the scene does not show the effect
     SKILL_FAULT = 12  # the skill itself raised an exception: never counted as done, whatever the scene shows
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What a skill sees each cycle. `T_base_gripper` is the point between the fingertips, z out of the hand.
-
-    `zones` are what its way has to keep out of besides what stands in it: what the rules of a plan forbid. `higher` [m]
-    than usual is how it is to travel.
-    """
-
-    time: float  # [s]
-    scene: Scene
-    qpos: tuple[float, ...]  # arm joints [rad]
-    T_base_gripper: Pose
-    gripper_width: float  # distance between the fingertips [m]
-    origins: Mapping[str, Vector3] = field(default_factory=dict)  # where each object last lay on its own [m]
-    zones: tuple[Zone, ...] = ()
-    speed_limit: float = inf  # of the controller, at this moment [m/s]; 0 is to stand still
-    higher: float = 0.0
-
-    @property
-    def path_speed(self) -> float:
-        """How fast a path may be planned [m/s]. Under a lower limit it would have no end: the controller keeps that,
-        and the hand or the base stands, or creeps, behind its path."""
-        return max(self.speed_limit, SLOWEST)
-
-    @property
-    def freedom(self) -> float:
-        """The share of time in which the robot may be expected to move: 0 where it is to stand still, else up to 1."""
-        return min(1.0, self.speed_limit / SLOWEST)
 
 
 @dataclass(frozen=True)
@@ -111,3 +80,25 @@ class Skill(Protocol):
     def name(self) -> str: ...
 
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun: ...
+
+
+class SkillError(LlmPlannerError):
+    """A skill cannot start or has failed: `code` says how, the message why and what to do about it."""
+
+    def __init__(self, code: SkillErrorCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class OriginTracker:
+    """Follows the scene and remembers, for each object, where it last was while nothing held it."""
+
+    def __init__(self) -> None:
+        self._origins: dict[str, Vector3] = {}
+
+    def update(self, scene: Scene) -> Mapping[str, Vector3]:
+        """Positions [m, base frame] by name: now for what lies, before it was picked up for what is held."""
+        for item in scene.objects:
+            if item.name != scene.held:
+                self._origins[item.name] = item.position
+        return dict(self._origins)

@@ -1,4 +1,7 @@
-"""Runs skills in-process, as fast as the machine can: skill, controller and world in one loop, with no ROS."""
+"""Runs skills in-process, as fast as the machine can: skill, controller and world in one loop, with no ROS.
+
+Between plans and a world that is stepped in this process: each robot's safety filter, as its node has it.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,92 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from llm_planner.control.base import BaseController
-from llm_planner.control.carried import Grip
+import numpy as np
+
+from llm_planner.control import formulation
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.mpc import MpcController
-from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
-from llm_planner.control.zones import Zone
-from llm_planner.skills.contract import Argument, Observation, Skill, SkillErrorCode, SkillResult, SkillRun
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.guarded import GUARDED
-from llm_planner.skills.origins import OriginTracker
-from llm_planner.world.scene import Scene
+from llm_planner.control.mpc import BaseController, MpcController
+from llm_planner.control.safety_filter.guard import Guard
+from llm_planner.control.safety_filter.robots import HOLD, base_guard, panda_body
+from llm_planner.control.safety_filter.safety_filter import SafetyFilter
+from llm_planner.programs.values import Argument
+from llm_planner.robots.carried import Carried, Grip
+from llm_planner.robots.motion import Array, JointState, JointTrajectory, MotionReference, Observation
+from llm_planner.robots.robots import PANDA_LIMITS
+from llm_planner.scene.scene import Scene
+from llm_planner.scene.zones import Zone
+from llm_planner.skills.contract import OriginTracker, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
+
+ENDED = 1e-6  # [s] that is no time left
+
+
+class Guarded(Protocol):
+    """Moves the robot of a world as far as it is safe."""
+
+    def follow(
+        self, world: EpisodeWorld, trajectory: JointTrajectory, duration: float, keep: MotionConstraints
+    ) -> None: ...
+    def carry(self, carried: Carried | None) -> None: ...
+
+
+class GuardedArm:
+    """A plan is followed as it is where it is proved."""
+
+    def __init__(self) -> None:
+        self._guard = Guard(SafetyFilter(panda_body(), PANDA_LIMITS))
+
+    def follow(
+        self, world: EpisodeWorld, trajectory: JointTrajectory, duration: float, keep: MotionConstraints
+    ) -> None:
+        """Step `world` for `duration` [s]."""
+        now = world.time
+        self._guard.measured(world.joint_state())
+        world.follow(
+            self._guard.hear(trajectory, now, keep) or self._guard.steps(now, duration, keep),
+            duration,
+        )
+
+    def carry(self, carried: Carried | None) -> None:
+        """What the hand holds keeps out of zones as well."""
+        self._guard.judged_by(SafetyFilter(panda_body(carried), PANDA_LIMITS))
+
+
+class GuardedBase:
+    """The velocities of a plan are followed as they are while they are safe."""
+
+    def __init__(self) -> None:
+        self._guard = base_guard()
+
+    def follow(
+        self, world: EpisodeWorld, trajectory: JointTrajectory, duration: float, keep: MotionConstraints
+    ) -> None:
+        """Step `world` for `duration` [s], a command every `HOLD`."""
+        end = world.time + duration
+        while (left := end - world.time) > ENDED:
+            now, hold = world.time, min(HOLD, left)
+            self._guard.hear(formulation.sample(trajectory, now + hold).qvel, now)
+            velocity = self._guard.step(world.joint_state(), now, keep)
+            as_wanted = not self._guard.filtered.changed
+            world.follow(trajectory if as_wanted else _driving(velocity, trajectory, now, hold), hold)
+
+    def carry(self, carried: Carried | None) -> None:
+        """What it carries lies on it, and makes it no wider."""
+
+
+def _driving(velocity: Array, instead_of: JointTrajectory, now: float, hold: float) -> JointTrajectory:
+    """One `velocity` (3,) for `hold` [s], then rest; positions mean nothing to a base."""
+    still = np.zeros_like(velocity)
+    return JointTrajectory(
+        now,
+        hold,
+        np.array([still, still, still]),
+        np.array([velocity, velocity, still]),
+        np.array([still, -velocity / hold]),
+        instead_of.gripper_width,
+    )
+
+
+GUARDED: dict[str, type[Guarded]] = {"arm": GuardedArm, "mobile": GuardedBase}
 
 InForce = Callable[[float, float], MotionConstraints]  # at a time [s], of a robot that moves at a speed [m/s]
 

@@ -1,42 +1,148 @@
-"""The skill library: every `skills/<name>/skill.yaml` of a folder, ready to start."""
+"""The skill library: every `skills/<name>/skill.yaml` of a folder, ready to start.
+
+The arguments of a skill call, checked once more where the robot is about to move.
+
+A skill that raises has failed: whatever its hooks raise becomes its result, with the place in its code.
+"""
 
 from __future__ import annotations
 
+import math
+import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from llm_planner.errors import InputError
-from llm_planner.program.signatures import Signature
+from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.programs.problems import ProgramError
+from llm_planner.programs.reward_program import check_reward
+from llm_planner.programs.signatures import REQUIRED, Parameter, Signature
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.scene.atoms import Moment, holds
+from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
+from llm_planner.scene.predicates import FURNITURE
+from llm_planner.scene.scene import Scene
 from llm_planner.share import share_folder
-from llm_planner.skills.arguments import check_arguments
-from llm_planner.skills.arm import Arm, ArmSettings
+from llm_planner.skills.arm import Arm, ArmSettings, Camera, blind
 from llm_planner.skills.base import Base, BaseSettings
-from llm_planner.skills.camera import Camera, blind
-from llm_planner.skills.contract import Observation, Skill, SkillErrorCode, SkillRun
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.fault_containment import started
-from llm_planner.skills.hand_recording import read_recording
-from llm_planner.skills.learned.backed import LearnedOrScripted
-from llm_planner.skills.learned.loading import (
-    POLICY_FILE,
-    learned_skill,
-    load_sampler,
-    shows_effects,
-)
-from llm_planner.skills.learned.standing import policy_moves
+from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.learned.loading import POLICY_FILE, learned_skill, load_sampler, policy_moves, shows_effects
+from llm_planner.skills.learned.skill import LearnedOrScripted
 from llm_planner.skills.manifest import Manifest, read_manifest
-from llm_planner.skills.recorded import replaying
-from llm_planner.skills.remote.skill import asking
+from llm_planner.skills.recorded import read_recording, replaying
+from llm_planner.skills.remote import asking
 from llm_planner.skills.scripted import MakeBody, ScriptedSkill
 from llm_planner.skills.scripts import ANY_ROBOT, SCRIPTS, ScriptFunction
-from llm_planner.skills.sight.picking import picking_by_sight
-from llm_planner.skills.sight.sight import load_sight
-from llm_planner.world.atoms import Moment, holds
-from llm_planner.world.predicates import FURNITURE
-from llm_planner.world.scene import Scene
+from llm_planner.skills.sight_picking import load_sight, picking_by_sight
+
+
+def check_arguments(manifest: Manifest, given: Mapping[str, Any], scene: Scene) -> dict[str, Argument]:
+    """`given` with defaults filled in; raises SkillError (INVALID_ARGUMENT) naming the parameter and the choices."""
+    names = [parameter.name for parameter in manifest.parameters]
+    for name in given:
+        if name not in names:
+            listed = ", ".join(names) or "none"
+            raise _invalid(manifest, f"has no parameter {name!r}; its parameters: {listed}")
+    return {parameter.name: _value(manifest, parameter, given, scene) for parameter in manifest.parameters}
+
+
+def _value(manifest: Manifest, parameter: Parameter, given: Mapping[str, Any], scene: Scene) -> Argument:
+    value = given.get(parameter.name, parameter.default)
+    if value is REQUIRED:
+        raise _invalid(manifest, f"needs the {parameter.type} {parameter.name!r}")
+    if parameter.type == "number":
+        return _number(manifest, parameter, value)
+    if parameter.type == "point" or (parameter.type == "place" and not isinstance(value, str)):
+        return _point(manifest, parameter, value)
+    if parameter.type == "rewards":
+        return _rewards(manifest, parameter, value, scene)
+    rooms = scene.building.names if scene.building else ()
+    words = {"object": scene.names, "direction": DIRECTIONS, "side": SIDES, "destination": (*rooms, *scene.names)}
+    choices = words.get(parameter.type, REGIONS)
+    if value not in choices:
+        listed = ", ".join(choices) or "nothing"
+        raise _invalid(manifest, f"cannot take {value!r} as {parameter.name}; choose one of: {listed}")
+    return str(value)
+
+
+def _number(manifest: Manifest, parameter: Parameter, value: Any) -> float:
+    low = -math.inf if parameter.minimum is None else parameter.minimum
+    high = math.inf if parameter.maximum is None else parameter.maximum
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        bounds = f"from {low:g} to {high:g} {parameter.unit}".rstrip()
+        raise _invalid(manifest, f"needs a number {bounds} for {parameter.name}, not {value!r}")
+    return float(value)
+
+
+def _point(manifest: Manifest, parameter: Parameter, value: Any) -> Argument:
+    numbers = value if isinstance(value, (tuple, list)) else ()
+    if len(numbers) != 3 or not all(isinstance(n, (int, float)) and math.isfinite(n) for n in numbers):
+        raise _invalid(manifest, f"needs a point of three finite numbers [m] for {parameter.name}, not {value!r}")
+    return float(numbers[0]), float(numbers[1]), float(numbers[2])
+
+
+def _rewards(manifest: Manifest, parameter: Parameter, value: Any, scene: Scene) -> str:
+    try:
+        check_reward(str(value), scene)
+    except ProgramError as error:
+        raise _invalid(manifest, f"cannot take these {parameter.name}: {error}") from error
+    return str(value)
+
+
+def _invalid(manifest: Manifest, problem: str) -> SkillError:
+    return SkillError(SkillErrorCode.INVALID_ARGUMENT, f"{manifest.name} {problem}")
+
+
+def started(name: str, skill: Skill, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
+    """Start `skill`, which people call `name`: its run never raises.
+
+    Raises:
+        LlmPlannerError: as the skill does; SkillError with the code SKILL_FAULT where it raises anything unforeseen.
+    """
+    try:
+        return ContainedRun(name, skill.start(arguments, observation))
+    except LlmPlannerError:
+        raise
+    except Exception as error:
+        raise SkillError(SkillErrorCode.SKILL_FAULT, _told(name, error)) from error
+
+
+class ContainedRun:
+    """One execution, whose faults end it with SKILL_FAULT instead of ending whoever runs it."""
+
+    def __init__(self, name: str, run: SkillRun) -> None:
+        self._name, self._run = name, run
+
+    @property
+    def phase(self) -> str:
+        """See `SkillRun`; "?" where the skill cannot tell."""
+        try:
+            return str(self._run.phase)
+        except Exception:
+            return "?"
+
+    def step(self, observation: Observation) -> MotionReference | SkillResult:
+        """See `SkillRun`. Never raises."""
+        try:
+            outcome: object = self._run.step(observation)
+        except SkillError as error:
+            return SkillResult(error.code, str(error))
+        except Exception as error:
+            return SkillResult(SkillErrorCode.SKILL_FAULT, _told(self._name, error))
+        if isinstance(outcome, MotionReference | SkillResult):
+            return outcome
+        told = f"the skill {self._name} gave {outcome!r:.80} instead of a MotionReference or a SkillResult"
+        return SkillResult(SkillErrorCode.SKILL_FAULT, told)
+
+
+def _told(skill: str, error: BaseException) -> str:
+    """A sentence for a person, with the innermost place in the code."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(frame.filename).name}, line {frame.lineno}"
+    return f"the skill {skill} failed by a fault of its own: {type(error).__name__}: {error} ({where})"
 
 
 @dataclass(frozen=True)

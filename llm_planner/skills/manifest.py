@@ -8,7 +8,7 @@ timeout: 20.0                       # [s] of simulated or real time until it cou
 parameters:
   - {name: object, type: object, description: what it is put on}
   - {name: distance, type: number, unit: m, minimum: 0.02, maximum: 0.3, default: 0.04, description: ...}
-preconditions:                      # atoms (see llm_planner.world.atoms) and what to tell a person otherwise
+preconditions:                      # atoms (see llm_planner.scene.atoms) and what to tell a person otherwise
   - {atom: holding(), otherwise: the gripper holds nothing; pick something up first}
 effects:
   - on(held, object)                # atoms that are true after it has succeeded
@@ -23,24 +23,153 @@ policy:                             # learned from the script; left out where th
 
 In place of `script`, an arm may be moved by one of:
 
-recording: motion.json              # a file beside the skill.yaml (see llm_planner.skills.hand_recording)
-server: {kind: http, ...}           # a policy behind a network (see llm_planner.skills.server_contract)
+recording: motion.json              # a file beside the skill.yaml (see llm_planner.skills.recorded)
+server: {kind: http, ...}           # a policy behind a network (see llm_planner.skills.manifest)
+
+A mapping of a YAML file whose every wrong entry is told with its file, key, value and choices.
+
+What a manifest says of the server that moves a skill: where it is, what it is shown and what it is told.
+
+server:
+  kind: http                        # see llm_planner.skills.remote for what is said over it
+  url: http://localhost:8093/act
+  timeout: 2.0                      # [s] of real time until an answer comes too late
+  image: false                      # whether it is shown what the camera sees
+  instruction: pick up the {object} # a sentence; {fields} stand for the arguments
 """
 
 from __future__ import annotations
 
+import string
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from llm_planner.errors import InputError
-from llm_planner.program.signatures import REQUIRED, Parameter, Precondition, Signature
+from llm_planner.programs.signatures import REQUIRED, Parameter, Precondition, Signature
+from llm_planner.scene.atoms import HELD, Atom, parse_atom
+from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
 from llm_planner.skills.learned.features import feature_names
-from llm_planner.skills.manifest_table import Table
 from llm_planner.skills.scripts import SCRIPTS
-from llm_planner.skills.server_contract import ServerContract, parse_server
-from llm_planner.world.atoms import HELD, Atom, parse_atom
-from llm_planner.world.places import DIRECTIONS, REGIONS, SIDES
+from llm_planner.text import redacted
+
+
+class Table:
+    """A mapping of a YAML file, called `what` in errors, with these `keys`; raises InputError for any other."""
+
+    def __init__(self, path: Path, what: str, values: object, keys: Collection[str]) -> None:
+        if not isinstance(values, dict):
+            raise InputError(f"{path}: {what} must be a mapping with the keys {', '.join(keys)}, not {values!r}")
+        unknown = [str(key) for key in values if key not in keys]
+        if unknown:
+            raise InputError(f"{path}: {what} has the unknown key {unknown[0]!r}; the keys are: {', '.join(keys)}")
+        self.path = path
+        self.values: dict[str, Any] = values
+        self._what = what
+
+    def text(self, key: str) -> str:
+        value = self.values.get(key)
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(f"{self.path}: {key} of {self._what} must be a text, not {value!r}")
+        return value
+
+    def sentence(self, key: str, names: Collection[str]) -> str:
+        """A text in which {fields} stand for the values of `names`."""
+        text = self.text(key)
+        try:
+            parts = [part for part in string.Formatter().parse(text) if part[1] is not None]
+        except ValueError as error:
+            raise InputError(f"{self.path}: {key} of {self._what}, {text!r}, has a stray brace: {error}") from error
+        for _, name, form, conversion in parts:
+            if name not in names or form or conversion:
+                written = f"{name}{'!' + conversion if conversion else ''}{':' + form if form else ''}"
+                raise InputError(
+                    f"{self.path}: {key} names {{{written}}}; it may name: {', '.join(names) or 'nothing'}"
+                )
+        return text
+
+    def list(self, key: str) -> list[Any]:
+        value = self.values.get(key)
+        if not isinstance(value, list):
+            raise InputError(f"{self.path}: {key} of {self._what} must be a list (possibly empty: []), not {value!r}")
+        return value
+
+    def number(self, key: str) -> float | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise InputError(f"{self.path}: {key} of {self._what} must be a number, not {value!r}")
+        return float(value)
+
+    def flag(self, key: str) -> bool:
+        value = self.values.get(key, False)
+        if not isinstance(value, bool):
+            raise InputError(f"{self.path}: {key} of {self._what} must be true or false, not {value!r}")
+        return value
+
+    def count(self, key: str) -> int:
+        value = self.values.get(key)
+        if type(value) is not int or value < 1:
+            raise InputError(f"{self.path}: {key} of {self._what} must be a whole number above 0, not {value!r}")
+        return value
+
+    def positive(self, key: str) -> float:
+        value = self.number(key)
+        if value is None or not 0.0 < value < float("inf"):
+            raise InputError(f"{self.path}: {key} of {self._what} must be a number of seconds above 0, not {value!r}")
+        return value
+
+
+KINDS = ("http",)
+SCHEMES = ("http", "https")
+_SERVER_KEYS = ("kind", "url", "timeout", "image", "instruction")
+
+
+@dataclass(frozen=True)
+class ServerContract:
+    """`timeout` is in s of real time; `image` is whether the server is shown the camera's picture."""
+
+    url: str
+    timeout: float
+    instruction: str
+    image: bool = False
+    kind: str = "http"
+
+    @property
+    def shown_url(self) -> str:
+        """The address as people may see it, without credentials."""
+        return redacted(self.url)
+
+
+def parse_server(path: Path, entry: object, parameters: Collection[str]) -> ServerContract:
+    """The section `server` of the manifest at `path`; raises InputError that names key, value and choices."""
+    table = Table(path, "the server", entry, _SERVER_KEYS)
+    kind = table.text("kind")
+    if kind not in KINDS:
+        raise InputError(f"{path}: kind of the server is {kind!r}; the kinds are: {', '.join(KINDS)}")
+    return ServerContract(
+        _url(path, table.text("url")),
+        table.positive("timeout"),
+        table.sentence("instruction", parameters),
+        table.flag("image"),
+        kind,
+    )
+
+
+def _url(path: Path, url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0 and url.isascii()
+        good = good and url.isprintable() and " " not in url
+    except ValueError:  # a port that is no number, a bracket left open
+        good = False
+    if not good:
+        raise InputError(f"{path}: url of the server is {redacted(url)!r}; write one such as http://localhost:8093/act")
+    return url
+
 
 TYPES = ("object", "point", "region", "place", "direction", "side", "number", "destination", "rewards")
 ROBOTS = tuple(SCRIPTS)

@@ -19,8 +19,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.skills.gripper_shape import Grip
-from llm_planner.world.scene import Pose
+from llm_planner.scene.scene import Pose
+from llm_planner.skills.hand_geometry import Grip
 
 Array = NDArray[np.float64]
 

@@ -6,27 +6,30 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from llm_planner.skills.contract import SkillErrorCode
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.footprints import Footprint, footprint, is_upright, separation
-from llm_planner.skills.gripper_shape import (
+from llm_planner.scene import furniture
+from llm_planner.scene.geometry import bottom, half_extents, top
+from llm_planner.scene.names import the
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.predicates import DRAWER, in_
+from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.hand_geometry import (
     FLOOR,
     OPENING_MAX,
+    Footprint,
     Grip,
     Slice,
+    footprint,
     hand_slices,
     inner_radius,
+    is_upright,
+    lies_on_table,
     nearest_yaw,
+    reachable,
     room,
+    separation,
     wrap,
 )
-from llm_planner.skills.reach import lies_on_table, reachable
-from llm_planner.world import drawers
-from llm_planner.world.geometry import bottom, half_extents, top
-from llm_planner.world.names import the
-from llm_planner.world.places import Rectangle
-from llm_planner.world.predicates import DRAWER, in_
-from llm_planner.world.scene import Scene, SceneObject
 
 Point2 = tuple[float, float]
 
@@ -140,7 +143,7 @@ def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
     A drawer bears things on its cabinet.
     """
     shape = footprint(support)
-    center = drawers.cabinet(support).center if support.kind == DRAWER else shape.center
+    center = furniture.cabinet(support).center if support.kind == DRAWER else shape.center
     best: tuple[float, Release] | None = None
     for yaw in _yaws(held, center, () if shape.round else square(shape.yaw)):
         release = _release(held, center, yaw, top(support))
@@ -182,22 +185,22 @@ def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
 def _in_tray(scene: Scene, held: Held, drawer: SceneObject) -> Release:
     """In the part of the tray that is out, sides along its sides, beside what lies there."""
     name, what = held.item.name, f"{the(held.item.name)} does not fit into {the(drawer.name)}"
-    height, most = 2 * half_extents(held.item)[2], drawers.headroom(drawer)
+    height, most = 2 * half_extents(held.item)[2], furniture.headroom(drawer)
     if height > most:
         tall = f"{what}: it is {100 * height:.1f} cm high, and the drawer closes over {100 * most:.1f} cm at most"
         raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"{tall}; put it elsewhere")
-    part = drawers.opening(drawer)
+    part = furniture.opening(drawer)
     lying = [scene.find(other) for other in scene.names if other != name and in_(scene, other, drawer.name)]
     for direction in square(part.heading):
         along, across = held.shape.half if direction == part.heading else held.shape.half[::-1]
-        if along > part.half[0] - drawers.SPARE:
+        if along > part.half[0] - furniture.SPARE:
             continue
-        for center in drawers.spots(drawer, across):
+        for center in furniture.spots(drawer, across):
             yaw = held.aligned(center, direction)
             body = held.shape_at(center, yaw)
-            if min((separation(body, footprint(other)) for other in lying), default=math.inf) < drawers.SPARE:
+            if min((separation(body, footprint(other)) for other in lying), default=math.inf) < furniture.SPARE:
                 continue
-            release = _lifted(scene, held, _release(held, center, yaw, drawers.floor_height(drawer)))
+            release = _lifted(scene, held, _release(held, center, yaw, furniture.floor_height(drawer)))
             if release.grip.z - held.below - ABOVE <= release.surface + DROP:
                 return release
     if lying:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from llm_planner.control.reference import MotionReference
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.skills.arm import Script
-from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult
-from llm_planner.skills.errors import SkillError
+from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
 from llm_planner.skills.scripts import ScriptFunction
 
 

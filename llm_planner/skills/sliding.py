@@ -5,17 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from llm_planner.control.zones import Zone
-from llm_planner.skills.contract import SkillErrorCode
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.footprints import footprint, separation
-from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, hand_slices, room
-from llm_planner.skills.reach import check_reach, lies_on_table
-from llm_planner.skills.ways import check_line
-from llm_planner.world.geometry import bottom, top
-from llm_planner.world.names import the
-from llm_planner.world.places import TABLE, Point2
-from llm_planner.world.scene import Scene, SceneObject
+from llm_planner.scene.geometry import bottom, top
+from llm_planner.scene.names import the
+from llm_planner.scene.places import TABLE, Point2
+from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.scene.zones import Zone
+from llm_planner.skills.arm_paths import check_line
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.hand_geometry import (
+    TIP,
+    Grip,
+    check_reach,
+    comfortable_yaw,
+    footprint,
+    hand_slices,
+    lies_on_table,
+    room,
+    separation,
+)
 
 FINGER, PALM = 0.00875, 0.030  # [m] half the breadth of closed fingers and palm in the direction of pushing
 UNDER_PALM = 0.034  # [m] from the grip point up to just below the palm

@@ -9,14 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from llm_planner.skills.contract import SkillErrorCode
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.footprints import Footprint, footprint, separation
+from llm_planner.scene.names import the
+from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, WORKSPACE, direction_vector, region
+from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.hand_geometry import Footprint, footprint, lies_on_table, reachable, separation
 from llm_planner.skills.placement import TURNS, Held, Point2, Release, on_table, spread, square
-from llm_planner.skills.reach import lies_on_table, reachable
-from llm_planner.world.names import the
-from llm_planner.world.places import ANY_SIDE, DIRECTIONS, WORKSPACE, direction_vector, region
-from llm_planner.world.scene import Scene, SceneObject
 
 NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the place when that is taken
 FINE_NUDGES = (0.0, 0.003, -0.003)  # [m] the same, where the distance was given: nobody sees these

@@ -10,9 +10,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from llm_planner.control.reference import MotionReference
-from llm_planner.skills.contract import Argument, Observation, Skill, SkillResult, SkillRun
-from llm_planner.world.scene import Pose, Scene, Vector3
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.scene.scene import Pose, Scene, Vector3
+from llm_planner.skills.contract import Skill, SkillResult, SkillRun
 
 RATE = 0.1  # [m/s] at which an offset comes into force
 LOWEST = 0.010  # [m] over the table below which no offset takes the hand: half a fingertip

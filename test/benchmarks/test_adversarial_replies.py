@@ -1,13 +1,7 @@
 """Well-formed replies of a large model that say something else than the words do not pass, and good ones do."""
 
-import importlib
-import sys
-from pathlib import Path
-
+import bench_adversarial_replies as bench
 import pytest
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-bench = importlib.import_module("bench_adversarial_replies")
 
 SITUATIONS = bench.correction_cases.read_situations()
 CASES = bench.read_cases()

@@ -5,25 +5,24 @@ Messages name a correction by its line, never by its words: half of them are kep
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections import Counter
 from pathlib import Path
 
+import correction_cases
+import correction_judge as judge
 import pytest
 
-ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "benchmarks"))
-correction_cases = importlib.import_module("correction_cases")
-judge = importlib.import_module("correction_judge")
+from llm_planner.corrections.edits import AddRule, Adjust, Confirm, LiftRule
+from llm_planner.errors import InputError
+from llm_planner.ltl.parser import parse
+from llm_planner.plans.plan import StepStatus
+from llm_planner.scene.propositions import check_proposition, parse_proposition
+from llm_planner.skills.library import (
+    check_arguments,
+    load_skills,
+)
 
-from llm_planner.errors import InputError  # noqa: E402
-from llm_planner.plan.edits import AddRule, Adjust, Confirm, LiftRule  # noqa: E402 - after the path is known
-from llm_planner.plan.plan import StepStatus  # noqa: E402
-from llm_planner.skills.arguments import check_arguments  # noqa: E402
-from llm_planner.skills.library import load_skills  # noqa: E402
-from llm_planner.temporal.parser import parse  # noqa: E402
-from llm_planner.world.propositions import check_proposition, parse_proposition  # noqa: E402
+ROOT = Path(__file__).parents[2]
 
 SITUATIONS = correction_cases.read_situations()
 HALVES = {half: correction_cases.read_cases(path) for half, path in correction_cases.HALVES.items()}

@@ -5,27 +5,18 @@ Messages name a correction by its line, never by its words: half of them are kep
 
 from __future__ import annotations
 
-import importlib
-import sys
-from pathlib import Path
-
+import bench_corrections as bench
+import correction_cases
+import correction_judge as judge
 import pytest
 
-ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "benchmarks"))
-correction_cases = importlib.import_module("correction_cases")
-judge = importlib.import_module("correction_judge")
-bench = importlib.import_module("bench_corrections")
-
-from llm_planner.errors import InputError  # noqa: E402
-from llm_planner.plan.edits import (  # noqa: E402 - after the path to the benchmarks is known
+from llm_planner.corrections.edits import (
     AddRule,
     Adjust,
     Change,
     Clarify,
     Confirm,
     Edit,
-    Frame,
     Hold,
     Insert,
     Level,
@@ -36,9 +27,10 @@ from llm_planner.plan.edits import (  # noqa: E402 - after the path to the bench
     Remove,
     Replace,
     Resume,
-    Scope,
     Shift,
 )
+from llm_planner.errors import InputError
+from llm_planner.language.correction_requests import Frame, Scope
 
 SITUATIONS = correction_cases.read_situations()
 HALVES = {half: correction_cases.read_cases(path) for half, path in correction_cases.HALVES.items()}

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from llm_planner.language.model import ReadConstraint, Reading, ReadingReply, ReadingRequest
-from llm_planner.language.understanding.meaning import Meanings
+from llm_planner.language.understanding.equivalence import Meanings
 from llm_planner.language.understanding.wording import same_task, words_of
-from llm_planner.temporal.formula import TRUE, neg
-from llm_planner.world.propositions import check_proposition, parse_proposition
+from llm_planner.ltl.formula import TRUE, neg
+from llm_planner.scene.propositions import check_proposition, parse_proposition
 
 ROOT = Path(__file__).parents[2]
 BENCH: dict[str, Any] = runpy.run_path(str(ROOT / "benchmarks" / "bench_constraints.py"))

@@ -13,14 +13,14 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from kills_judge import Motion, lost_commands, lost_edits, lost_lessons, moving_after, not_offered, rested_after
 from kills_run import LONGEST, drawn
 
-from llm_planner.correction.dialogue import Answer, Outcome
-from llm_planner.correction.memory.lesson import Lesson, Occasion, Slots, State
-from llm_planner.language.go_on_words import GO_ON
-from llm_planner.plan.edits import Adjust, Change, Edit, Hold, Remember, Scope, Undo
-from llm_planner.plan.journal import Record, RecordKind
+from llm_planner.corrections.edits import Adjust, Answer, Change, Edit, Hold, Outcome, Remember, Undo
+from llm_planner.corrections.preferences.preference import Occasion, Preference, Slots, State
+from llm_planner.execution.journal import Record, RecordKind
+from llm_planner.language.correction_requests import Scope
+from llm_planner.language.stop_words import GO_ON
 
 SLOWER = Adjust("speed", Change.SCALE, 0.5)
-LESSON = Lesson("", (SLOWER,), Slots(kind="block"), Slots(), Scope.ALWAYS, Occasion(0.0), state=State.LEARNED)
+LESSON = Preference("", (SLOWER,), Slots(kind="block"), Slots(), Scope.ALWAYS, Occasion(0.0), state=State.LEARNED)
 
 
 def applied(*operations: object, message: str = "") -> Answer:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from dataclasses import replace
-from pathlib import Path
 
+import memory_person as person
+import memory_tasks as tasks
+import memory_wishes as wishes
 import pytest
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-person = importlib.import_module("memory_person")
-tasks = importlib.import_module("memory_tasks")
-wishes = importlib.import_module("memory_wishes")
-
-from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject  # noqa: E402 - after the path is known
+from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
 
 MUG = SceneObject("red mug", "mug", "red", (0.4, 0.2, 0.04), IDENTITY, (0.08, 0.08, 0.08))
 BEGINNING = Scene(0.0, (MUG,), robot=Pose((0.4, 0.2, 0.2)))

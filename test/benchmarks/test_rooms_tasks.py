@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from dataclasses import replace
-from pathlib import Path
 
+import bench_rooms
 import pytest
+import rooms_judge
+import rooms_planners
+import rooms_tasks
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-rooms_tasks = importlib.import_module("rooms_tasks")
-rooms_judge = importlib.import_module("rooms_judge")
-rooms_planners = importlib.import_module("rooms_planners")
-bench_rooms = importlib.import_module("bench_rooms")
-
-from llm_planner.simulation.world import open_world  # noqa: E402 - after the path to the benchmarks is known
-from llm_planner.skills.library import load_skills  # noqa: E402
-from llm_planner.world.building import Building, Door, Room  # noqa: E402
-from llm_planner.world.places import Rectangle  # noqa: E402
-from llm_planner.world.scene import Pose, Scene  # noqa: E402
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import Building, Door, Pose, Room, Scene
+from llm_planner.simulation.world import open_world
+from llm_planner.skills.library import load_skills
 
 ROOMS = ("hall", "lab", "vault")  # in a row
 BUILDING = Building(

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from llm_planner.correction.speech.phrases import phrases_about
-from llm_planner.correction.speech.vocabulary import vocabulary_of
 from llm_planner.simulation.world import read_objects
+from llm_planner.speech.recogniser import vocabulary_of
+from llm_planner.speech.word_graph import phrases_about
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 DATA = yaml.safe_load((BENCHMARKS / "data" / "spoken_corrections.yaml").read_text(encoding="utf-8"))

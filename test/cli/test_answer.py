@@ -6,11 +6,11 @@ import signal
 import pytest
 
 from llm_planner.cli.answer import INTERRUPTED, answer
-from llm_planner.plan.plan import Outcome
-from llm_planner.plan.report import Report
-from llm_planner.plan.run_log import Kept
-from llm_planner.temporal.constraint import Constraint
-from llm_planner.temporal.parser import parse
+from llm_planner.execution.watch import Kept
+from llm_planner.ltl.formula import Constraint
+from llm_planner.ltl.parser import parse
+from llm_planner.planning.report import Report
+from llm_planner.plans.plan import Outcome
 
 
 def done():

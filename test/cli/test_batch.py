@@ -11,8 +11,8 @@ import pytest
 from llm_planner.cli import batch
 from llm_planner.cli.answer import INTERRUPTED
 from llm_planner.cli.main import main
-from llm_planner.plan.plan import Outcome
-from llm_planner.plan.report import Report
+from llm_planner.planning.report import Report
+from llm_planner.plans.plan import Outcome
 
 SCRIPT = """
 put the red block in the bowl: |

@@ -10,10 +10,10 @@ from llm_planner.cli.constraint import requested_propositions
 from llm_planner.cli.constraint_report import ConstraintReport, explain, prefix_text, story
 from llm_planner.cli.main import main
 from llm_planner.errors import InputError
-from llm_planner.plan.plan import Outcome
-from llm_planner.temporal.alphabet import Alphabet
-from llm_planner.temporal.parser import parse
-from llm_planner.temporal.semantics import holds
+from llm_planner.ltl.alphabet import Alphabet
+from llm_planner.ltl.parser import parse
+from llm_planner.ltl.semantics import holds
+from llm_planner.plans.plan import Outcome
 
 SCRIPT = """
 visit the kitchen and then the lab, never enter the office before the lab:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_planner.cli.files import check_folder, check_output, read_program
+from llm_planner.cli.answer import check_folder, check_output, read_program
 from llm_planner.errors import InputError
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from llm_planner.cli.film import FPS, Recorder, write_film
 from llm_planner.errors import SimulationError
-from llm_planner.world.scene import Scene
+from llm_planner.scene.scene import Scene
 
 
 def test_a_frame_is_kept_for_every_period_of_the_robots_time():

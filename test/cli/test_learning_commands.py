@@ -60,7 +60,7 @@ def test_what_cannot_be_is_said(capsys, monkeypatch, tmp_path, given, message):
 )
 def test_a_library_that_cannot_be_written_is_told_before_any_work(capsys, monkeypatch, tmp_path, given):
     refused = (lambda path, mode: path.name != "reach",)
-    monkeypatch.setattr("llm_planner.cli.files.check_folder.__defaults__", refused)
+    monkeypatch.setattr("llm_planner.cli.answer.check_folder.__defaults__", refused)
     assert main([*given, "--work", str(tmp_path)]) == 1
     assert "reach cannot be written, permission is denied" in capsys.readouterr().err
 
@@ -81,8 +81,8 @@ def test_without_torch_nothing_is_trained(tmp_path):
         "import sys; sys.modules['torch'] = None\n"
         "from pathlib import Path\n"
         "from llm_planner.share import share_folder\n"
-        "from llm_planner.skills.learning.lesson import open_lesson\n"
-        "from llm_planner.skills.learning.teaching import teach\n"
+        "from llm_planner.learning.training_task import open_lesson\n"
+        "from llm_planner.learning.teaching import teach\n"
         f"teach(open_lesson(share_folder('skills'), Path({str(tmp_path)!r}), 'pick'), 0, 'flow', [], print)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)

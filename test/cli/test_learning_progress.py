@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 from rich.console import Console
 
-from llm_planner.cli.learning_progress import bar
+from llm_planner.cli.learning_options import bar
 
 
 @pytest.fixture

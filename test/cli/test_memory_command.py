@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from llm_planner.cli.main import main
-from llm_planner.correction.memory.learning import Changes
-from llm_planner.correction.memory.lesson import Lesson, Occasion, Slots, State
-from llm_planner.correction.memory.lesson_store import LessonStore
-from llm_planner.plan.edits import Adjust, Change, Scope
+from llm_planner.corrections.edits import Adjust, Change
+from llm_planner.corrections.preferences.learning import Changes
+from llm_planner.corrections.preferences.memory import PreferenceStore
+from llm_planner.corrections.preferences.preference import Occasion, Preference, Slots, State
+from llm_planner.language.correction_requests import Scope
 
-SLOWER = Lesson(
+SLOWER = Preference(
     "always slower with mugs\x1b[31m",
     (Adjust("speed", Change.SCALE, 0.5),),
     Slots(kind="mug", user="Anna"),
@@ -31,14 +32,14 @@ ONCE = replace(SLOWER, scope=Scope.ONCE, state=State.PROPOSED, slots=Slots(kind=
 @pytest.fixture
 def path(tmp_path):
     """A memory of two lessons, and of what was told once."""
-    store = LessonStore(tmp_path / "memory.sqlite")
+    store = PreferenceStore(tmp_path / "memory.sqlite")
     store.change(lambda lessons: Changes((SLOWER, HIGHER, ONCE)))
     store.close()
     return tmp_path / "memory.sqlite"
 
 
 def ids(path):
-    store = LessonStore(path)
+    store = PreferenceStore(path)
     left = [lesson.id for lesson in store.lessons()]
     store.close()
     return left

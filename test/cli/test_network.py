@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from llm_planner.cli.network import DOMAINS, NoFreeDomainError, domain_ports, is_free, own_network
+from llm_planner.cli.processes import DOMAINS, NoFreeDomainError, domain_ports, is_free, own_network
 
 
 def listen(stack: ExitStack, domain: int) -> None:

@@ -29,7 +29,7 @@ class Program:
 ENDS = Program("ender", "this")  # prints and exits with 0
 FAILS = Program("failer", "no_such_module")
 LIVES = "import os, signal\nprint(os.getpid(), flush=True)\nsignal.pause()\n"
-REFUSES = "from llm_planner.nodes.start_failure import end_unstarted\nend_unstarted('the parameter rate is 0')\n"
+REFUSES = "from llm_planner.ros.processes import end_unstarted\nend_unstarted('the parameter rate is 0')\n"
 SUPERVISOR = """
 from test_processes import Program
 from llm_planner.cli.processes import NodeOptions, NodeProcesses

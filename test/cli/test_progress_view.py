@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from llm_planner.cli.progress_view import ProgressView
-from llm_planner.correction.dialogue import Answer, Outcome
-from llm_planner.plan.plan import Plan, PlanStep, StepStatus
-from llm_planner.temporal.constraint import Constraint
-from llm_planner.temporal.parser import parse
+from llm_planner.corrections.edits import Answer, Outcome
+from llm_planner.ltl.formula import Constraint
+from llm_planner.ltl.parser import parse
+from llm_planner.plans.plan import Plan, PlanStep, StepStatus
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from llm_planner.control import fallback
+from llm_planner.control import formulation
 from llm_planner.control.inverse_kinematics import InverseKinematics
-from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
-from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 
 PERIOD = 0.01  # [s] of the controller
 
@@ -46,7 +46,7 @@ class ExactRobot:
         plan = self.controller.step(self.state, reference, self.now, constraints)
         before = self.qvel
         self.now = round(self.now + PERIOD, 9)
-        state = fallback.sample(plan, self.now)
+        state = formulation.sample(plan, self.now)
         self.qpos, self.qvel = state.qpos, state.qvel
         self.plans.append(plan)
         self.velocities.append(np.abs(self.qvel) / PANDA_LIMITS.qvel_max)

@@ -5,17 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from llm_planner.control.base import BaseController, BaseSettings
-from llm_planner.control.fallback import sample
+from llm_planner.control.controlled_robot import base_spec
+from llm_planner.control.formulation import sample
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.mpc import Status
-from llm_planner.control.reference import JointState, MotionReference
-from llm_planner.control.robot_model import RobotModel
-from llm_planner.control.robots import base_spec
-from llm_planner.control.zones import Shape, Zone
+from llm_planner.control.mpc import BaseController, BaseSettings, Status
 from llm_planner.errors import InputError
-from llm_planner.simulation.rooms.base import BASE_LIMITS, MOTOR_LAG, base_pose, yaw_of
-from llm_planner.world.scene import Pose
+from llm_planner.robots.motion import JointState, MotionReference
+from llm_planner.robots.robot_model import RobotModel
+from llm_planner.robots.robots import BASE_LIMITS, MOTOR_LAG, base_pose, yaw_of
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 
 PERIOD = 0.1
 STILL = JointState(0.0, np.zeros(3), np.zeros(3))

@@ -2,11 +2,11 @@ import math
 
 import pytest
 
-from llm_planner.control.carried import Carried, Grip, carried_at, carried_in
 from llm_planner.control.keep_out import KeepOutSettings
-from llm_planner.control.zones import Shape
 from llm_planner.errors import InputError
-from llm_planner.world.scene import Pose, Scene, SceneObject
+from llm_planner.robots.carried import Carried, Grip, carried_at, carried_in
+from llm_planner.scene.scene import Pose, Scene, SceneObject
+from llm_planner.scene.zones import Shape
 
 HALF = math.sqrt(0.5)
 

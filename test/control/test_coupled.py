@@ -6,12 +6,10 @@ import numpy as np
 import piqp
 import pytest
 
-from llm_planner.control.coupled import UNBOUNDED, CoupledProblem, Program
 from llm_planner.control.formulation import Bounds, Horizon, StartState, TrackingProblem, Weights
-from llm_planner.control.keep_out import KeepOutRows
-from llm_planner.control.limits import JointLimits
-from llm_planner.control.solver import CoupledSolver, JointwiseSolver, NoSolution
-from llm_planner.control.speed_facets import SpeedRows
+from llm_planner.control.keep_out import KeepOutRows, SpeedRows
+from llm_planner.control.qp_solver import UNBOUNDED, CoupledProblem, CoupledSolver, JointwiseSolver, NoSolution, Program
+from llm_planner.robots.limits import JointLimits
 
 NQ = 3
 LIMITS = JointLimits(np.full(NQ, -2.0), np.full(NQ, 2.0), np.array([1.0, 0.5, 1.5]), np.array([4.0, 3.0, 8.0]))

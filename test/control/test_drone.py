@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from llm_planner.control.fallback import sample
+from llm_planner.control.controlled_robot import drone
+from llm_planner.control.formulation import sample
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import MpcController, Status
-from llm_planner.control.reference import JointState, MotionReference
-from llm_planner.control.robots import drone
-from llm_planner.control.zones import Shape, Zone
-from llm_planner.simulation.panda import RobotLimits
-from llm_planner.world.scene import Pose
+from llm_planner.robots.motion import JointState, MotionReference
+from llm_planner.robots.robots import RobotLimits
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 
 RADIUS = 0.25
 LIMITS = RobotLimits(np.full(3, -50.0), np.full(3, 50.0), np.full(3, 3.0), np.full(3, 6.0), np.full(3, np.inf))

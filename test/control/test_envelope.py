@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from llm_planner.control.envelope import FROM_THE_ROBOT, Envelope, Ramps
-from llm_planner.control.envelope_file import envelope_of, read_envelope
-from llm_planner.control.patches import Patch
-from llm_planner.control.zones import Shape, Subject
+from llm_planner.control.envelope import FROM_THE_ROBOT, Envelope, Ramps, envelope_of, read_envelope
+from llm_planner.control.motion_constraints import Patch
 from llm_planner.errors import InputError
-from llm_planner.privileges.strict_yaml import parse_strict
+from llm_planner.scene.zones import Shape, Subject
 from llm_planner.share import share_folder
+from llm_planner.strict_yaml import parse_strict
 
 ZONE = "{name: the table, shape: box, size: [1, 1, 0.1], position: [0, 0, -0.1]"
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from llm_planner.control import fallback
+from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
-from llm_planner.control.limits import LimitShare
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 
 HOME = np.array(HOME_QPOS)
 STOPPING = LimitShare().stopping(PANDA_LIMITS)
@@ -15,7 +15,7 @@ def moving(qvel: np.ndarray) -> StartState:
 
 
 def test_braking_ends_at_rest_within_the_acceleration_limit() -> None:
-    plan = fallback.brake(moving(0.9 * PANDA_LIMITS.qvel_max), STOPPING, 2.0, 0.05, 0.03)
+    plan = formulation.brake(moving(0.9 * PANDA_LIMITS.qvel_max), STOPPING, 2.0, 0.05, 0.03)
 
     assert plan.qvel[-1] == pytest.approx(0.0, abs=1e-12)
     assert (np.abs(plan.qacc) <= STOPPING.acceleration + 1e-9).all()
@@ -23,14 +23,14 @@ def test_braking_ends_at_rest_within_the_acceleration_limit() -> None:
 
 
 def test_each_joint_brakes_for_as_short_as_it_can() -> None:
-    plan = fallback.brake(moving(np.array([0.1, 2.0, 0, 0, 0, 0, 0])), STOPPING, 0.0, 0.05, 0.0)
+    plan = formulation.brake(moving(np.array([0.1, 2.0, 0, 0, 0, 0, 0])), STOPPING, 0.0, 0.05, 0.0)
 
     assert plan.qvel[1][0] == pytest.approx(0.0, abs=1e-12)
     assert plan.qvel[1][1] > 0.5
 
 
 def test_braking_together_all_joints_come_to_rest_at_once_and_straight_on() -> None:
-    plan = fallback.brake_together(moving(np.array([0.1, 2.0, 0, 0, 0, 0, 0])), 4, 1.0, 0.05, 0.03)
+    plan = formulation.brake_together(moving(np.array([0.1, 2.0, 0, 0, 0, 0, 0])), 4, 1.0, 0.05, 0.03)
 
     assert len(plan.qacc) == 4
     assert plan.qvel[1] == pytest.approx(0.75 * plan.qvel[0])
@@ -39,27 +39,27 @@ def test_braking_together_all_joints_come_to_rest_at_once_and_straight_on() -> N
 
 
 def test_braking_from_rest_stays_put() -> None:
-    plan = fallback.brake(moving(np.zeros(7)), STOPPING, 0.0, 0.05, 0.0)
+    plan = formulation.brake(moving(np.zeros(7)), STOPPING, 0.0, 0.05, 0.0)
     assert plan.qpos[-1] == pytest.approx(HOME)
 
 
 def test_a_plan_is_sampled_between_its_knots_and_held_outside() -> None:
-    plan = fallback.brake(moving(np.full(7, 0.5)), STOPPING, 1.0, 0.05, 0.0)
+    plan = formulation.brake(moving(np.full(7, 0.5)), STOPPING, 1.0, 0.05, 0.0)
 
-    assert fallback.sample(plan, 0.0).qpos == pytest.approx(HOME)
-    half = fallback.sample(plan, 1.025)
+    assert formulation.sample(plan, 0.0).qpos == pytest.approx(HOME)
+    half = formulation.sample(plan, 1.025)
     assert half.qvel == pytest.approx((plan.qvel[0] + plan.qvel[1]) / 2)
-    after = fallback.sample(plan, fallback.end_time(plan) + 1.0)
+    after = formulation.sample(plan, formulation.end_time(plan) + 1.0)
     assert after.qpos == pytest.approx(plan.qpos[-1])
     assert after.qvel == pytest.approx(0.0)
 
 
 def test_a_time_on_a_knot_belongs_to_the_stage_that_begins_there() -> None:
-    plan = fallback.brake(moving(np.array([0, 2.0, 0, 0, 0, 0, 0])), STOPPING, 0.1, 0.05, 0.0)
-    assert fallback.sample(plan, 0.1 + 3 * 0.05).qvel == pytest.approx(plan.qvel[3], abs=1e-9)
+    plan = formulation.brake(moving(np.array([0, 2.0, 0, 0, 0, 0, 0])), STOPPING, 0.1, 0.05, 0.0)
+    assert formulation.sample(plan, 0.1 + 3 * 0.05).qvel == pytest.approx(plan.qvel[3], abs=1e-9)
 
 
 def test_holding_is_a_plan_at_rest() -> None:
-    plan = fallback.hold(HOME, 3.0, 0.05, 0.02)
-    assert fallback.sample(plan, 3.04).qpos == pytest.approx(HOME)
+    plan = formulation.hold(HOME, 3.0, 0.05, 0.02)
+    assert formulation.sample(plan, 3.04).qpos == pytest.approx(HOME)
     assert not plan.qvel.any()

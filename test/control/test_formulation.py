@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 from llm_planner.control.formulation import Horizon, StartState, TrackingProblem, Weights
-from llm_planner.control.limits import JointLimits
-from llm_planner.control.solver import JointwiseSolver, NoSolution
+from llm_planner.control.qp_solver import JointwiseSolver, NoSolution
 from llm_planner.errors import InputError
+from llm_planner.robots.limits import JointLimits
 
 NQ = 3
 LIMITS = JointLimits(

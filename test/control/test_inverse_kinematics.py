@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics, rotation_vector
-from llm_planner.control.limits import LimitShare
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
-from llm_planner.skills.gripper_shape import Grip
-from llm_planner.world.scene import Pose
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.scene.scene import Pose
+from llm_planner.skills.hand_geometry import Grip
 
 HOME = np.array(HOME_QPOS)
 

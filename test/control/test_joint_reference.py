@@ -4,13 +4,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from llm_planner.control.controlled_robot import JointReference, ReferenceTranslator, check_pose, check_reference
 from llm_planner.control.inverse_kinematics import InverseKinematics
-from llm_planner.control.joint_reference import JointReference, ReferenceTranslator, check_pose, check_reference
-from llm_planner.control.reference import MotionReference
 from llm_planner.errors import InputError
-from llm_planner.simulation.panda import HOME_QPOS
-from llm_planner.skills.gripper_shape import Grip
-from llm_planner.world.scene import Pose
+from llm_planner.robots.motion import MotionReference
+from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.scene.scene import Pose
+from llm_planner.skills.hand_geometry import Grip
 
 HOME = np.array(HOME_QPOS)
 POSES = tuple(Grip(0.4 + 0.005 * k, 0.0, 0.2, 0.0).pose() for k in range(20))

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.control.carried import Carried
+from llm_planner.control.controlled_robot import arm_spec
 from llm_planner.control.formulation import Bounds
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, Status
-from llm_planner.control.reference import JointState, MotionReference
-from llm_planner.control.robot_model import RobotModel
-from llm_planner.control.robots import arm_spec
-from llm_planner.control.solver import NoSolution
-from llm_planner.control.zones import Shape, Subject, Zone
-from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
+from llm_planner.control.qp_solver import NoSolution
+from llm_planner.robots.carried import Carried
+from llm_planner.robots.motion import JointState, MotionReference
+from llm_planner.robots.robot_model import RobotModel
+from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.simulation.world import open_world
-from llm_planner.skills.gripper_shape import Grip
-from llm_planner.world.scene import Pose
+from llm_planner.skills.hand_geometry import Grip
 
 LEFT, RIGHT = Grip(0.5, 0.3, 0.15, 0.0).pose(), Grip(0.5, -0.3, 0.15, 0.0).pose()
 VASE = Zone("the vase", Shape.SPHERE, (0.05,), Pose((0.5, 0.0, 0.15)), 0.03)

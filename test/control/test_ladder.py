@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from llm_planner.control import fallback
+from llm_planner.control import formulation
+from llm_planner.control.fallback_supervisor import FallbackSupervisor, Rung
 from llm_planner.control.formulation import Bounds, Horizon, TrackingProblem, Weights
-from llm_planner.control.ladder import FallbackLadder, Rung
+from llm_planner.control.input_validation import Expected, InputValidator
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, Status, TickStatistics
-from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
-from llm_planner.control.solver import JointwiseSolver, NoSolution
-from llm_planner.control.vigilance import Expected, Vigilance
+from llm_planner.control.qp_solver import JointwiseSolver, NoSolution
 from llm_planner.errors import InputError
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
-from llm_planner.skills.gripper_shape import Grip
+from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.skills.hand_geometry import Grip
 
 PERIOD = 0.01
 FAR = Grip(0.5, -0.35, 0.1, -0.6).pose()
@@ -29,7 +29,7 @@ FAR = Grip(0.5, -0.35, 0.1, -0.6).pose()
 class Robot:
     """Follows each plan exactly, under a ladder; its states can be spoilt on their way."""
 
-    ladder: FallbackLadder
+    ladder: FallbackSupervisor
     now: float = 1.0
     qpos: np.ndarray = field(default_factory=lambda: np.array(HOME_QPOS))
     qvel: np.ndarray = field(default_factory=lambda: np.zeros(7))
@@ -42,7 +42,7 @@ class Robot:
 
     def follow(self, plan: JointTrajectory, seconds: float) -> None:
         self.now = round(self.now + seconds, 9)
-        there = fallback.sample(plan, self.now)
+        there = formulation.sample(plan, self.now)
         self.qpos, self.qvel = there.qpos, there.qvel
 
     def reference(self, epoch: int = 1) -> MotionReference:
@@ -63,8 +63,8 @@ class Robot:
         return self.ladder.standing.rung
 
 
-def ladder(controller: object) -> FallbackLadder:
-    return FallbackLadder(controller, Vigilance(Expected(PANDA_LIMITS.qvel_max)))
+def ladder(controller: object) -> FallbackSupervisor:
+    return FallbackSupervisor(controller, InputValidator(Expected(PANDA_LIMITS.qvel_max)))
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ class ScriptedController:
             self.statistics = TickStatistics(Status.BRAKING if self.braking < 0.3 else Status.HOLDING)
         else:
             self.statistics = self.outcomes.pop(0)
-        return fallback.hold(state.qpos, now, 0.1, 0.04)
+        return formulation.hold(state.qpos, now, 0.1, 0.04)
 
     def reset(self) -> None:
         self.braking = 0.0

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from llm_planner.control.limits import JointLimits, LimitShare
 from llm_planner.errors import InputError
-from llm_planner.simulation.panda import PANDA_LIMITS
+from llm_planner.robots.limits import JointLimits, LimitShare
+from llm_planner.robots.robots import PANDA_LIMITS
 
 
 def limits(**changes: np.ndarray) -> JointLimits:

@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from llm_planner.control.base import BaseController
-from llm_planner.control.fallback import sample
-from llm_planner.control.patch_board import PatchBoard
-from llm_planner.control.patches import Patch
-from llm_planner.control.reference import JointState, MotionReference
-from llm_planner.control.robot_model import RobotModel
-from llm_planner.control.robots import arm_spec, base_spec
-from llm_planner.control.zones import Shape, Zone
-from llm_planner.simulation.rooms.base import MOTOR_LAG, base_pose
-from llm_planner.world.scene import Pose
+from llm_planner.control.constraint_arbiter import ConstraintArbiter
+from llm_planner.control.controlled_robot import arm_spec, base_spec
+from llm_planner.control.formulation import sample
+from llm_planner.control.motion_constraints import Patch
+from llm_planner.control.mpc import BaseController
+from llm_planner.robots.motion import JointState, MotionReference
+from llm_planner.robots.robot_model import RobotModel
+from llm_planner.robots.robots import MOTOR_LAG, base_pose
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 
 SPARE = 0.03  # [m] between the robot and the thing at first
 ASKED = 0.12  # [m] then
@@ -42,9 +42,9 @@ def beside(model: RobotModel, qpos: np.ndarray, zone: Zone) -> Zone:
     return zone
 
 
-def board_with(zone: Zone, **limits: float) -> PatchBoard:
+def board_with(zone: Zone, **limits: float) -> ConstraintArbiter:
     """Asked now for the zone's clearance, under limits of before."""
-    board = PatchBoard()
+    board = ConstraintArbiter()
     board.offered(Patch("the cook", -60.0, 60.0, **limits), -60.0)
     for k in range(200):
         board.at(-60.0 + 0.1 * k)

@@ -6,20 +6,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.control import fallback
+from llm_planner.control import formulation
 from llm_planner.control.formulation import Bounds, Horizon, TrackingProblem, Weights
-from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import MpcController, Status
-from llm_planner.control.reference import JointState, MotionReference
-from llm_planner.control.solver import JointwiseSolver, NoSolution
-from llm_planner.control.zones import Shape, Zone
+from llm_planner.control.qp_solver import JointwiseSolver, NoSolution
 from llm_planner.errors import InputError
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
-from llm_planner.skills.gripper_shape import Grip
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.motion import JointState, MotionReference
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
+from llm_planner.skills.hand_geometry import Grip
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.world.scene import Pose
 
 REST = JointState(0.0, np.array(HOME_QPOS), np.zeros(7))
 GOAL = Grip(0.55, 0.25, 0.1, 0.3)
@@ -91,7 +91,7 @@ def test_every_plan_ends_at_rest(robot: Any) -> None:
 def test_the_velocity_never_jumps_between_plans(robot: Any) -> None:
     robot.run(fast_jump(), 1.0)
     for before, after in zip(robot.plans, robot.plans[1:], strict=False):
-        assert after.qvel[0] == pytest.approx(fallback.sample(before, after.start_time).qvel, abs=1e-9)
+        assert after.qvel[0] == pytest.approx(formulation.sample(before, after.start_time).qvel, abs=1e-9)
 
 
 def test_without_a_reference_the_arm_holds_and_leaves_the_fingers_alone(robot: Any) -> None:
@@ -170,13 +170,13 @@ def test_when_the_program_has_no_answer_the_last_plan_is_replayed_and_then_held(
     plan = controller.step(REST, reference, 0.0)
     assert controller.statistics.status is Status.TRACKING
 
-    state = fallback.sample(plan, 0.2)
+    state = formulation.sample(plan, 0.2)
     replayed = controller.step(JointState(0.2, state.qpos, state.qvel), replace(reference, start_time=0.2), 0.2)
 
     assert replayed is plan
     assert controller.statistics.status is Status.FALLBACK
     assert controller.statistics.message == "given up"
-    end = fallback.end_time(plan)
+    end = formulation.end_time(plan)
     held = controller.step(JointState(end, plan.qpos[-1], np.zeros(7)), replace(reference, start_time=end), end)
     assert held.qpos[-1] == pytest.approx(plan.qpos[-1])
     assert not held.qvel.any()
@@ -229,7 +229,7 @@ def test_a_wrong_reference_is_told_and_the_plan_so_far_stands(robot: Any) -> Non
 
     before = robot.plans[-1]
     plan = robot.tick(fast_jump()(robot.now))
-    assert plan.qvel[0] == pytest.approx(fallback.sample(before, plan.start_time).qvel)
+    assert plan.qvel[0] == pytest.approx(formulation.sample(before, plan.start_time).qvel)
 
 
 def around(position: Any, clearance: float = 0.05) -> Zone:

@@ -9,21 +9,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from llm_planner.control.crowd import CROWD, STANDSTILL
-from llm_planner.control.envelope import Envelope
-from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.patch_board import (
+from llm_planner.control.constraint_arbiter import (
     ACCEPTED,
     MOST_PUBLISHERS,
     MOST_REMEMBERED,
     MOST_SOURCES,
     MOST_ZONES_OF_ONE,
     Answer,
-    PatchBoard,
+    ConstraintArbiter,
 )
-from llm_planner.control.patches import MOST_ZONES, Patch, Unread
-from llm_planner.control.zones import Shape, Zone
-from llm_planner.world.scene import Pose
+from llm_planner.control.envelope import CROWD, STANDSTILL, Envelope
+from llm_planner.control.motion_constraints import FREE, MOST_ZONES, MotionConstraints, Patch, Unread
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 
 LAB = Envelope(
     speed=0.5, largest_speed=1.0, joint_share=0.6, largest_share=1.0, clearance=0.02, least_clearance=0.0,
@@ -39,7 +37,7 @@ def patch(source: str = "a", now: float = 0.0, lasts: float = 100.0, **wanted) -
     return Patch(source, now, now + lasts, **wanted)
 
 
-def settled(board: PatchBoard, now: float) -> MotionConstraints:
+def settled(board: ConstraintArbiter, now: float) -> MotionConstraints:
     """What is in force a good while after `now`, in ticks of 10 ms."""
     for k in range(500):
         constraints = board.at(now + 0.01 * k)
@@ -47,13 +45,13 @@ def settled(board: PatchBoard, now: float) -> MotionConstraints:
 
 
 def test_without_patches_the_envelope_holds():
-    assert PatchBoard().at(0.0) == FREE
-    constraints = PatchBoard(LAB).at(0.0)
+    assert ConstraintArbiter().at(0.0) == FREE
+    constraints = ConstraintArbiter(LAB).at(0.0)
     assert (constraints.speed, constraints.joint_share, constraints.zones) == (0.5, 0.6, ())
 
 
 def test_the_strictest_wins_whoever_came_first():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch("a", speed=0.2, joint_share=1.0, clearance=0.03, zones=(zone("vase"),)), 0.0)
     board.offered(patch("b", speed=0.9, joint_share=0.3, clearance=0.10), 0.0)
     constraints = settled(board, 0.0)
@@ -63,7 +61,7 @@ def test_the_strictest_wins_whoever_came_first():
 
 
 def test_a_patch_loosens_up_to_the_envelope_while_no_other_minds():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     assert board.offered(patch(speed=1.0, clearance=0.0), 0.0) is ACCEPTED
     assert settled(board, 0.0).speed == 1.0
     answer = board.offered(patch(speed=1.2, zones=(zone("vase"),)), 0.0)
@@ -74,13 +72,13 @@ def test_a_patch_loosens_up_to_the_envelope_while_no_other_minds():
 
 
 def test_the_zones_of_the_envelope_always_hold():
-    board = PatchBoard(Envelope(zones=(zone("the operator"),)))
+    board = ConstraintArbiter(Envelope(zones=(zone("the operator"),)))
     board.offered(patch(zones=(zone("vase"),)), 0.0)
     assert [zone.name for zone in settled(board, 0.0).zones] == ["the operator", "vase"]
 
 
 def test_a_newer_patch_replaces_and_an_empty_one_withdraws():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch(speed=0.2), 0.0)
     board.offered(patch(now=1.0, speed=0.3), 1.0)
     assert settled(board, 1.0).speed == 0.3
@@ -90,7 +88,7 @@ def test_a_newer_patch_replaces_and_an_empty_one_withdraws():
 
 
 def test_an_expired_patch_is_withdrawn_by_ramp():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch(lasts=10.0, speed=0.9), 0.0)
     assert settled(board, 0.0).speed == 0.9
     assert board.at(9.99).speed == 0.9
@@ -101,7 +99,7 @@ def test_an_expired_patch_is_withdrawn_by_ramp():
 
 
 def test_a_tightened_speed_is_there_within_a_quarter_of_a_second():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.at(0.0)
     board.offered(patch(speed=0.15), 0.0)
     speeds = [board.at(0.01 * k).speed for k in range(26)]
@@ -111,11 +109,11 @@ def test_a_tightened_speed_is_there_within_a_quarter_of_a_second():
 
 
 def test_where_there_was_no_limit_it_falls_from_what_the_robot_does():
-    board = PatchBoard()
+    board = ConstraintArbiter()
     board.at(0.0)
     board.offered(patch(speed=0.15), 0.0)
     assert board.at(0.01, moving=0.5).speed == pytest.approx(0.475)
-    standing = PatchBoard()
+    standing = ConstraintArbiter()
     standing.at(0.0)
     standing.offered(patch(speed=0.15), 0.0)
     assert standing.at(0.01, moving=0.0).speed == 0.15
@@ -123,14 +121,14 @@ def test_where_there_was_no_limit_it_falls_from_what_the_robot_does():
 
 
 def test_a_limit_rises_slowly_and_ends_in_none():
-    board = PatchBoard()
+    board = ConstraintArbiter()
     board.offered(patch(lasts=1.0, speed=0.2), 0.0)
     settled(board, -4.5)
     assert board.at(1.2).speed == pytest.approx(0.2 + 0.71, abs=0.02)
     assert math.isinf(settled(board, 2.0).speed)
 
 
-def grows(board: PatchBoard, to: float, over: float = 3.0, period: float = 0.01) -> list[float]:
+def grows(board: ConstraintArbiter, to: float, over: float = 3.0, period: float = 0.01) -> list[float]:
     """The clearance of a vase, tick by tick from now on, when one of `to` [m] is asked for."""
     board.at(0.0)
     board.offered(patch(zones=(zone("vase", to),)), 0.0)
@@ -138,7 +136,7 @@ def grows(board: PatchBoard, to: float, over: float = 3.0, period: float = 0.01)
 
 
 def test_a_clearance_grows_from_a_stand_and_shrinks_at_once():
-    board = PatchBoard()
+    board = ConstraintArbiter()
     clearances = grows(board, to=0.10)
     assert clearances[:3] == pytest.approx([0.0, 0.00005, 0.0002])  # 1 m/s^2
     steps = np.diff(clearances)
@@ -154,7 +152,7 @@ def test_a_clearance_grows_from_a_stand_and_shrinks_at_once():
 )
 def test_a_clearance_is_in_force_in_a_time_that_is_known_beforehand(limits, top):
     """The speed of growth / 1 m/s^2 / 2, and the way at that speed, which is less where the robot may only be slow."""
-    board = PatchBoard()
+    board = ConstraintArbiter()
     board.offered(patch("the cook", now=-5.0, **limits), -5.0)
     settled(board, -5.0)
     clearances = grows(board, to=0.10)
@@ -163,12 +161,12 @@ def test_a_clearance_is_in_force_in_a_time_that_is_known_beforehand(limits, top)
 
 
 def test_a_clearance_grows_alike_however_often_it_is_looked_at():
-    often, seldom = grows(PatchBoard(), to=0.10, period=0.01), grows(PatchBoard(), to=0.10, period=0.1)
+    often, seldom = grows(ConstraintArbiter(), to=0.10, period=0.01), grows(ConstraintArbiter(), to=0.10, period=0.1)
     assert seldom == pytest.approx(often[::10])
 
 
 def test_the_controller_is_told_a_tenth_of_a_second_ahead_of_what_is_in_force():
-    board = PatchBoard()
+    board = ConstraintArbiter()
     board.at(0.0)
     board.offered(patch(zones=(zone("vase", 0.10),)), 0.0)
     in_force, foreseen = [], []
@@ -181,14 +179,14 @@ def test_the_controller_is_told_a_tenth_of_a_second_ahead_of_what_is_in_force():
 
 
 def test_a_ramp_begins_when_its_patch_comes_and_not_when_was_last_looked():
-    board = PatchBoard()
+    board = ConstraintArbiter()
     board.at(0.0)
     board.offered(patch(now=5.0, zones=(zone("vase", 0.10),)), 5.0)
     assert board.at(5.01).zones[0].clearance == pytest.approx(0.00005)
 
 
 def test_two_zones_of_one_name_both_grow_to_their_end():
-    board = PatchBoard()
+    board = ConstraintArbiter()
     board.at(0.0)
     board.offered(patch("a", zones=(zone("vase", 0.10),)), 0.0)
     board.offered(patch("b", zones=(zone("vase", 0.05),)), 0.0)
@@ -196,7 +194,7 @@ def test_two_zones_of_one_name_both_grow_to_their_end():
 
 
 def test_the_version_rises_with_every_change_and_only_then():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     first = board.at(0.0).version
     assert board.at(1.0).version == first
     board.offered(patch(now=1.0, speed=0.15), 1.0)
@@ -214,7 +212,7 @@ def test_the_version_rises_with_every_change_and_only_then():
     ],
 )
 def test_what_is_stale_is_refused(late, reason):
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(Patch("a", 4.0, 100.0, epoch=3, speed=0.2), 4.0)
     answer = board.offered(late, 5.0)
     assert (answer.accepted, answer.reason) == (False, reason)
@@ -222,7 +220,7 @@ def test_what_is_stale_is_refused(late, reason):
 
 
 def test_the_patch_of_a_clock_that_is_ahead_is_in_force_for_as_long_as_it_says():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     assert board.offered(Patch("a", 95.0, 125.0, speed=0.2), 5.0).accepted
     assert settled(board, 5.0).speed == 0.2
     assert board.offered(Patch("a", 96.0, 126.0, speed=0.15), 6.0).accepted
@@ -232,19 +230,19 @@ def test_the_patch_of_a_clock_that_is_ahead_is_in_force_for_as_long_as_it_says()
 
 
 def test_it_is_never_too_late_to_withdraw():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch(speed=0.2), 0.0)
     assert board.offered(patch(now=1.0, lasts=0.5), 5.0).accepted
     assert board.sources == ()
 
 
 def test_a_withdrawn_patch_does_not_come_back_by_a_late_message():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch(now=2.0), 2.0)
     assert not board.offered(patch(now=1.0, speed=0.2), 2.0).accepted
 
 
-def full(board: PatchBoard) -> PatchBoard:
+def full(board: ConstraintArbiter) -> ConstraintArbiter:
     """With a patch of every source there is a place for."""
     for k in range(MOST_SOURCES):
         assert board.offered(patch(f"source {k}", speed=0.4), 0.0) is ACCEPTED
@@ -252,7 +250,7 @@ def full(board: PatchBoard) -> PatchBoard:
 
 
 def test_sources_without_number_do_not_fill_the_board():
-    board = full(PatchBoard(LAB))
+    board = full(ConstraintArbiter(LAB))
     for k in range(2 * MOST_REMEMBERED):
         board.offered(patch(f"source {MOST_SOURCES - 1}", now=1e-4 * k), 1.0)
         board.offered(patch(f"guest {k}", now=1.0), 1.0)
@@ -260,7 +258,7 @@ def test_sources_without_number_do_not_fill_the_board():
 
 
 def test_who_comes_after_the_last_place_still_tightens_until_it_expires():
-    board = full(PatchBoard(LAB))
+    board = full(ConstraintArbiter(LAB))
     late = patch("one more", lasts=8.0, speed=0.1, clearance=0.10, zones=(zone("vase"),), weights={"position": 2.0})
     answer = board.offered(late, 0.0)
     assert answer.accepted
@@ -276,14 +274,14 @@ def test_who_comes_after_the_last_place_still_tightens_until_it_expires():
 
 
 def test_who_comes_after_the_last_place_loosens_nothing():
-    board = full(PatchBoard(replace(LAB, speed=0.3)))
+    board = full(ConstraintArbiter(replace(LAB, speed=0.3)))
     board.offered(patch("one more", speed=0.9, joint_share=1.0, clearance=0.0, zones=(zone("vase", 0.0),)), 0.0)
     constraints = settled(board, 0.0)
     assert (constraints.speed, constraints.joint_share, constraints.zones[0].clearance) == (0.3, 0.6, 0.02)
 
 
 def test_a_flood_of_zones_fills_no_memory_and_brings_the_robot_to_a_stand():
-    board = full(PatchBoard(LAB))
+    board = full(ConstraintArbiter(LAB))
     for k in range(MOST_ZONES):
         board.offered(patch(f"guest {k}", zones=(zone(f"vase {k}"),)), 0.0)
     assert settled(board, 0.0).speed == 0.4
@@ -295,7 +293,7 @@ def test_a_flood_of_zones_fills_no_memory_and_brings_the_robot_to_a_stand():
 
 
 def test_a_crowd_that_leaves_no_motion_is_named():
-    board = full(PatchBoard(LAB, crowded))
+    board = full(ConstraintArbiter(LAB, crowded))
     board.offered(patch("one more", zones=(zone("vase"), zone("mug"))), 0.0)
     settled(board, 0.0)
     assert board.conflict.startswith("'more sources than there is room for' leaves no room")
@@ -307,7 +305,7 @@ def crowded(constraints: MotionConstraints) -> bool:
 
 
 def test_patches_that_leave_no_motion_are_in_force_and_named():
-    board = PatchBoard(LAB, crowded)
+    board = ConstraintArbiter(LAB, crowded)
     assert board.offered(patch("the rule on vases", zones=(zone("vase"),)), 0.0).accepted
     settled(board, 0.0)
     assert board.conflict == ""
@@ -323,14 +321,14 @@ def test_patches_that_leave_no_motion_are_in_force_and_named():
 
 
 def test_a_single_patch_that_leaves_no_motion_is_named_alone():
-    board = PatchBoard(LAB, crowded)
+    board = ConstraintArbiter(LAB, crowded)
     board.offered(patch("the rule", zones=(zone("vase"), zone("mug"))), 0.0)
     settled(board, 0.0)
     assert board.conflict.startswith("'the rule' leaves no room")
 
 
 def test_a_conflict_ends_when_a_patch_expires():
-    board = PatchBoard(LAB, crowded)
+    board = ConstraintArbiter(LAB, crowded)
     board.offered(patch("a", lasts=1.0, zones=(zone("vase"),)), 0.0)
     board.offered(patch("b", zones=(zone("mug"),)), 0.0)
     board.at(0.0)
@@ -341,7 +339,7 @@ def test_a_conflict_ends_when_a_patch_expires():
 
 def test_a_conflict_ends_when_the_robot_has_moved_to_where_there_is_room():
     room = [False]
-    board = PatchBoard(LAB, lambda constraints: room[0])
+    board = ConstraintArbiter(LAB, lambda constraints: room[0])
     board.offered(patch(zones=(zone("vase"),)), 0.0)
     for k in range(10):
         board.at(0.01 * k)
@@ -353,7 +351,7 @@ def test_a_conflict_ends_when_the_robot_has_moved_to_where_there_is_room():
 
 
 def test_weights_under_which_the_controller_finds_nothing_are_left_out():
-    board = PatchBoard(LAB, lambda constraints: "position" not in constraints.weights)
+    board = ConstraintArbiter(LAB, lambda constraints: "position" not in constraints.weights)
     assert board.offered(patch(speed=0.2, weights={"position": 2.0}), 0.0) is ACCEPTED
     assert all(board.at(0.01 * k).weights == {} for k in range(10))
     assert board.left_out() == (("a", "with these weights the controller finds no motion: they are left out"),)
@@ -362,21 +360,21 @@ def test_weights_under_which_the_controller_finds_nothing_are_left_out():
 
 
 def test_weights_are_not_blamed_for_what_zones_do():
-    board = PatchBoard(LAB, lambda constraints: not constraints.zones)
+    board = ConstraintArbiter(LAB, lambda constraints: not constraints.zones)
     assert board.offered(patch(zones=(zone("vase"),), weights={"position": 2.0}), 0.0) is ACCEPTED
     assert settled(board, 0.0).weights == {"position": 2.0}
     assert board.left_out() == ()
 
 
 def test_weights_that_are_said_again_stay_in_force_meanwhile():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     for k in range(5):
         board.offered(patch(now=0.4 * k, weights={"position": 2.0}), 0.4 * k)
         assert board.at(0.4 * k).weights == {"position": 2.0}
 
 
 def test_the_newer_of_two_factors_counts():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch("a", now=0.1, weights={"position": 2.0}), 0.1)
     board.offered(patch("b", now=0.0, weights={"position": 0.5}), 0.1)
     assert board.at(0.1).weights == {"position": 2.0}
@@ -384,7 +382,7 @@ def test_the_newer_of_two_factors_counts():
 
 def test_however_many_patches_come_there_is_one_dry_run_a_tick():
     runs = []
-    board = PatchBoard(LAB, lambda constraints: runs.append(constraints) or not constraints.zones)
+    board = ConstraintArbiter(LAB, lambda constraints: runs.append(constraints) or not constraints.zones)
     for tick in range(20):
         for k in range(30):
             board.offered(patch(f"source {k}", now=0.01 * tick, zones=(zone(f"mug {tick}"),)), 0.01 * tick)
@@ -397,7 +395,7 @@ def test_however_many_patches_come_there_is_one_dry_run_a_tick():
 
 
 def test_the_same_words_of_two_publishers_are_two_patches_and_both_bind():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch("the rule", speed=0.2), 0.0, "executor")
     board.offered(patch("the rule", speed=0.9, joint_share=0.3), 0.0, "guest")
     constraints = settled(board, 0.0)
@@ -406,7 +404,7 @@ def test_the_same_words_of_two_publishers_are_two_patches_and_both_bind():
 
 
 def test_only_who_said_it_withdraws_or_replaces_it():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch("the rule", speed=0.2), 0.0, "executor")
     board.offered(patch("the rule", now=1.0), 1.0, "guest")
     board.offered(patch("the rule", now=1.0, speed=1.0), 1.0, "another guest")
@@ -416,14 +414,14 @@ def test_only_who_said_it_withdraws_or_replaces_it():
 
 
 def test_an_epoch_of_another_publisher_shuts_nobody_out():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch("the rule", epoch=2**63), 0.0, "guest")
     assert board.offered(patch("the rule", epoch=7, speed=0.2), 0.0, "executor") is ACCEPTED
     assert settled(board, 0.0).speed == 0.2
 
 
 def test_a_restarted_publisher_is_heard_at_once_and_loosens_nothing_until_its_old_patch_expires():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch("the rule", lasts=10.0, epoch=9, speed=0.2), 0.0, "executor")
     assert settled(board, 0.0).speed == 0.2  # to 4.99
     assert board.offered(patch("the rule", now=5.0, epoch=1, speed=0.9), 5.0, "again") is ACCEPTED
@@ -434,7 +432,7 @@ def test_a_restarted_publisher_is_heard_at_once_and_loosens_nothing_until_its_ol
 
 
 def test_a_publisher_with_many_sources_leaves_the_places_of_others():
-    board = full(PatchBoard(LAB))
+    board = full(ConstraintArbiter(LAB))
     for k in range(500):
         board.offered(patch(f"flood {k}", speed=0.4), 0.0, "")
     assert board.offered(patch("the rule", speed=0.1), 0.0, "executor") is ACCEPTED
@@ -444,7 +442,7 @@ def test_a_publisher_with_many_sources_leaves_the_places_of_others():
 
 
 def test_zones_of_one_publisher_beyond_its_number_bring_the_robot_to_a_stand():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     many = tuple(zone(f"mug {k}") for k in range(MOST_ZONES))
     for k in range(MOST_ZONES_OF_ONE // MOST_ZONES):
         assert board.offered(patch(f"rule {k}", zones=many), 0.0) is ACCEPTED
@@ -455,7 +453,7 @@ def test_zones_of_one_publisher_beyond_its_number_bring_the_robot_to_a_stand():
 
 
 def test_who_comes_after_the_last_publisher_only_tightens():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     for k in range(MOST_PUBLISHERS):
         board.offered(patch(lasts=8.0, speed=0.4), 0.0, f"publisher {k}")
     board.offered(patch(now=0.1, speed=0.9, joint_share=0.5, epoch=2**62), 0.1, "late")
@@ -473,7 +471,7 @@ def test_who_comes_after_the_last_publisher_only_tightens():
 
 
 def test_a_part_that_cannot_be_read_stays_as_the_source_had_it():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch(speed=0.2, joint_share=0.3, zones=(zone("vase"), zone("mug"))), 0.0)
     unread = Unread(frozenset({"speed"}), frozenset({"vase"}), ("no speed", "no vase"))
     answer = board.offered(patch(now=1.0, joint_share=0.4, zones=(zone("bowl"),)), 1.0, unread=unread)
@@ -484,7 +482,7 @@ def test_a_part_that_cannot_be_read_stays_as_the_source_had_it():
 
 
 def test_what_cannot_be_read_at_all_withdraws_nothing():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch(lasts=9.0, joint_share=0.3), 0.0)
     unread = Unread(limits=frozenset({"speed"}), told=("no speed",))
     assert board.offered(patch(now=1.0), 1.0, unread=unread) == Answer(False, "no speed")
@@ -493,7 +491,7 @@ def test_what_cannot_be_read_at_all_withdraws_nothing():
 
 
 def test_after_the_clock_leapt_back_patches_last_as_long_as_they_had():
-    board = PatchBoard(LAB)
+    board = ConstraintArbiter(LAB)
     board.offered(patch(now=50.0, lasts=10.0, speed=0.2), 50.0)
     settled(board, 50.0)  # to 54.99
     board.started_over(1.0)

@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from llm_planner.control.patches import Patch
-from llm_planner.control.zones import Shape, Zone
+from llm_planner.control.motion_constraints import Patch
 from llm_planner.errors import InputError
-from llm_planner.world.scene import Pose
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 
 VASE = Zone("the vase", Shape.CYLINDER, (0.05, 0.1), Pose((0.5, 0.0, 0.1)), 0.06)
 

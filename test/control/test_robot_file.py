@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from llm_planner.control.robot_file import PANDA, ArmDescription, arm_of, read_arm
 from llm_planner.errors import InputError
-from llm_planner.privileges.strict_yaml import parse_strict
+from llm_planner.robots.robot_file import PANDA, ArmDescription, arm_of, read_arm
 from llm_planner.share import share_folder
+from llm_planner.strict_yaml import parse_strict
 
 NAMES = "joints: [a, b, c, d, e, f, g]\n"
 REST = f"position: [{', '.join(['[-1, 1]'] * 7)}]\nvelocity: {[2] * 7}\nacceleration: {[10] * 7}\n"

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from llm_planner.control.carried import Carried
+from llm_planner.control.controlled_robot import arm_spec, base_spec, drone_spec
 from llm_planner.control.keep_out import KeepOutSettings, select
-from llm_planner.control.robot_model import RobotModel
-from llm_planner.control.robots import arm_spec, base_spec, drone_spec
-from llm_planner.control.zones import Shape, Subject, Zone
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
-from llm_planner.world.scene import Pose
+from llm_planner.robots.carried import Carried
+from llm_planner.robots.robot_model import RobotModel
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Subject, Zone
 
 TURNED = (0.0, 0.0, math.sin(0.4), math.cos(0.4))
 SHAPES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.control.runs import REMEMBERED, Runs
+from llm_planner.control.fallback_supervisor import REMEMBERED, Runs
 
 HUGE = 2**64 - 1
 

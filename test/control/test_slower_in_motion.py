@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
+from llm_planner.control.constraint_arbiter import ConstraintArbiter
 from llm_planner.control.envelope import Envelope
-from llm_planner.control.patch_board import PatchBoard
-from llm_planner.control.patches import Patch
-from llm_planner.control.reference import MotionReference
-from llm_planner.simulation.panda import ArmKinematics
-from llm_planner.world.scene import Pose
+from llm_planner.control.motion_constraints import Patch
+from llm_planner.robots.motion import MotionReference
+from llm_planner.robots.robots import ArmKinematics
+from llm_planner.scene.scene import Pose
 
 FAST = 0.5  # [m/s] of the reference, in a circle
 SLOW = 0.15
@@ -30,7 +30,7 @@ def circling(now: float) -> MotionReference:
 
 @pytest.mark.parametrize("envelope", [Envelope(), Envelope(speed=FAST, largest_speed=FAST)], ids=["free", "bounded"])
 def test_from_half_a_metre_a_second_to_fifteen_centimetres_within_a_quarter_second(robot, arm: ArmKinematics, envelope):
-    board = PatchBoard(envelope)
+    board = ConstraintArbiter(envelope)
 
     def speed() -> float:
         return float(np.linalg.norm(arm.jacobian(robot.qpos)[2][:3] @ robot.qvel))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from llm_planner.control.speed_facets import LONGEST, speed_rows
+from llm_planner.control.keep_out import LONGEST, speed_rows
 
 RNG = np.random.default_rng(0)
 LIMIT = 0.4

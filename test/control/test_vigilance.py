@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from llm_planner.control.reference import JointState, MotionReference
-from llm_planner.control.vigilance import NO_DOUBT, Doubt, Expected, ReferenceRules, Vigilance
-from llm_planner.world.scene import Pose
+from llm_planner.control.input_validation import NO_DOUBT, Doubt, Expected, InputValidator, ReferenceRules
+from llm_planner.robots.motion import JointState, MotionReference
+from llm_planner.scene.scene import Pose
 
 TWO_JOINTS = Expected(np.array([2.0, 1.0]))
 
@@ -21,8 +21,8 @@ def state(time: float, qpos: tuple[float, ...] = (0.0, 0.0), qvel: tuple[float, 
 
 
 @pytest.fixture
-def vigilance() -> Vigilance:
-    watch = Vigilance(TWO_JOINTS)
+def vigilance() -> InputValidator:
+    watch = InputValidator(TWO_JOINTS)
     assert watch.look(state(10.0), wall=100.0) is NO_DOUBT
     return watch
 
@@ -65,7 +65,7 @@ def test_it_is_told_once(vigilance):
 
 
 def test_a_joint_that_turns_may_pass_its_seam():
-    watch = Vigilance(replace(TWO_JOINTS, turning=(1,)))
+    watch = InputValidator(replace(TWO_JOINTS, turning=(1,)))
     watch.look(state(0.0, (0.0, 3.14)), 0.0)
     assert watch.look(state(0.01, (0.0, -3.14)), 0.01) == NO_DOUBT
     assert "joint 1 of the robot jumped" in watch.look(state(0.02, (6.28, -3.14)), 0.02).reason
@@ -81,7 +81,7 @@ def test_a_stream_that_stops_or_repeats_itself_is_lost(vigilance):
 
 
 def test_before_the_first_state_nothing_is_lost():
-    assert Vigilance(TWO_JOINTS).silent(1000.0) == ""
+    assert InputValidator(TWO_JOINTS).silent(1000.0) == ""
 
 
 STILL = Pose((0.4, 0.0, 0.3))

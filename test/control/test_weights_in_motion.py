@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from llm_planner.control.controlled_robot import arm_spec
 from llm_planner.control.envelope import MOST_FACTOR, WEIGHTS
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.reference import MotionReference
-from llm_planner.control.robot_model import RobotModel
-from llm_planner.control.robots import arm_spec
-from llm_planner.control.zones import Shape, Zone
-from llm_planner.skills.gripper_shape import Grip
-from llm_planner.world.scene import Pose
+from llm_planner.robots.motion import MotionReference
+from llm_planner.robots.robot_model import RobotModel
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
+from llm_planner.skills.hand_geometry import Grip
 
 LEFT, RIGHT = Grip(0.5, 0.3, 0.15, 0.0).pose(), Grip(0.5, -0.3, 0.15, 0.0).pose()
 VASE = Zone("the vase", Shape.SPHERE, (0.05,), Pose((0.5, 0.0, 0.15)), 0.03)

@@ -7,9 +7,9 @@ import math
 import pytest
 
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.zones import Shape, Zone
 from llm_planner.errors import InputError
-from llm_planner.world.scene import Pose
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 
 HERE = Pose((0.5, 0.0, 0.1), (0.0, 0.0, 0.0, 1.0))
 

@@ -13,9 +13,9 @@ import pytest
 
 from llm_planner.cli.processes import NodeOptions, command_line
 from llm_planner.errors import InputError
-from llm_planner.nodes.node_table import NODES
-from llm_planner.nodes.start_failure import CANNOT_START
-from llm_planner.parent_death import prefix
+from llm_planner.ros.node_table import NODES
+from llm_planner.ros.parent_death import prefix
+from llm_planner.ros.processes import CANNOT_START
 
 LAUNCH_FILE = Path(__file__).parents[2] / "launch" / "bringup.launch.py"
 
@@ -152,7 +152,7 @@ def test_up_starts_each_node_with_the_same_options():
         {"simulator": {"world": "tabletop"}}, Path("p.yaml"), namespace="left", use_sim_time=True, log_level="warn"
     )
     words = command_line(NODES[0], options)
-    assert words[1:3] == ["-m", "llm_planner.nodes.simulator_node"]
+    assert words[1:3] == ["-m", "llm_planner.ros.nodes.simulator_node"]
     assert words[3:] == [
         "--ros-args", "--log-level", "warn", "--enclave", "/left/simulator", "-r", "__ns:=/left",
         "--params-file", "p.yaml", "-p", "use_sim_time:=true", "-p", "world:=tabletop",

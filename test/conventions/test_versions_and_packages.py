@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import llm_planner
-from llm_planner.nodes.node_table import NODES
+from llm_planner.ros.node_table import NODES
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "llm_planner"
@@ -95,7 +95,7 @@ def test_setup_declares_a_program_for_every_node():
     source = ast.parse((ROOT / "setup.py").read_text(encoding="utf-8"))
     reading = next(node for node in source.body if getattr(node, "name", "") == "node_programs")
     assert "node_table.py" in ast.unparse(reading)
-    table = ast.parse((PACKAGE / "nodes" / "node_table.py").read_text(encoding="utf-8"))
+    table = ast.parse((PACKAGE / "ros" / "node_table.py").read_text(encoding="utf-8"))
     calls = [node for node in ast.walk(table) if isinstance(node, ast.Call) and ast.unparse(node.func) == "NodeEntry"]
     assert [ast.literal_eval(call.args[0]) for call in calls] == [entry.name for entry in NODES]
 

@@ -16,20 +16,19 @@ from llm_planner.cli.main import main
 from llm_planner.errors import InputError
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import ProgramReply, Reading, ReadingReply
-from llm_planner.plan.plan import in_base_words
-from llm_planner.plan.planning import plan_command, plan_program
-from llm_planner.privileges.decision import check_call, require
-from llm_planner.privileges.policy_file import policy_of
-from llm_planner.privileges.review import review_plan, review_program
-from llm_planner.privileges.strict_yaml import parse_strict
-from llm_planner.program.checker import check_program
-from llm_planner.program.interpreter import Finished, Interpreter, SkillCall
+from llm_planner.ltl.parser import parse
+from llm_planner.planning.planning import plan_command, plan_program
+from llm_planner.plans.plan import in_base_words
+from llm_planner.plans.privileges.decision import check_call, require, review_plan, review_program
+from llm_planner.plans.privileges.policy import policy_of
+from llm_planner.programs.checker import check_program
+from llm_planner.programs.interpreter import Finished, Interpreter, SkillCall
+from llm_planner.scene.places import BEHIND
+from llm_planner.scene.propositions import check_proposition, parse_proposition
+from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 from llm_planner.skills.library import load_skills
 from llm_planner.skills.manifest import read_manifest
-from llm_planner.temporal.parser import parse
-from llm_planner.world.places import BEHIND
-from llm_planner.world.propositions import check_proposition, parse_proposition
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.strict_yaml import parse_strict
 
 THINGS = {"red block": (0.55, 0.25), "blue block": (0.35, -0.25), "bowl": (0.45, 0.0), "vase": (0.5, -0.3)}
 POLICY = """

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from llm_planner.language.server.connection import ServerSettings
 from llm_planner.language.server.model import ServerModel
-from llm_planner.language.server.settings import ServerSettings
 
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 

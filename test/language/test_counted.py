@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from llm_planner.errors import LanguageModelError
-from llm_planner.language.counted import CountedModel
-from llm_planner.language.model import ChoiceRequest, ProgramRequest, ReadingRequest, Usage
-from llm_planner.world.scene import Scene
+from llm_planner.language.model import ChoiceRequest, CountedModel, ProgramRequest, ReadingRequest, Usage
+from llm_planner.scene.scene import Scene
 
 SCENE = Scene(0.0, ())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.language.go_on_words import is_go_on
+from llm_planner.language.stop_words import is_go_on
 
 
 @pytest.mark.parametrize(

@@ -7,20 +7,19 @@ from dataclasses import fields, replace
 
 import pytest
 
-from llm_planner.correction.edit_json import OPERATIONS, edit_from_json, edit_json
-from llm_planner.correction.edit_schema import edit_schema
-from llm_planner.correction.language_reader import LanguageReader
-from llm_planner.correction.situation import Situation
+from llm_planner.corrections.edit_json import OPERATIONS, edit_from_json, edit_json, edit_schema
+from llm_planner.corrections.edits import AddRule, Adjust, Change, Clarify, Edit, Rebind, Shift
+from llm_planner.corrections.large_model_reader import LanguageReader
+from llm_planner.corrections.situation import Situation
 from llm_planner.errors import InputError, LanguageModelError
-from llm_planner.language.server.settings import ServerSettings
-from llm_planner.plan.edits import AddRule, Adjust, Change, Clarify, Edit, Rebind, Scope, Shift
-from llm_planner.plan.plan import Plan, PlanStep, StepStatus
-from llm_planner.program.signatures import Parameter, Signature
-from llm_planner.temporal.constraint import Constraint
-from llm_planner.temporal.parser import parse
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.language.correction_requests import Scope
+from llm_planner.language.server.connection import ServerSettings
+from llm_planner.ltl.formula import Constraint
+from llm_planner.ltl.parser import parse
+from llm_planner.plans.plan import Plan, PlanStep, StepStatus
+from llm_planner.programs.signatures import Parameter, Signature
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import IDENTITY, Building, Room, Scene, SceneObject
 
 BLOCKS = tuple(
     SceneObject(f"{color} block", "block", color, (0.4, y, 0.02), IDENTITY, (0.04, 0.04, 0.04))

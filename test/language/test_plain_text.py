@@ -2,7 +2,7 @@
 
 import pytest
 
-from llm_planner.language.plain_text import in_one_sentence, plain_text, shortened
+from llm_planner.text import in_one_sentence, plain_text, shortened
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,15 @@ import re
 import pytest
 
 from llm_planner.language.model import Attempt, Exchange, Failure, ProgramRequest
-from llm_planner.language.prompt import MAX_PROBLEMS, messages
+from llm_planner.language.prompt import MAX_PROBLEMS, describe_scene, messages
 from llm_planner.language.prompt import system_prompt as prompt_of
-from llm_planner.language.scene_description import describe_scene
-from llm_planner.program.builtins import BUILTINS
-from llm_planner.program.queries import QUERIES
-from llm_planner.program.remarks import TELL
-from llm_planner.program.signatures import Parameter, Signature
-from llm_planner.rewards.terms import TERMS
+from llm_planner.programs.builtins import BUILTINS
+from llm_planner.programs.queries import QUERIES, TELL
+from llm_planner.programs.reward_terms import TERMS
+from llm_planner.programs.signatures import Parameter, Signature
+from llm_planner.scene.places import DIRECTIONS, REGIONS, Rectangle, viewpoint
+from llm_planner.scene.scene import IDENTITY, Building, Pose, Room, Scene, SceneObject
 from llm_planner.skills.library import load_skills
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import DIRECTIONS, REGIONS, Rectangle, viewpoint
-from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
 
 TABLE = Scene(0.0, ())
 FURNISHED = Scene(

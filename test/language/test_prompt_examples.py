@@ -10,13 +10,12 @@ import pytest
 from llm_planner.language.model import ReadingRequest
 from llm_planner.language.prompt import system_prompt
 from llm_planner.language.reading_prompt import reading_messages
-from llm_planner.program.checker import check_program
+from llm_planner.ltl.parser import parse
+from llm_planner.programs.checker import check_program
+from llm_planner.scene.places import Rectangle, viewpoint
+from llm_planner.scene.propositions import PREDICATES, SIGNALS, parse_proposition
+from llm_planner.scene.scene import IDENTITY, Building, Pose, Room, Scene, SceneObject
 from llm_planner.skills.library import load_skills
-from llm_planner.temporal.parser import parse
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle, viewpoint
-from llm_planner.world.propositions import PREDICATES, SIGNALS, parse_proposition
-from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
 
 
 def thing(name: str, x: float, y: float) -> SceneObject:

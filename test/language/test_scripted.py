@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from llm_planner.errors import InputError, LanguageModelError
-from llm_planner.language.factory import open_model
+from llm_planner.language.factory import Script, ScriptedLanguageModel, open_model, read_script
 from llm_planner.language.model import (
     Attempt,
     ChoiceRequest,
@@ -19,8 +19,7 @@ from llm_planner.language.model import (
     Reading,
     ReadingRequest,
 )
-from llm_planner.language.scripted import Script, ScriptedLanguageModel, read_script
-from llm_planner.world.scene import Scene
+from llm_planner.scene.scene import Scene
 
 NOTHING = Scene(0.0, ())
 REFUSED = Attempt("a()", ("no",))

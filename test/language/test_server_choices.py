@@ -8,7 +8,7 @@ import pytest
 
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.model import ChoiceRequest, Usage
-from llm_planner.world.scene import Scene
+from llm_planner.scene.scene import Scene
 
 OPTIONS = ("go_to(hall)", "go_to(lab)", "look()")
 REQUEST = ChoiceRequest("visit the lab", Scene(0.0, ()), ("go_to(hall)",), OPTIONS, ("never the kitchen",))

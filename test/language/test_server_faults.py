@@ -10,9 +10,9 @@ import pytest
 
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.model import ChoiceRequest, ProgramRequest, ReadingRequest
+from llm_planner.language.server.connection import ServerSettings
 from llm_planner.language.server.model import ServerModel
-from llm_planner.language.server.settings import ServerSettings
-from llm_planner.world.scene import Scene
+from llm_planner.scene.scene import Scene
 
 SCENE = Scene(0.0, ())
 REQUEST = ProgramRequest("go home", SCENE)

@@ -9,11 +9,11 @@ import pytest
 
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.model import Attempt, MissingFunction, ProgramRequest, Usage
+from llm_planner.language.program_synthesis import write_program
+from llm_planner.language.server.connection import ServerSettings
 from llm_planner.language.server.model import ServerModel
-from llm_planner.language.server.settings import ServerSettings
-from llm_planner.program.synthesis import write_program
+from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 from llm_planner.skills.library import load_skills
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
 
 SCENE = Scene(0.0, (SceneObject("red block", "block", "red", (0.5, 0.0, 0.02), IDENTITY, (0.04, 0.04, 0.04)),))
 REQUEST = ProgramRequest("pick up the red block", SCENE)

@@ -9,9 +9,8 @@ import pytest
 
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.model import Attempt, ReadConstraint, Reading, ReadingRequest, Usage
-from llm_planner.world.building import Building, Door, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import IDENTITY, Building, Door, Pose, Room, Scene, SceneObject
 
 VASE = SceneObject("vase", "vase", "", (0.5, 0.0, 0.1), IDENTITY, (0.1, 0.1, 0.2))
 TABLE = Scene(0.0, (VASE,))

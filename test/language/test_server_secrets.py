@@ -11,14 +11,13 @@ from threading import Thread
 
 import pytest
 
-from llm_planner.correction.speech.errors import SpeechError
-from llm_planner.correction.speech.server_recogniser import ServerRecogniser, TranscriptionServer
-from llm_planner.correction.speech.vocabulary import Vocabulary
 from llm_planner.errors import LanguageModelError
+from llm_planner.http_client import _warn_once, warn_of_cleartext
 from llm_planner.language.model import ProgramRequest
-from llm_planner.language.server.client import _warn_once, warn_of_cleartext
-from llm_planner.redaction import REDACTED
-from llm_planner.world.scene import Scene
+from llm_planner.scene.scene import Scene
+from llm_planner.speech.recogniser import SpeechError, Vocabulary
+from llm_planner.speech.recognisers import ServerRecogniser, TranscriptionServer
+from llm_planner.text import REDACTED
 
 KEY = "sk-live-0123456789abcdef"
 PASSWORD = "corr3ct-horse"

@@ -6,8 +6,8 @@ import pytest
 
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.model import ProgramRequest
-from llm_planner.language.server.settings import ServerSettings, settings_from_environment
-from llm_planner.world.scene import Scene
+from llm_planner.language.server.connection import ServerSettings, settings_from_environment
+from llm_planner.scene.scene import Scene
 
 REQUEST = ProgramRequest("go home", Scene(0.0, ()))
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from llm_planner.control.reference import JointTrajectory
+from llm_planner.robots.motion import JointTrajectory
+from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
 from llm_planner.simulation.objects import KINDS
-from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
 from llm_planner.simulation.world import World
 
 KNOT = 0.02  # [s]

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from llm_planner.control.adaptation.regressor import ArmRegressor
-from llm_planner.control.fallback import hold
+from llm_planner.control.adaptation_estimator import ArmRegressor
+from llm_planner.control.formulation import hold
 from llm_planner.errors import InputError
+from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld, open_loaded
-from llm_planner.simulation.panda import HOME_QPOS
 from llm_planner.simulation.world import World
 
 HOME = np.array(HOME_QPOS)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.simulation.rooms.plan import CORNER, DOOR_WIDTH, draw_building, shared_wall
-from llm_planner.world.building import Building
-from llm_planner.world.routes import rooms_along
+from llm_planner.scene.free_space import rooms_along
+from llm_planner.scene.scene import Building
+from llm_planner.simulation.rooms.building_plan import CORNER, DOOR_WIDTH, draw_building, shared_wall
 
 SEEDS = range(20)
 BUILDINGS = [draw_building(8 + seed % 5, np.random.default_rng(seed)) for seed in SEEDS]

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.simulation.layout import draw_layout
+from llm_planner.scene.predicates import clean, closed, lit, open_
+from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, object_kind, parse_objects
+from llm_planner.simulation.tabletop import draw_layout
 from llm_planner.simulation.world import World, open_world
-from llm_planner.skills.reach import reachable
-from llm_planner.world.predicates import clean, closed, lit, open_
-from llm_planner.world.scene import Scene, SceneObject
+from llm_planner.skills.hand_geometry import reachable
 
 FURNITURE = parse_objects("drawer, button, stain, sponge")
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.simulation.layout import CLEARANCES, default_objects, draw_layout
+from llm_planner.scene.places import WORKSPACE
 from llm_planner.simulation.objects import KINDS, named, parse_objects
-from llm_planner.world.places import WORKSPACE
+from llm_planner.simulation.tabletop import CLEARANCES, default_objects, draw_layout
 
 
 def _gaps(objects, places) -> np.ndarray:

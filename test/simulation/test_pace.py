@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.simulation.pace import LEAST, Pace
+from llm_planner.simulation.arm_drive import LEAST, Pace
 
 
 def after(*late: float) -> float:

@@ -2,7 +2,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from llm_planner.simulation.panda import (
+from llm_planner.robots.robots import (
     ARM_JOINTS,
     GRIPPER_FORCE,
     HOME_QPOS,

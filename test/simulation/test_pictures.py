@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError, SimulationError
+from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.camera import SceneRenderer
-from llm_planner.simulation.collada import load_collada, simplified
 from llm_planner.simulation.gl import check_gl_setting, open_gl_context
-from llm_planner.simulation.looks import lathe, object_color, object_meshes
+from llm_planner.simulation.looks import lathe, load_collada, object_color, object_meshes, simplified
 from llm_planner.simulation.objects import COLORS, KINDS, ObjectSpec, parse_objects
-from llm_planner.simulation.panda import HOME_QPOS
-from llm_planner.simulation.recording import write_picture, write_video
-from llm_planner.world.scene import Scene, SceneObject
+from llm_planner.simulation.renderers import write_picture, write_video
 
 OBJECTS = parse_objects("red block, blue bowl, mug")
 
@@ -82,7 +81,7 @@ import resource, signal, sys
 from pathlib import Path
 import numpy as np
 from llm_planner.errors import SimulationError
-from llm_planner.simulation.recording import write_picture
+from llm_planner.simulation.renderers import write_picture
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # no file may grow, as on a full disk
 try:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from llm_planner.cli.film import Recorder, write_film
+from llm_planner.robots.robots import base_pose
 from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.renderers import BUILDING_SIZE, drawn, make_renderer
-from llm_planner.simulation.rooms.base import base_pose
-from llm_planner.simulation.rooms.things import parse_things
+from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.world import open_world
 
 pytestmark = pytest.mark.usefixtures("off_screen")

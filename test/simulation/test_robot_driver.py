@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llm_planner.control.fallback import brake, hold, sample
-from llm_planner.control.limits import LimitShare
-from llm_planner.control.reference import JointTrajectory
-from llm_planner.simulation.command_queue import CommandQueue
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS
-from llm_planner.simulation.rate_limiter import STAGE, RateLimiter
+from llm_planner.control.formulation import brake, hold, sample
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.motion import JointTrajectory
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
+from llm_planner.simulation.arm_drive import STAGE, CommandQueue, RateLimiter
 from llm_planner.simulation.world import World, open_world, read_objects
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode, EpisodeSettings

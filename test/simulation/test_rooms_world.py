@@ -7,15 +7,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from llm_planner.control.reference import JointTrajectory
 from llm_planner.errors import InputError
-from llm_planner.simulation.rooms.base import BASE_RADIUS, CLOSED_WIDTH, GRIP_REACH, OPEN_WIDTH, base_pose, yaw_of
+from llm_planner.robots.motion import JointTrajectory
+from llm_planner.robots.robots import BASE_RADIUS, CLOSED_WIDTH, GRIP_REACH, OPEN_WIDTH, base_pose, yaw_of
+from llm_planner.scene.names import check_names
+from llm_planner.simulation.rooms.building_plan import draw_building, walls
 from llm_planner.simulation.rooms.layout import draw_places
-from llm_planner.simulation.rooms.plan import draw_building
-from llm_planner.simulation.rooms.things import PERSON, THINGS, default_things, parse_things, thing_color
-from llm_planner.simulation.rooms.walls import walls
+from llm_planner.simulation.rooms.model import PERSON, THINGS, default_things, parse_things, thing_color
 from llm_planner.simulation.world import open_world, read_objects
-from llm_planner.world.names import check_names
 
 SEEDS = range(8)
 

@@ -4,12 +4,12 @@ import mujoco
 import numpy as np
 import pytest
 
-from llm_planner.control.reference import JointTrajectory
 from llm_planner.errors import InputError
+from llm_planner.robots.motion import JointTrajectory
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
+from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import KINDS, parse_objects
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS
 from llm_planner.simulation.world import World, open_world
-from llm_planner.world.scene import Scene
 
 
 def stand_still(world: World, seconds: float, width: float = 0.08) -> None:

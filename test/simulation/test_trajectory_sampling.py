@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from llm_planner.control.reference import JointTrajectory
-from llm_planner.simulation.trajectory import sample
+from llm_planner.robots.motion import JointTrajectory, sample
 
 
 @pytest.fixture

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.simulation.rooms.base import BASE_RADIUS
-from llm_planner.simulation.rooms.model import WALL_THICKNESS
-from llm_planner.simulation.rooms.things import parse_things
-from llm_planner.simulation.rooms.walking import PERSONAL, Walk
+from llm_planner.robots.robots import BASE_RADIUS
+from llm_planner.scene.furniture import docking_pose
+from llm_planner.simulation.rooms.model import WALL_THICKNESS, parse_things
+from llm_planner.simulation.rooms.world import PERSONAL, Walk
 from llm_planner.simulation.world import open_world
-from llm_planner.world.docking import docking_pose
 
 SPEED = 0.8
 

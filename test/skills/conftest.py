@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from llm_planner.control.reference import MotionReference
-from llm_planner.skills.contract import Observation, SkillResult, SkillRun
+from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
+from llm_planner.skills.contract import SkillResult, SkillRun
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.world.scene import Pose, Scene, SceneObject, Vector3
 
 SIZES: Mapping[str, Vector3] = {
     "block": (0.04, 0.04, 0.04), "bowl": (0.128, 0.128, 0.0453), "vase": (0.048, 0.048, 0.12), "box": (0.2, 0.1, 0.05),

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.control.zones import Shape, Subject, Zone
-from llm_planner.plan.motion_forecast import arm_way, densify
-from llm_planner.plan.plan import goals_of
-from llm_planner.plan.prediction import predict
+from llm_planner.plans.motion_forecast import arm_way, densify
+from llm_planner.plans.plan import goals_of
+from llm_planner.plans.prediction import predict
+from llm_planner.scene.scene import Pose, Scene
+from llm_planner.scene.zones import Shape, Subject, Zone
+from llm_planner.skills.arm_paths import distances
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.skills.zone_distance import distances
-from llm_planner.world.scene import Pose, Scene
 
 OK = SkillResult(SkillErrorCode.SUCCEEDED)
 

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from llm_planner.plan.plan import Goal
-from llm_planner.plan.prediction import predict
-from llm_planner.simulation.layout import Placement, standing
+from llm_planner.plans.plan import Goal
+from llm_planner.plans.prediction import predict
+from llm_planner.scene import furniture
+from llm_planner.scene.atoms import parse_atom
+from llm_planner.scene.predicates import clear, closed, contents, in_, on, on_table, open_
+from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, in_state
+from llm_planner.simulation.tabletop import Placement, standing
 from llm_planner.simulation.world import World
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import SkillLibrary
-from llm_planner.world import drawers
-from llm_planner.world.atoms import parse_atom
-from llm_planner.world.predicates import clear, closed, contents, in_, on, on_table, open_
-from llm_planner.world.scene import Scene, SceneObject
 
 DONE = SkillResult(SkillErrorCode.SUCCEEDED)
 
@@ -29,12 +29,12 @@ def a(name: str, x: float, y: float, yaw: float = 0.0) -> SceneObject:
 
 def put_into(item: SceneObject, drawer: SceneObject, spot: int = 0) -> SceneObject:
     """The thing in one of the places of the open tray, sides along its sides."""
-    x, y = list(drawers.spots(drawer, item.size[1] / 2))[spot]
-    z = drawers.floor_height(drawer) + item.size[2] / 2
+    x, y = list(furniture.spots(drawer, item.size[1] / 2))[spot]
+    z = furniture.floor_height(drawer) + item.size[2] / 2
     return replace(item, position=(x, y, z), orientation=drawer.orientation)
 
 
-OPEN = in_state(a("drawer", 0.55, 0.1, 0.2), drawers.DRAWN)
+OPEN = in_state(a("drawer", 0.55, 0.1, 0.2), furniture.DRAWN)
 RED, BLUE = a("red block", 0.4, -0.2, 0.3), a("blue block", 0.5, -0.25)
 
 
@@ -77,7 +77,7 @@ def test_what_is_taken_out_of_a_drawer_leaves_it_clear(table: Any, library: Skil
 
 def test_a_closed_drawer_takes_and_gives_nothing(table: Any) -> None:
     shut = in_state(OPEN, 0.0)
-    inside = replace(a("blue block", *drawers.tray(shut).center), position=(*drawers.tray(shut).center, 0.031))
+    inside = replace(a("blue block", *furniture.tray(shut).center), position=(*furniture.tray(shut).center, 0.031))
     _, run = table(shut, RED, inside)
     refused = run("pick", "blue block")
     assert refused.code is SkillErrorCode.PRECONDITION_FAILED
@@ -100,8 +100,8 @@ def test_what_is_put_on_a_drawer_stands_on_its_cabinet(table: Any, things: tuple
 
 def test_a_drawer_slides_under_what_stands_on_it(table: Any) -> None:
     shut = in_state(OPEN, 0.0)
-    x, y = drawers.cabinet(shut).center
-    world, run = table(shut, replace(RED, position=(x, y, drawers.HEIGHT + 0.02)))
+    x, y = furniture.cabinet(shut).center
+    world, run = table(shut, replace(RED, position=(x, y, furniture.HEIGHT + 0.02)))
     assert run("open_drawer", "drawer") == DONE
     assert on(world.scene(), "red block", "drawer")
 
@@ -145,10 +145,10 @@ def test_a_forecast_puts_things_into_the_tray_side_by_side() -> None:
 
 
 def test_a_forecast_takes_along_what_lies_in_a_drawer_and_nothing_that_stands_on_it() -> None:
-    x, y = drawers.cabinet(OPEN).center
-    top = replace(BLUE, position=(x, y, drawers.HEIGHT + 0.02))
+    x, y = furniture.cabinet(OPEN).center
+    top = replace(BLUE, position=(x, y, furniture.HEIGHT + 0.02))
     scene = predict(Scene(0.0, (OPEN, put_into(RED, OPEN), top)), (goal("closed(object)"),))
     assert closed(scene, "drawer")
     assert in_(scene, "red block", "drawer")
-    assert math.dist(scene.find("red block").position, put_into(RED, OPEN).position) == pytest.approx(drawers.DRAWN)
+    assert math.dist(scene.find("red block").position, put_into(RED, OPEN).position) == pytest.approx(furniture.DRAWN)
     assert scene.find("blue block") == top

@@ -6,11 +6,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from llm_planner.simulation.rooms.base import yaw_of
-from llm_planner.skills.detours import Obstacle, way_around
-from llm_planner.skills.driving import DriveLimits, timed_drive
+from llm_planner.robots.robots import yaw_of
+from llm_planner.scene.places import Rectangle
+from llm_planner.skills.base import DriveLimits, timed_drive
+from llm_planner.skills.floor_paths import Obstacle, way_around
 from llm_planner.skills.motion import PATH_DT
-from llm_planner.world.places import Rectangle
 
 LIMITS = DriveLimits()
 ROOM = Rectangle(0.0, 4.0, 0.0, 4.0)

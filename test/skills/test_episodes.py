@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from llm_planner.control.mpc import Status
-from llm_planner.control.reference import JointTrajectory, MotionReference
+from llm_planner.robots.motion import JointTrajectory, MotionReference, Observation
+from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.scene import predicates
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.panda import HOME_QPOS
 from llm_planner.simulation.world import World, open_world
-from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult
+from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode, EpisodeSettings
 from llm_planner.skills.library import SkillLibrary
-from llm_planner.world import predicates
 
 OBJECTS = "red block, blue block, green bowl, vase"
 

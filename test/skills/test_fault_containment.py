@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.skills.contract import SkillErrorCode, SkillResult
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.fault_containment import started
+from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
+from llm_planner.skills.library import started
 
 
 class Raising:

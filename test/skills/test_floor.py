@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from llm_planner.control.zones import Shape, Subject, Zone
 from llm_planner.errors import InputError
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.floor import BASE_RADIUS, ROOM_TO_PASS, floor_of
-from llm_planner.skills.zone_distance import distances
-from llm_planner.world.building import Building, Door, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
+from llm_planner.robots.robots import BASE_RADIUS
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import IDENTITY, Building, Door, Pose, Room, Scene, SceneObject
+from llm_planner.scene.zones import Shape, Subject, Zone
+from llm_planner.skills.arm_paths import distances
+from llm_planner.skills.contract import SkillError
+from llm_planner.skills.floor_paths import ROOM_TO_PASS, floor_of
 
 HOUSE = Building(
     (Room("den", Rectangle(0.0, 4.0, 0.0, 4.0)), Room("loft", Rectangle(4.0, 8.0, 0.0, 4.0))),

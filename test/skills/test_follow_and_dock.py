@@ -7,20 +7,18 @@ from itertools import pairwise
 import pytest
 
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.zones import Shape, Subject, Zone
-from llm_planner.simulation.rooms.base import yaw_of
+from llm_planner.robots.robots import yaw_of
+from llm_planner.scene.furniture import docked, docking_pose
+from llm_planner.scene.geometry import distance_to_box
+from llm_planner.scene.predicates import FOLLOWED
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.base import Base, BaseSettings
-from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.errors import SkillError
 from llm_planner.skills.library import load_skills
-from llm_planner.skills.scripts.dock import dock
-from llm_planner.skills.scripts.follow import CATCHING_UP
-from llm_planner.world.docking import docked, docking_pose
-from llm_planner.world.geometry import distance_to_box
-from llm_planner.world.predicates import FOLLOWED
-from llm_planner.world.scene import Pose
+from llm_planner.skills.scripts.mobile import CATCHING_UP, dock
 
 LIBRARY = load_skills()
 SUCCEEDED = SkillErrorCode.SUCCEEDED

@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from llm_planner.plan.motion_forecast import arm_way
-from llm_planner.plan.plan import Goal
-from llm_planner.plan.prediction import predict
-from llm_planner.simulation.layout import Placement, standing
+from llm_planner.plans.motion_forecast import arm_way
+from llm_planner.plans.plan import Goal
+from llm_planner.plans.prediction import predict
+from llm_planner.scene.atoms import parse_atom
+from llm_planner.scene.predicates import OPEN_AT, clean, closed, lit, open_
+from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, in_state, parse_objects
+from llm_planner.simulation.tabletop import Placement, standing
 from llm_planner.simulation.world import World
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.furnishing import handle_of
+from llm_planner.skills.grasps import handle_of
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.world.atoms import parse_atom
-from llm_planner.world.predicates import OPEN_AT, clean, closed, lit, open_
-from llm_planner.world.scene import Scene, SceneObject
 
 
 def a(kind: str, x: float, y: float, yaw: float = 0.0) -> SceneObject:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from llm_planner.control.reference import MotionReference
-from llm_planner.control.zones import Shape, Zone
+from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 from llm_planner.skills.arm import Arm, ArmSettings
-from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult
-from llm_planner.skills.descent import ASIDE, SLOPE, TURN_SLOPE, TURNED, in_funnel, is_clear
-from llm_planner.skills.gripper_shape import Grip, hand_slices
+from llm_planner.skills.arm_paths import _DESCENT_SLOPE, ASIDE, TURN_SLOPE, TURNED, in_funnel, is_clear
+from llm_planner.skills.contract import SkillErrorCode, SkillResult
+from llm_planner.skills.hand_geometry import Grip, hand_slices
 from llm_planner.skills.library import SkillLibrary
-from llm_planner.world.scene import Pose
 
 GOAL = Grip(0.5, 0.1, 0.02, 0.0)
 
@@ -159,7 +159,7 @@ def test_a_hand_far_from_what_lies_where_it_should_has_nothing_to_put_down(
 def test_the_funnel_is_a_shaft_that_widens_above_its_apex() -> None:
     assert in_funnel(replace(GOAL, x=0.5 + ASIDE - 1e-6), GOAL, 0.05)
     assert not in_funnel(replace(GOAL, x=0.5 + ASIDE + 1e-6, z=0.05), GOAL, 0.05)
-    assert in_funnel(replace(GOAL, x=0.5 + ASIDE + 0.1 * SLOPE - 1e-6, z=0.15), GOAL, 0.05)
+    assert in_funnel(replace(GOAL, x=0.5 + ASIDE + 0.1 * _DESCENT_SLOPE - 1e-6, z=0.15), GOAL, 0.05)
     assert not in_funnel(replace(GOAL, yaw=TURNED + 0.1), GOAL, 0.05)
     assert in_funnel(replace(GOAL, yaw=TURNED + 0.1 * TURN_SLOPE - 1e-6, z=0.15), GOAL, 0.05)
     assert not in_funnel(replace(GOAL, z=0.01), GOAL, 0.05)

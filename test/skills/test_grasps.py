@@ -6,13 +6,21 @@ import numpy as np
 import pytest
 
 from llm_planner.control.inverse_kinematics import InverseKinematics
-from llm_planner.control.limits import LimitShare
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
-from llm_planner.skills.contract import SkillErrorCode
-from llm_planner.skills.errors import SkillError
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.grasps import choose_grasp
-from llm_planner.skills.gripper_shape import Grip, comfortable_yaw, hand_slices, inner_radius, room
-from llm_planner.skills.reach import check_reach, into_reach, radius_range, reachable
+from llm_planner.skills.hand_geometry import (
+    Grip,
+    check_reach,
+    comfortable_yaw,
+    hand_slices,
+    inner_radius,
+    into_reach,
+    radius_range,
+    reachable,
+    room,
+)
 
 
 def test_a_block_is_taken_across_its_sides_at_its_middle(thing: Any, scene_of: Any) -> None:

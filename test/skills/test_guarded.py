@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.reference import JointState, JointTrajectory, MotionReference
-from llm_planner.control.zones import Shape, Zone
+from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
+from llm_planner.robots.robots import BASE_RADIUS
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.rooms.base import BASE_RADIUS
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.world import World
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills
-from llm_planner.world.scene import Pose
 
 RADIUS, CLEARANCE, FASTEST = 0.1, 0.05, 0.3
 

@@ -5,10 +5,9 @@ import pytest
 import yaml
 
 from llm_planner.errors import InputError
-from llm_planner.program.signatures import REQUIRED
+from llm_planner.programs.signatures import REQUIRED
 from llm_planner.skills.library import load_skills
-from llm_planner.skills.manifest import Manifest, parse_manifest, read_manifest
-from llm_planner.skills.server_contract import ServerContract
+from llm_planner.skills.manifest import Manifest, ServerContract, parse_manifest, read_manifest
 
 PATH = Path("skills/place_beside/skill.yaml")
 GOOD: dict[str, Any] = {

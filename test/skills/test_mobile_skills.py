@@ -7,15 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from llm_planner.control.reference import MotionReference
+from llm_planner.robots.motion import MotionReference
+from llm_planner.scene.free_space import shortest_route
+from llm_planner.scene.propositions import distance_to
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.base import Base, BaseSettings
-from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.errors import SkillError
 from llm_planner.skills.library import load_skills
-from llm_planner.world.propositions import distance_to
-from llm_planner.world.routes import shortest_route
 
 LIBRARY = load_skills()
 SUCCEEDED = SkillErrorCode.SUCCEEDED

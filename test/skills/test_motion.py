@@ -3,11 +3,11 @@ import math
 import numpy as np
 import pytest
 
-from llm_planner.simulation.panda import HOME_QPOS, ArmKinematics
-from llm_planner.skills.gripper_shape import Grip, grip_of
+from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
+from llm_planner.scene.scene import Pose
+from llm_planner.skills.hand_geometry import Grip, grip_of
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.world.scene import Pose
 
 START, OVER, GOAL = Grip(0.4, -0.2, 0.05, -0.5), Grip(0.5, 0.2, 0.2, 0.4), Grip(0.5, 0.2, 0.03, 0.4)
 LEGS = [Leg(Grip(0.4, -0.2, 0.2, -0.5)), Leg(OVER), Leg(GOAL)]

@@ -4,14 +4,12 @@ from typing import Any
 
 import pytest
 
-from llm_planner.skills.contract import SkillErrorCode
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.footprints import footprint, separation
-from llm_planner.skills.gripper_shape import Grip
+from llm_planner.scene.places import WORKSPACE, region
+from llm_planner.scene.predicates import at
+from llm_planner.scene.scene import Scene
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.hand_geometry import Grip, footprint, separation
 from llm_planner.skills.placement import Held, held_in, inside, on_table, on_top, spread
-from llm_planner.world.places import WORKSPACE, region
-from llm_planner.world.predicates import at
-from llm_planner.world.scene import Scene
 
 HAND = Grip(0.4, 0.0, 0.25, 0.0)
 

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from llm_planner.plan.plan import goals_of
-from llm_planner.plan.prediction import predict
-from llm_planner.plan.trace import pass_through
-from llm_planner.simulation.layout import Placement, standing
+from llm_planner.plans.plan import goals_of
+from llm_planner.plans.prediction import predict
+from llm_planner.plans.trace import pass_through
+from llm_planner.scene import predicates
+from llm_planner.scene.geometry import top
+from llm_planner.scene.scene import Pose, Scene
 from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.tabletop import Placement, standing
 from llm_planner.simulation.world import World
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.gripper_shape import TIP
+from llm_planner.skills.hand_geometry import TIP
 from llm_planner.skills.library import SkillLibrary
-from llm_planner.world import predicates
-from llm_planner.world.geometry import top
-from llm_planner.world.scene import Pose, Scene
 
 OK = SkillResult(SkillErrorCode.SUCCEEDED)
 

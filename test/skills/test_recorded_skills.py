@@ -10,21 +10,22 @@ from typing import Any
 import pytest
 import yaml
 
-from llm_planner.control.zones import Shape, Zone
 from llm_planner.errors import InputError
+from llm_planner.learning.writing_down import written_down
+from llm_planner.programs.values import Argument
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 from llm_planner.simulation.objects import named
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings, Script
-from llm_planner.skills.contract import Argument, SkillErrorCode, SkillResult
+from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.gripper_shape import Grip, grip_of
-from llm_planner.skills.hand_recording import HandRecording, anchor_at, placed, read_recording, seen_from
-from llm_planner.skills.learning.writing_down import written_down
+from llm_planner.skills.hand_geometry import Grip, grip_of
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.motion import Leg
+from llm_planner.skills.recorded import HandRecording, anchor_at, placed, read_recording, seen_from
 from llm_planner.skills.scripted import ScriptedSkill
 from llm_planner.skills.scripts.basic import go_home
-from llm_planner.world.scene import Pose
 
 ABOVE = HandRecording(
     "object", 0.1, tuple(Grip(0.02, 0.0, height, 0.1) for height in (0.1, 0.07, 0.04)), (0.06, 0.06, 0.06)

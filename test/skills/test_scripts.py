@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from llm_planner.control.reference import MotionReference
+from llm_planner.robots.motion import MotionReference
+from llm_planner.scene import predicates
+from llm_planner.scene.scene import Scene
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.world import predicates
-from llm_planner.world.scene import Scene
 
 
 def carry(scene_of: Any, thing: Any, *others: Any) -> Scene:

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from llm_planner.skills.contract import Observation, SkillErrorCode
-from llm_planner.skills.errors import SkillError
+from llm_planner.robots.motion import Observation
+from llm_planner.scene.scene import Scene
+from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode
 from llm_planner.skills.library import SkillLibrary
-from llm_planner.skills.origins import OriginTracker
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.world.scene import Scene
 
 
 def start(library: SkillLibrary, name: str, scene: Scene, **arguments: Any) -> Any:

@@ -3,13 +3,11 @@ from typing import Any
 
 import pytest
 
-from llm_planner.skills.contract import SkillErrorCode
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.footprints import footprint, separation
-from llm_planner.skills.gripper_shape import Grip
+from llm_planner.scene.scene import Scene
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.hand_geometry import Grip, footprint, separation
 from llm_planner.skills.placement import Held, Release, held_in
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
-from llm_planner.world.scene import Scene
 
 HAND = Grip(0.4, 0.0, 0.25, 0.0)
 GOAL = (0.45, 0.1)

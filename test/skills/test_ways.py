@@ -7,16 +7,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from llm_planner.control.zones import Shape, Subject, Zone
-from llm_planner.skills.contract import SkillErrorCode
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.gripper_shape import Grip
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Subject, Zone
+from llm_planner.skills.arm_paths import HAND, HIGHEST, check_line, distances, shortest, way_to
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.hand_geometry import Grip, into_reach, radius_range
 from llm_planner.skills.motion import Leg, MotionLimits, plan_path
-from llm_planner.skills.reach import into_reach, radius_range
 from llm_planner.skills.scripts.basic import HOME
-from llm_planner.skills.ways import HAND, HIGHEST, check_line, shortest, way_to
-from llm_planner.skills.zone_distance import distances
-from llm_planner.world.scene import Pose
 
 LEFT, RIGHT = Grip(0.45, 0.25, 0.03, 0.2), Grip(0.45, -0.25, 0.04, -0.3)
 CRUISE = 0.18

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from llm_planner.control.zones import Shape, Zone
-from llm_planner.skills.zone_distance import distances, half_widths
-from llm_planner.world.scene import Pose
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
+from llm_planner.skills.arm_paths import distances, half_widths
 
 QUARTER = (0.0, 0.0, math.sin(math.pi / 4), math.cos(math.pi / 4))  # about z
 LYING = (0.0, math.sin(math.pi / 4), 0.0, math.cos(math.pi / 4))  # about y: z becomes x

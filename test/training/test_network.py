@@ -10,13 +10,12 @@ import torch
 from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
-from llm_planner.correction.request_text import REQUESTS
+from llm_planner.language.correction_requests import REQUESTS
 from llm_planner.language.embedded.derivation import Derivation, Symbol, vocabulary
+from llm_planner.language.embedded.encoding import Task, WordPieces
+from llm_planner.language.embedded.forms import result_text
 from llm_planner.language.embedded.network import Source, dequantised, load_network
-from llm_planner.language.embedded.prompt import Task
 from llm_planner.language.embedded.reader import WEIGHTS, EmbeddedReader
-from llm_planner.language.embedded.terms import result_text
-from llm_planner.language.embedded.wordpieces import WordPieces
 from training.generate import FORMS, Sample
 from training.network import Network
 from training.train import Batches, export, take_shipped

@@ -22,7 +22,7 @@ def book() -> Book:
 
 @pytest.mark.parametrize(("file", "task"), [("corrections", "correction"), ("commands", "command"), ("rules", "rule")])
 def test_every_template_has_a_result(book: Book, file: str, task: str) -> None:
-    from llm_planner.language.embedded.terms import parse_result
+    from llm_planner.language.embedded.forms import parse_result
 
     generator = Generator(book, 1)
     failures = []

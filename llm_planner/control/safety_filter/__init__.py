@@ -2,3 +2,5 @@
 
 It shares no model and no code with the controller: kinematics, shapes and distances are its own.
 """
+
+from __future__ import annotations

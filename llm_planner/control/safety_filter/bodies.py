@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.control.reference import Array
+from llm_planner.robots.motion import Array
 
 Indices = NDArray[np.intp]
 

@@ -3,6 +3,8 @@
 Every zone is a rounded box in its own frame: a sphere is one of no size, a capsule one that is a line, a cylinder one
 in the plane of its axis and the point. Its signed distance is convex in the point, inside as well, so that a distance
 never falls below its tangents.
+
+A body among zones, and what of the two is near enough to each other to matter.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.control.reference import Array
-from llm_planner.control.zones import Shape, Subject, Zone
+from llm_planner.control.safety_filter.bodies import Body
+from llm_planner.robots.motion import Array
+from llm_planner.scene.zones import Shape, Subject, Zone
 
 UNLIMITED = 1e6  # [m] the clearance of a point that a zone does not bind; finite, so that sums and differences are
 
@@ -141,3 +144,23 @@ def rotation(quaternion: tuple[float, float, float, float]) -> Array:
             [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
         ]
     )
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """`zones` are told of the points of `body`, in their order."""
+
+    body: Body
+    zones: ZoneSet
+
+    def near(self, qpos: Array, way: Array) -> Surroundings:
+        """What can meet when the points move by `way` (S,) [m] from joint positions (nq,) on; and point 0."""
+        close = self.zones.clearances(self.body.place(qpos[None]).points).values[:, 0] < way
+        zone, point = np.flatnonzero(close.any(axis=1)), np.flatnonzero(close.any(axis=0))
+        point = np.union1d(0, point)
+        return Surroundings(self.body.part(point), self.zones.part(zone, point))
+
+
+def surroundings(body: Body, zones: Sequence[Zone]) -> Surroundings:
+    """All of `body` and all `zones`."""
+    return Surroundings(body, ZoneSet(zones, body.radii))

@@ -19,13 +19,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from llm_planner.control import fallback
+from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.reference import Array, JointState, JointTrajectory
+from llm_planner.control.safety_filter.command_timing import SentMotions
 from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
-from llm_planner.control.safety_filter.sent_motions import SentMotions
-from llm_planner.simulation.trajectory import sample
+from llm_planner.robots.motion import Array, JointState, JointTrajectory, sample
 
 STILL = 1e-6  # [rad, rad/s] that is no motion
 ELSEWHERE = "the robot is not where it was sent"
@@ -155,7 +154,7 @@ class Guard:
         limits = self._safety.limits
         velocity = np.minimum(np.maximum(state.qvel, -limits.velocity), limits.velocity)
         start = StartState(state.qpos, velocity, np.zeros_like(velocity))
-        brake = fallback.brake(start, self._safety.stopping, state.time, self.settings.hold, width)
+        brake = formulation.brake(start, self._safety.stopping, state.time, self.settings.hold, width)
         self._sent, self._under, self._strayed = SentMotions((state.time,), (brake,)), None, 0
         self._brake, self._seen = brake, state.time
         self._earlier.clear()
@@ -201,7 +200,7 @@ class Guard:
         early = min(max(plan.start_time, now - settings.lead), now)
         away = faster = 0.0
         for time in (early, now):
-            present, wanted = self._sent.sample(time), fallback.sample(plan, time)
+            present, wanted = self._sent.sample(time), formulation.sample(plan, time)
             away = max(away, float(np.abs(wanted.qpos - present.qpos).max()))
             faster = max(faster, float(np.abs(wanted.qvel - present.qvel).max()))
         begins = early
@@ -244,8 +243,8 @@ class Guard:
         Whoever stops need not come to where he was to have stopped.
         """
         settings = self.settings
-        brake = fallback.brake(present, self._safety.stopping, now, settings.hold, plan.gripper_width)
-        rests = fallback.end_time(plan) <= fallback.end_time(brake) + settings.joining
+        brake = formulation.brake(present, self._safety.stopping, now, settings.hold, plan.gripper_width)
+        rests = formulation.end_time(plan) <= formulation.end_time(brake) + settings.joining
         stays = self._sent is not None and self._sent.last is self._brake and away <= settings.apart
         if not (rests and (stays or self._is_stopped)):
             return None
@@ -277,7 +276,7 @@ class Guard:
         """The hardest braking of a robot that is not where it was sent, proved or not."""
         assert self._sent is not None
         start, hold, stopping = self._sent.sample(now), self.settings.hold, self._safety.stopping
-        brake = fallback.brake(start, stopping, now, hold, self._sent.last.gripper_width)
+        brake = formulation.brake(start, stopping, now, hold, self._sent.last.gripper_width)
         self._brake = brake
         return self._braking(brake, now, constraints, (ELSEWHERE,))
 
@@ -301,7 +300,7 @@ class Guard:
             self.step(now + k * hold, constraints)
             states.append(self._sent.sample(now + (k + 1) * hold))
         last = self._sent.last
-        brake = fallback.brake(states[-1], self._safety.stopping, now + duration, hold, last.gripper_width)
+        brake = formulation.brake(states[-1], self._safety.stopping, now + duration, hold, last.gripper_width)
         qpos, qvel = np.array([state.qpos for state in states]), np.array([state.qvel for state in states])
         return JointTrajectory(
             now,
@@ -351,7 +350,7 @@ class Guard:
             width = KEEP_WIDTH if self._sent is None else self._sent.last.gripper_width
             braking = self._safety.stopping.acceleration
             return np.minimum(np.maximum(-start.qvel / hold, -braking), braking), width
-        here, there = fallback.sample(self._wanted, now), fallback.sample(self._wanted, now + hold)
+        here, there = formulation.sample(self._wanted, now), formulation.sample(self._wanted, now + hold)
         ahead = (there.qvel - here.qvel) / hold
         spring = frequency * frequency * (here.qpos - start.qpos) + 2.0 * frequency * (here.qvel - start.qvel)
         return ahead + spring, self._wanted.gripper_width
@@ -361,19 +360,19 @@ def _held(
     start: StartState, qacc: Array, safety: SafetyFilter, now: float, hold: float, width: float
 ) -> JointTrajectory:
     """One hold of `qacc` (nq,), then braking to rest."""
-    brake = fallback.braking(start.qvel + hold * qacc, safety.stopping.acceleration, hold)
-    return fallback.integrate(start, np.concatenate([qacc[None], brake]), now, hold, width)
+    brake = formulation.braking(start.qvel + hold * qacc, safety.stopping.acceleration, hold)
+    return formulation.integrate(start, np.concatenate([qacc[None], brake]), now, hold, width)
 
 
 def joined(present: StartState, plan: JointTrajectory, now: float, within: float) -> JointTrajectory:
     """From `present` at `now` [s] onto `plan`, `within` some seconds, by the least changes of its accelerations."""
     dt = plan.dt
     stages = max(2, round(within / dt))
-    count = max(stages, int(np.ceil((fallback.end_time(plan) - now) / dt - 1e-6)))
+    count = max(stages, int(np.ceil((formulation.end_time(plan) - now) / dt - 1e-6)))
     qpos, qvel = sample(plan, now + dt * np.arange(count + 1.0))
     qacc = (qvel[1:] - qvel[:-1]) / dt
     faster = present.qvel - qvel[0]
     farther = present.qpos - qpos[0] + stages * dt * faster
     gains = np.array([np.full(stages, dt), dt * dt * (stages - 0.5 - np.arange(stages))])
     qacc[:stages] -= gains.T @ np.linalg.solve(gains @ gains.T, np.array([faster, farther]))
-    return fallback.integrate(present, qacc, now, dt, plan.gripper_width)
+    return formulation.integrate(present, qacc, now, dt, plan.gripper_width)

@@ -22,14 +22,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from llm_planner.control import fallback
+from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
-from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.reference import Array, JointTrajectory
 from llm_planner.control.safety_filter.barriers import (
     Ahead,
     Barrier,
+    FilterProgram,
     Rows,
     look_ahead,
     speed_rows,
@@ -37,12 +36,20 @@ from llm_planner.control.safety_filter.barriers import (
     zone_rows,
 )
 from llm_planner.control.safety_filter.bodies import Body
-from llm_planner.control.safety_filter.program import FilterProgram
-from llm_planner.control.safety_filter.proof import CLEAR, Proof, joints_proof, motion_proof
-from llm_planner.control.safety_filter.stopping import Move, acceleration_bounds, travel
-from llm_planner.control.safety_filter.surroundings import Surroundings, surroundings
+from llm_planner.control.safety_filter.distances import Surroundings, surroundings
+from llm_planner.control.safety_filter.proof import (
+    CLEAR,
+    Move,
+    Proof,
+    acceleration_bounds,
+    joints_proof,
+    motion_proof,
+    travel,
+)
 from llm_planner.errors import InputError
-from llm_planner.simulation.panda import RobotLimits
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.motion import Array, JointTrajectory
+from llm_planner.robots.robots import RobotLimits
 
 NOTHING, FIRST = np.zeros((3, 0)), np.zeros(3, dtype=np.intp)
 UNTOUCHED = 1e-6  # of the acceleration limits: a smaller change is none
@@ -250,6 +257,6 @@ class SafetyFilter:
         return proved or self._brake(start, around, why)
 
     def _brake(self, start: Move, around: Surroundings, why: tuple[str, ...]) -> Filtered:
-        brake = fallback.brake(StartState(start.qpos, start.qvel, start.qvel), self.stopping, 0.0, start.dt, 0.0)
+        brake = formulation.brake(StartState(start.qpos, start.qvel, start.qvel), self.stopping, 0.0, start.dt, 0.0)
         proof = self._ahead(start, brake.qacc[0], around).proof()
         return Filtered(brake.qacc[0], True, why, not proof.safe, -min(proof.clearance, 0.0), refused=True)

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from llm_planner.language.embedded.forms import MOST_TERMS, WORD, WORDS, Forms, Slot
-from llm_planner.language.embedded.terms import Term, Value, Words
+from llm_planner.language.embedded.forms import MOST_TERMS, WORD, WORDS, Forms, Slot, Term, Value, Words
 
 CLOSE, NEXT, STOP = ")", ";", "<stop>"
 Symbol = str | tuple[str, int]  # a word of the vocabulary, or ("begin" | "end", number of the person's word)

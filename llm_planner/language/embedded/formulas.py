@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from llm_planner.errors import LanguageModelError, QuestionError
-from llm_planner.language.embedded.amounts import amount, count_of
 from llm_planner.language.embedded.command_forms import SPECIFICATIONS
+from llm_planner.language.embedded.expressions import amount, count_of
+from llm_planner.language.embedded.forms import Term, Value, Words
 from llm_planner.language.embedded.states import States
-from llm_planner.language.embedded.terms import Term, Value, Words
-from llm_planner.temporal.formula import (
+from llm_planner.ltl.formula import (
     Formula,
     conj,
     disj,
@@ -24,12 +24,12 @@ from llm_planner.temporal.formula import (
     implies,
     neg,
     next_,
+    rebuilt,
     strong_release,
     until,
     weak_next,
     weak_until,
 )
-from llm_planner.temporal.substitution import rebuilt
 
 MOST = 9  # visits that can be counted
 

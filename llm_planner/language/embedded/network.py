@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.embedded.derivation import Derivation, Symbol
+from llm_planner.language.embedded.encoding import BETWEEN, FIRST, Task, WordPieces
 from llm_planner.language.embedded.forms import WORD, Forms
-from llm_planner.language.embedded.prompt import Task
-from llm_planner.language.embedded.wordpieces import BETWEEN, FIRST, WordPieces
 
 Array = NDArray[np.float32]
 HEADS = 12

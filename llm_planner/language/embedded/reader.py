@@ -10,10 +10,9 @@ from pathlib import Path
 
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.embedded.derivation import Symbol, terms_of
-from llm_planner.language.embedded.forms import WORD, Forms
+from llm_planner.language.embedded.encoding import Situation, Task, plain
+from llm_planner.language.embedded.forms import WORD, Forms, Term, Value, Words, result_text
 from llm_planner.language.embedded.network import Network, load_network, source_of
-from llm_planner.language.embedded.prompt import Situation, Task, plain
-from llm_planner.language.embedded.terms import Term, Value, Words, result_text
 
 WEIGHTS = Path(__file__).parent / "weights"
 MOST_WORDS = 80
@@ -106,7 +105,7 @@ def _bare(text: str) -> str:
 @lru_cache(maxsize=1)
 def load_reader(folder: Path = WEIGHTS) -> EmbeddedReader:
     """Load the model that ships; raise LanguageModelError where it is incomplete."""
-    from llm_planner.correction.request_text import REQUESTS
+    from llm_planner.language.correction_requests import REQUESTS
     from llm_planner.language.embedded.command_forms import COMMANDS, RULES
 
     forms = {Task.COMMAND: COMMANDS, Task.RULE: RULES, Task.CORRECTION: REQUESTS}

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from llm_planner.errors import LanguageModelError, QuestionError
-from llm_planner.language.embedded.amounts import amount
-from llm_planner.language.embedded.terms import Term, Value, Words
+from llm_planner.language.embedded.expressions import amount
+from llm_planner.language.embedded.forms import Term, Value, Words
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.naming import PEOPLE, families, proposition_phrases, told
 from llm_planner.language.grounding.resolution import Reference, Resolver
-from llm_planner.temporal.formula import (
+from llm_planner.ltl.formula import (
     Formula,
     atom,
     conj,
@@ -25,9 +25,9 @@ from llm_planner.temporal.formula import (
     until,
     weak_until,
 )
-from llm_planner.world.names import the
-from llm_planner.world.predicates import is_portable
-from llm_planner.world.propositions import ANYTHING, ROBOT, SLOW, Moment, holds, parse_proposition
+from llm_planner.scene.names import the
+from llm_planner.scene.predicates import is_portable
+from llm_planner.scene.propositions import ANYTHING, ROBOT, SLOW, Moment, holds, parse_proposition
 
 _OPERATORS: dict[str, Callable[..., Formula]] = {
     "and": conj, "or": disj, "not": neg, "iff": iff, "implies": implies, "next": next_,

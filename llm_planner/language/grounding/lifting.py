@@ -1,16 +1,172 @@
 """Lifts a command: finds what it names, whatever the names are, and its amounts (arXiv:2302.11649).
 
 "Go to the laboratory in 5 s" becomes go, to, the, a room called lab, in, and 5 seconds.
+
+Numbers and amounts as people say them: "forty-five seconds", "a couple of metres", "half a dozen", "30 percent".
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from llm_planner.language.grounding.amounts import WHOLE_NUMBERS, amount_at, spelled
-from llm_planner.language.grounding.naming import Phrase, stems
-from llm_planner.language.grounding.words import Word, similarity, split_words
+from llm_planner.errors import InputError
+from llm_planner.language.grounding.naming import Phrase, Word, similarity, split_words, stems
+
+_SMALL = "one two three four five six seven eight nine"
+_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ONES = {word: float(n) for n, word in enumerate(_SMALL.split(), 1)}
+_PARTS = {"half": 0.5, "quarter": 0.25, "quarters": 0.25}
+_SETS = {"couple": 2.0, "dozen": 12.0, "hundred": 100.0}
+WHOLE_NUMBERS = {
+    "zero": 0.0, **_ONES, **{word: float(n) for n, word in enumerate(_TEENS.split(), 10)},
+    **{word: 10.0 * n for n, word in enumerate(_TENS.split(), 2)},
+}  # fmt: skip
+_NUMBERS = {**WHOLE_NUMBERS, **_PARTS, **_SETS, "a": 1.0, "an": 1.0, "another": 1.0}
+LENGTHS = {
+    **dict.fromkeys(("m", "meter", "meters", "metre", "metres"), 1.0),
+    **dict.fromkeys(("cm", "cms", "centimeter", "centimeters", "centimetre", "centimetres", "centi"), 0.01),
+    **dict.fromkeys(("mm", "millimeter", "millimeters", "millimetre", "millimetres"), 0.001),
+    **dict.fromkeys(("km", "kilometer", "kilometers", "kilometre", "kilometres"), 1000.0),
+    **dict.fromkeys(("inch", "inches"), 0.0254),
+    **dict.fromkeys(("foot", "feet", "ft"), 0.3048),
+    **dict.fromkeys(("hand's width", "hand's breadth"), 0.1),
+}
+TIMES = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
+}
+_SLIPS = {  # of the finger in longer units: a letter left out, or two that changed places
+    slip: unit
+    for unit in (*LENGTHS, *TIMES)
+    if len(unit) > 5 and unit.isalpha()
+    for n in range(1, len(unit))
+    for slip in (unit[:n] + unit[n + 1 :], unit[:n] + unit[n + 1 : n + 2] + unit[n] + unit[n + 2 :])
+    if slip not in LENGTHS and slip not in TIMES
+}
+SPEEDS = {f"{unit}/{period}": LENGTHS[unit] / TIMES[period] for unit in LENGTHS for period in TIMES}
+UNITS: Mapping[str, float] = {  # in metres, seconds, metres a second, or as a factor; "" is a number alone
+    **LENGTHS, **TIMES, **SPEEDS, **dict.fromkeys(("%", "percent", "per cent"), 0.01),
+    **dict.fromkeys(("times", "x"), 1.0), "": 1.0,
+}  # fmt: skip
+
+
+def _one_of(words: Mapping[str, float]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True) if word)
+
+
+_AND_PART = r"(?: +and (?:a )?(?:half|quarter)\b)?"
+_NEXT = (  # "forty five", "a hundred and five", "half a", "two dozen"
+    rf"(?: +(?:{_one_of({**_PARTS, **_SETS})})|(?:(?<=half)|(?<=quarter)) +an?|(?<=ty) +(?:{_one_of(_ONES)})"
+    rf"|(?:(?<=hundred)(?: +and)?|(?<=another)) +(?:{_one_of(WHOLE_NUMBERS)}))"
+)
+_DIGITS = rf"(?:(?:\d+ )?\d+/[1-9]\d*|\d+(?:[.,]\d+)?){_AND_PART}"
+_COUNT = rf"(?:(?:{_one_of(_NUMBERS)})\b(?:{_NEXT}\b){{0,6}}{_AND_PART})"
+_ROUND = "(?:whole|full|good|bare)"
+_AMOUNT_BETWEEN = f"(?:of an|of a|of|{_ROUND}|more|extra|additional|further)"
+_UNIT = _one_of({**{unit: size for unit, size in UNITS.items() if unit not in SPEEDS}, **dict.fromkeys(_SLIPS, 0.0)})
+_PER = rf"(?: ?/ ?| (?:per|an?|each|every) )(?P<period>{_one_of(TIMES)})(?! time)\b"  # "2 m a second time" is none
+_AMOUNT = (
+    rf"(?P<count>{_DIGITS} *|{_COUNT} +)(?:{_AMOUNT_BETWEEN} +)?"
+    rf"(?:(?P<length>{_one_of(LENGTHS)}){_PER}|(?P<unit>{_UNIT})(?!\w))(?: and a (?P<part>half|quarter)\b(?! of\b))?"
+)
+_MOMENT = r"(?!(?:an?|one) (?:s|secs?|seconds?|mins?|minutes?)\b)"  # "a second" is no second
+_HERE = re.compile(_AMOUNT)
+_NUMBER = re.compile(rf"{_DIGITS}|{_COUNT}")
+_ALONE = re.compile(rf"(?<![\w.,])(?:{_DIGITS}|{_COUNT})(?!\w)")
+_SAID = re.compile(rf"(?<![\w.,])(?<![-−])(?<![-−] ){_MOMENT}{_AMOUNT}")
+_HYPHEN = re.compile(rf"\b({_TENS.replace(' ', '|')})[-‐‑](?=(?:{_one_of(_ONES)})\b)")
+_ADVERBS = {"thrice": "three times", "twice": "two times"}
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number and its unit, one of `UNITS`."""
+
+    number: float
+    unit: str
+
+    @property
+    def value(self) -> float:
+        """In metres, seconds or metres a second, or a factor."""
+        return self.number * UNITS[self.unit]
+
+    @property
+    def is_length(self) -> bool:
+        return self.unit in LENGTHS
+
+    @property
+    def is_time(self) -> bool:
+        return self.unit in TIMES
+
+    @property
+    def is_speed(self) -> bool:
+        return self.unit in SPEEDS
+
+
+def spelled(words: str) -> str:
+    """The words as amounts are read in them, as long as they were: "Forty-five" is "forty five"."""
+    lowered = "".join(one.lower() if len(one.lower()) == 1 else one for one in words).replace("’", "'")
+    return _HYPHEN.sub(r"\1 ", re.sub(r"\s", " ", lowered))
+
+
+def amount_at(words: str, start: int) -> tuple[Amount, int] | None:
+    """The amount that begins there in `spelled` words, and its end: a length, a time or a speed, else a number."""
+    if (found := _HERE.match(words, start)) and ((said := _amount(found)).is_length or said.is_time or said.is_speed):
+        return said, found.end()
+    if found := _NUMBER.match(words, start):
+        return Amount(_count(found[0]), ""), found.end()
+    return None
+
+
+def amounts_in(words: str) -> list[tuple[str, Amount]]:
+    """All numbers with units, as they are said and what they are."""
+    return [(found[0], _amount(found)) for found in _SAID.finditer(spelled(words))]
+
+
+def read_amount(words: str, bare: bool = False) -> Amount:
+    """The amount that the words are: "2 cm", "half an inch", "30 percent"; where it may be `bare`, a number alone.
+
+    Raises InputError for other words.
+    """
+    words = spelled(_ADVERBS.get(words, words))
+    found = _SAID.fullmatch(words)
+    if found is None and bare:  # words that are said to be an amount: "a minute", "about 8 cm", "ten"
+        said = re.sub(r"\b(?:an?|one) (?=(?:secs?|seconds?|mins?|minutes?)\b)", "1 ", words)
+        unit = re.sub(f"^{_ROUND} ", "", said)
+        said = f"1 {unit}" if unit in UNITS else said  # "minute", "full minute": the article was left out
+        inside = list(_SAID.finditer(words)) or list(_SAID.finditer(said))
+        found = inside[0] if len(inside) == 1 else None
+        numbers = [one for one in _ALONE.findall(said) if one not in ("a", "an")]
+        if not inside and len(numbers) == 1:
+            return Amount(_count(numbers[0]), "")
+    if found is None:
+        raise InputError(f"{words!r} is no amount; say a number and a unit, such as 2 cm")
+    return _amount(found)
+
+
+def _amount(found: re.Match[str]) -> Amount:
+    part = _NUMBERS[found["part"]] if found["part"] else 0.0
+    unit = _SLIPS.get(found["unit"], found["unit"]) or f"{found['length']}/{found['period']}"
+    return Amount(_count(found["count"].strip()) + part, unit)
+
+
+def _count(said: str) -> float:
+    """ "twenty five" adds up, "half a" and "a hundred" multiply."""
+    said, part = [*re.split(r" +and (?:a )?(?=half|quarter)", said), ""][:2]
+    more = _NUMBERS[part] if part else 0.0
+    if said[0].isdigit():
+        parts = (one.partition("/") for one in said.replace(",", ".").split())
+        return sum(float(above) / float(below or 1) for above, _, below in parts) + more
+    value = 0.0
+    for word in said.removeprefix("another ").replace(" and ", " ").split():
+        number = _NUMBERS[word]
+        value = value * number if value and (word in ("a", "an", *_SETS) or number < 1) else value + number
+    return value + more
+
 
 _BETWEEN = frozenset(["is", "are", "the", "a", "be", "been", "gets", "being", "was", "has", "to"])
 _BEFORE_A_TIME = frozenset(

@@ -1,15 +1,114 @@
-"""What a command may name, and the words for it: propositions, rooms, people, objects, kinds and colours."""
+"""What a command may name, and the words for it: propositions, rooms, people, objects, kinds and colours.
+
+Other words for colours, kinds of things and places on the table.
+
+Split text into words, and compare words that may be misspelt.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache
 
-from llm_planner.language.grounding.lexicon import COLOR_WORDS, KIND_WORDS
-from llm_planner.language.grounding.words import split_words
-from llm_planner.world.scene import Scene
+from llm_planner.scene.scene import Scene
+
+COLORS = ("blue", "red", "green", "orange", "yellow", "purple", "pink", "cyan", "brown", "gray")
+MORE_COLORS = ("white", "black", "silver", "gold", "teal", "beige", "violet", "maroon", "turquoise", "navy", "lime",
+               "mauve", "magenta", "crimson", "scarlet", "olive", "tan", "indigo", "ivory", "khaki", "lilac",
+               "bronze", "copper", "amber")  # fmt: skip
+COLOR_WORDS = {
+    "gray": ("gray", "grey"),
+    "purple": ("purple", "violet"),
+    "cyan": ("cyan", "turquoise", "light blue"),
+    "orange": ("orange",),
+}
+COLOR_NAMES = {
+    **{color: color for color in (*COLORS, *MORE_COLORS)},
+    **{word: color for color, words in COLOR_WORDS.items() for word in words},
+}
+KIND_WORDS = {
+    "block": ("block", "cube", "brick", "box"),
+    "bowl": ("bowl", "dish", "basin"),
+    "mug": ("mug", "cup", "coffee mug"),
+    "cup": ("cup", "mug"),
+    "plate": ("plate", "dish", "saucer"),
+    "vase": ("vase", "flower vase"),
+    "dock": ("dock", "charger"),
+}
+PEOPLE_WORDS = ("people", "persons", "humans", "person", "human", "everybody", "everyone", "anybody", "anyone")
+PERSON_WORDS = ("person", "human", "man", "woman", "guy", "fella", "fellow", "bloke", "chap", "lady", "gentleman")
+CONTAINERS = ("bowl", "box", "basket", "bin", "tray", "bucket", "crate", "pot", "pan", "drawer", "jar", "tub", "sink")
+SURFACES = ("plate", "tray", "mat", "shelf", "book", "napkin", "coaster", "board", "pad", "lid", "towel", "stand")
+REGIONS = {
+    "top_left_corner": (
+        "top left corner", "upper left corner", "far left corner", "back left corner", "top left", "left far corner",
+        "upper left hand corner", "corner at the top left", "upper left", "far left hand corner",
+    ),
+    "top_right_corner": (
+        "top right corner", "upper right corner", "far right corner", "back right corner", "top right",
+        "right far corner", "upper right hand corner", "corner at the top right", "upper right",
+        "far right hand corner",
+    ),
+    "bottom_left_corner": (
+        "bottom left corner", "lower left corner", "near left corner", "front left corner", "bottom left",
+        "left near corner", "lower left hand corner", "corner at the bottom left", "lower left",
+    ),
+    "bottom_right_corner": (
+        "bottom right corner", "lower right corner", "near right corner", "front right corner", "bottom right",
+        "right near corner", "lower right hand corner", "corner at the bottom right", "lower right",
+    ),
+    "left_side": (
+        "left side", "left edge", "left hand side", "left side of the table", "left", "left edge of the table",
+        "left part of the table", "left of the table", "left half",
+    ),
+    "right_side": (
+        "right side", "right edge", "right hand side", "right side of the table", "right", "right edge of the table",
+        "right part of the table", "right of the table",
+    ),
+    "top_side": (
+        "top side", "top edge", "far side", "back of the table", "upper side", "top", "far edge",
+        "top side of the table", "far end of the table", "upper edge", "top of the table", "back edge", "back",
+    ),
+    "bottom_side": (
+        "bottom side", "bottom edge", "near side", "front of the table", "lower side", "bottom", "near edge",
+        "bottom side of the table", "near end of the table", "lower edge", "front edge", "front",
+    ),
+    "middle": (
+        "middle", "center", "centre", "middle of the table", "center of the table", "centre of the table",
+        "table center", "middle of the workspace",
+    ),
+}  # by the words for each  # fmt: skip
+
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]", re.UNICODE)
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word of a command in lower case; it stands at `start` to `end` in the command, in characters."""
+
+    text: str
+    start: int
+    end: int
+
+
+def split_words(text: str) -> list[Word]:
+    """Words of `text`: "Move it 5cm" gives move, it, 5, cm."""
+    return [Word(match[0].lower().replace("’", "'"), *match.span()) for match in _TOKEN.finditer(text)]
+
+
+@lru_cache(maxsize=65536)
+def similarity(word: str, name: str) -> float:
+    """How well a typed word fits a word of a name, in [0, 1]; plurals fit, one slip of the finger fits less."""
+    if word == name or (word.endswith("s") and word.rstrip("s") == name):
+        return 1.0
+    if len(word) < 4 or len(name) < 4 or abs(len(word) - len(name)) > 2:
+        return 0.0
+    ratio = SequenceMatcher(None, word, name).ratio()
+    return ratio if ratio >= 0.75 else 0.0
+
 
 PEOPLE = frozenset(["person", "human", "man", "woman", "people"])
 ROOM_WORDS = {

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from llm_planner.errors import QuestionError
-from llm_planner.language.grounding.lexicon import COLOR_NAMES
 from llm_planner.language.grounding.lifting import lift
-from llm_planner.language.grounding.naming import PEOPLE, scene_phrases
-from llm_planner.world.names import the
-from llm_planner.world.predicates import in_, is_container
-from llm_planner.world.scene import Scene, SceneObject
+from llm_planner.language.grounding.naming import COLOR_NAMES, PEOPLE, scene_phrases
+from llm_planner.scene.names import the
+from llm_planner.scene.predicates import in_, is_container
+from llm_planner.scene.scene import Scene, SceneObject
 
 _UNSAID = frozenset([  # words of a reference that tell nothing apart
     "the", "a", "an", "that", "this", "these", "those", "my", "your", "our", "all", "every", "each", "any", "some",

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llm_planner.language.model import ReadConstraint, Reading
-from llm_planner.language.plain_text import shortened
 from llm_planner.language.server.completion import Choice
+from llm_planner.text import shortened
 
 _FENCE = re.compile(r"```(?:\w+)?\s*\n?(.*?)```", re.DOTALL)
 _STRING_OR_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from llm_planner.errors import LanguageModelError
-from llm_planner.language.choice_prompt import choice_messages
 from llm_planner.language.model import (
     ChoiceReply,
     ChoiceRequest,
@@ -19,13 +18,12 @@ from llm_planner.language.model import (
     ReadingRequest,
     Usage,
 )
-from llm_planner.language.plain_text import server_text, shortened
 from llm_planner.language.prompt import REPLY_SCHEMA, messages, repair
-from llm_planner.language.reading_prompt import READING_SCHEMA, reading_messages
+from llm_planner.language.reading_prompt import READING_SCHEMA, choice_messages, reading_messages
 from llm_planner.language.server.answers import labels_for, read_answer, read_choice, read_reading, reasoning_in
 from llm_planner.language.server.completion import Choice
-from llm_planner.language.server.connection import Connection, Part, common_parts
-from llm_planner.language.server.settings import ServerSettings
+from llm_planner.language.server.connection import Connection, Part, ServerSettings, common_parts
+from llm_planner.text import server_text, shortened
 
 _TOP = 20  # tokens listed with their log-probabilities; no server lists more
 _GUIDES = ("structured_outputs", "guided_choice")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from llm_planner.language.grounding.lifting import Lifted, lift
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.understanding.wording import FUNCTION_WORDS, is_english, words_of
-from llm_planner.world.scene import Scene
+from llm_planner.scene.scene import Scene
 
 UNITS = (1.0, 0.01, 0.001, 1000.0, 60.0, 3600.0, 0.0254, 0.3048, 1 / 3.6, 1 / 60, 0.01 / 60)  # to m, s and m/s
 ROUNDED = 0.02  # as 5 cm are 2 inches

@@ -1,29 +1,118 @@
-"""From a command to its task and constraints, sure enough to act on, or a question; nothing is dropped on the way."""
+"""From a command to its task and constraints, sure enough to act on, or a question; nothing is dropped on the way.
+
+What nobody may have done to a person, in whatever words the rest of the command comes.
+
+A command that is written as a formula is taken at its word; no model reads it.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from math import log
 
 from llm_planner.errors import InputError, LanguageModelError
-from llm_planner.language.counted import CountedModel
-from llm_planner.language.model import Exchange, LanguageModel, Reading, ReadingRequest, Usage
-from llm_planner.language.understanding import questions
-from llm_planner.language.understanding.fidelity import unfaithful
+from llm_planner.language.model import (
+    CountedModel,
+    Exchange,
+    LanguageModel,
+    ReadConstraint,
+    Reading,
+    ReadingRequest,
+    Usage,
+)
+from llm_planner.language.program_synthesis import clean_command
+from llm_planner.language.understanding import vote as questions
+from llm_planner.language.understanding.constraint_checks import is_quoted, named_by, unfaithful, unnamed
+from llm_planner.language.understanding.equivalence import Meanings
 from llm_planner.language.understanding.grounding import as_attempt, ground
-from llm_planner.language.understanding.harm import check_harmless
-from llm_planner.language.understanding.meaning import Meanings
-from llm_planner.language.understanding.mentions import names_in
-from llm_planner.language.understanding.typed import typed
-from llm_planner.language.understanding.unasked import is_quoted, named_by, unnamed
 from llm_planner.language.understanding.vote import Grounded, Group, Vote, count
-from llm_planner.language.understanding.wording import is_english, left_over, names_left_over, plain, same_task
-from llm_planner.program.signatures import Signature
-from llm_planner.program.synthesis import clean_command
-from llm_planner.temporal.constraint import Constraint
-from llm_planner.temporal.formula import Formula
-from llm_planner.world.places import BEHIND, Viewpoint
-from llm_planner.world.scene import Scene
+from llm_planner.language.understanding.wording import (
+    is_english,
+    left_over,
+    names_in,
+    names_left_over,
+    plain,
+    same_task,
+)
+from llm_planner.ltl.formula import Constraint, Formula
+from llm_planner.ltl.monitor import Monitor
+from llm_planner.ltl.parser import parse
+from llm_planner.programs.signatures import Signature
+from llm_planner.scene.places import BEHIND, Viewpoint
+from llm_planner.scene.scene import Scene
+
+_DEEDS = (
+    r"hit|hits|hitting|punch|kick|slap|hurt|harm|injure|attack|stab|ram|crush|strike|kill|smash|trip up|trip|scare"
+    r"|(?:drive|run|crash|bump|smash|roll|push|shove) (?:into|over)|knock (?:over|down)|pick up|lift|grab|shove"
+)
+_ANYBODY = "somebody|someone|anybody|anyone|everybody|everyone|people|person|child|baby|him|her|them|me|us"
+_DENIED = re.compile(r"\b(?:not|never|no|dont|cannot|cant|mustnt|shouldnt|without|avoid|nor|neither|nobody|careful)\b")
+_CLAUSE = re.compile(r"[.,;:!?]|\b(?:and|but|then)\b")
+
+
+def check_harmless(command: str, scene: Scene) -> None:
+    """Raises InputError when a clause, none that denies it, asks for a person to be hit, run over or lifted."""
+    people = [plain(item.name) for item in scene.objects if item.kind == "person"]
+    named = "|".join(map(re.escape, people))
+    wanted = re.compile(rf"\b({_DEEDS})\b (?:the |a |an |my |into |over )*({named or _ANYBODY}|{_ANYBODY})\b")
+    for clause in _CLAUSE.split(command):
+        text = plain(clause)
+        found = wanted.search(text)
+        if found and not _DENIED.search(text[: found.start()]):
+            raise InputError(
+                f"“{found[0]}” would harm a person, which this robot does not do; say what should be done instead"
+            )
+
+
+# Nobody types these in a sentence; "&", "|" and arrows somebody may.
+_SURE = re.compile(
+    r"\[\]|<>|[¬∧∨→↔□◇]|(?:^|[\s(])[!~][\w(]|\b[FGXN]\s?[(\[!~]|\b[FGXN] [FGXN]\b|\b[FGXN]{2,3} [\w(!]"
+    r"|^[FGX] \w|\b[FGX] \w+\("
+)
+_ENGLISH = re.compile(r"\b(?:the|and|but|then|please|put|pick|never|always|stack|bring|stay|keep)\b")
+_MOMENTARY = frozenset({"", "true", "false", "!", "&", "|", "->", "<->"})
+_LIKELY = re.compile(r"[&|]|->|=>|\b[UWRM]\b")
+
+
+def typed(command: str) -> Reading | None:
+    """The reading of a command that is a formula, None for a sentence; raises FormulaError where it has an error.
+
+    What it joins by "&" is a constraint each: a goal where a robot that does nothing would miss it.
+    """
+    sure = bool(_SURE.search(command))
+    if not sure and not _LIKELY.search(command):
+        return None
+    try:
+        formula = parse(command)
+    except InputError as error:
+        if sure and _ENGLISH.search(command):
+            raise InputError(
+                f"“{command}” mixes a sentence with a formula; say all of it in words, or give the formula alone"
+            ) from error
+        if sure:
+            raise
+        return None
+    parts = formula.operands if formula.operator == "&" else (formula,)
+    words = [command] if len(parts) == 1 else map(str, parts)
+    written = [ReadConstraint(str(part), said, _is_missed(part)) for part, said in zip(parts, words, strict=True)]
+    return Reading(constraints=tuple(written), log_probability=0.0)
+
+
+def _is_missed(formula: Formula) -> bool:
+    """Whether nothing happening at all would not do. What must hold at every moment from now on is nothing to bring
+    about: it holds already, or it is lost."""
+    from_now_on = formula.window is None or formula.window[0] == 0
+    if formula.operator == "G" and from_now_on and _is_of_one_moment(formula.operands[0]):
+        return False
+    monitor = Monitor(formula)
+    monitor.observe(frozenset(), 0.0)
+    return not monitor.accepts
+
+
+def _is_of_one_moment(formula: Formula) -> bool:
+    return formula.operator in _MOMENTARY and all(map(_is_of_one_moment, formula.operands))
+
 
 SAMPLES = 5
 LARGE_SAMPLES = 3  # of a large model: two that agree are enough

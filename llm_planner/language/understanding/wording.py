@@ -1,6 +1,8 @@
 """The words of a command that carry meaning: what two tasks are compared by, and what no reading may leave out.
 
 Words such as "not", "only", "then", "until" and every number carry meaning; politeness and articles do not.
+
+Names of things and rooms in words, and in formulas.
 """
 
 from __future__ import annotations
@@ -8,6 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+
+from llm_planner.ltl.formula import Formula
+from llm_planner.scene.propositions import parse_proposition
+from llm_planner.scene.scene import Scene
 
 POLITE = frozenset(
     re.findall(
@@ -82,3 +88,22 @@ def _alike(word: str, other: str) -> bool:
     if _swapped(word, other):
         return True
     return min(len(word), len(other)) > 3 and SequenceMatcher(a=word, b=other).ratio() >= TYPING_ERROR
+
+
+def arguments_of(formula: Formula) -> tuple[str, ...]:
+    """Return every thing, place and skill that its propositions name, once each."""
+    found = (parse_proposition(name).arguments for name in formula.propositions)
+    return tuple(dict.fromkeys(one for some in found for one in some))
+
+
+def names_in(text: str, scene: Scene) -> list[str]:
+    """Return things and rooms whose full names are in a plain text, in their order; one within a longer one is not
+    meant."""
+    rooms = scene.building.names if scene.building else ()
+    places: dict[int, str] = {}
+    for name in sorted((*scene.names, *rooms), key=len, reverse=True):
+        pattern = rf"\b{re.escape(plain(name))}\b"
+        for found in re.finditer(pattern, text):
+            places[found.start()] = name
+        text = re.sub(pattern, lambda found: "_" * len(found[0]), text)
+    return [places[start] for start in sorted(places)]

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
+from llm_planner.scene.predicates import DOCK
+from llm_planner.scene.scene import Building, Room
 from llm_planner.simulation.objects import ObjectSpec
-from llm_planner.simulation.rooms.model import WALL_THICKNESS
-from llm_planner.simulation.rooms.things import thing_kind
-from llm_planner.world.building import Building, Room
-from llm_planner.world.predicates import DOCK
+from llm_planner.simulation.rooms.model import WALL_THICKNESS, thing_kind
 
 Array = NDArray[np.float64]
 

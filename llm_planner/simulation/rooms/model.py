@@ -1,25 +1,167 @@
-"""Builds the MuJoCo model of the world `rooms`: walls, the base, and what is in the building."""
+"""Builds the MuJoCo model of the world `rooms`: walls, the base, and what is in the building.
+
+What is in a building: things to fetch, people to visit, plants in the way, and a dock to charge at.
+
+Lengths in metres, the floor is z = 0. What lies on the floor is taken up and put down by the robot; people walk where
+they are told to.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import hypot
 from typing import TYPE_CHECKING
 
-from llm_planner.simulation.objects import ObjectSpec
-from llm_planner.simulation.rooms.base import (
-    BASE_HEIGHT,
-    BASE_JOINTS,
-    BASE_LIMITS,
-    BASE_MASS,
-    BASE_RADIUS,
-    MOTOR_LAG,
-)
-from llm_planner.simulation.rooms.things import thing_kind
-from llm_planner.simulation.rooms.walls import Wall, walls
-from llm_planner.world.building import Building
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.robots.robots import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_MASS, BASE_RADIUS, MOTOR_LAG
+from llm_planner.scene.predicates import DOCK, FIXED_KINDS
+from llm_planner.scene.scene import Building, Vector3
+from llm_planner.simulation.objects import ALL_COLORS, ObjectSpec, named
+from llm_planner.simulation.rooms.building_plan import Wall, walls
 
 if TYPE_CHECKING:
     import mujoco
+
+
+@dataclass(frozen=True)
+class Part:
+    """One shape of a thing: "box", "cylinder", "capsule" or "sphere" as MuJoCo sizes them, its centre above the floor.
+
+    `color` is red, green, blue in [0, 1]; a part without one has the colour of the thing.
+    """
+
+    shape: str
+    size: tuple[float, ...]
+    center: Vector3
+    color: Vector3 | None = None
+
+
+@dataclass(frozen=True)
+class ThingKind:
+    """A noun: the full extents of its box, its own colour and its parts."""
+
+    size: Vector3
+    color: Vector3
+    parts: tuple[Part, ...]
+
+    @property
+    def radius(self) -> float:
+        """Half the diagonal of the footprint."""
+        return hypot(*self.size[:2]) / 2
+
+
+PERSON = "person"
+PEOPLE = ("Anna", "Ben", "Clara", "David", "Emma", "Farid", "Grace", "Hugo")
+_SKIN, _WHITE, _GREEN = (0.87, 0.68, 0.55), (0.96, 0.96, 0.95), (0.23, 0.52, 0.26)
+_HEIGHT = 1.7
+
+THINGS: dict[str, ThingKind] = {
+    "parcel": ThingKind((0.30, 0.22, 0.20), (0.76, 0.58, 0.37), (
+        Part("box", (0.15, 0.11, 0.10), (0.0, 0.0, 0.10)),
+        Part("box", (0.151, 0.02, 0.101), (0.0, 0.0, 0.10), (0.93, 0.87, 0.72)),
+    )),
+    "mug": ThingKind((0.10, 0.10, 0.12), (0.92, 0.91, 0.88), (
+        Part("cylinder", (0.05, 0.06), (0.0, 0.0, 0.06)),
+        Part("cylinder", (0.042, 0.001), (0.0, 0.0, 0.12), (0.30, 0.20, 0.13)),
+    )),
+    "book": ThingKind((0.26, 0.19, 0.06), (0.55, 0.20, 0.22), (
+        Part("box", (0.13, 0.095, 0.03), (0.0, 0.0, 0.03)),
+        Part("box", (0.128, 0.0955, 0.022), (0.004, 0.002, 0.03), _WHITE),
+    )),
+    "toolbox": ThingKind((0.34, 0.18, 0.22), (0.80, 0.20, 0.14), (
+        Part("box", (0.17, 0.09, 0.075), (0.0, 0.0, 0.075)),
+        Part("box", (0.11, 0.015, 0.035), (0.0, 0.0, 0.185), (0.25, 0.25, 0.27)),
+    )),
+    "first aid kit": ThingKind((0.30, 0.14, 0.22), _WHITE, (
+        Part("box", (0.15, 0.07, 0.11), (0.0, 0.0, 0.11)),
+        Part("box", (0.06, 0.071, 0.018), (0.0, 0.0, 0.11), (0.84, 0.14, 0.14)),
+        Part("box", (0.018, 0.071, 0.06), (0.0, 0.0, 0.11), (0.84, 0.14, 0.14)),
+    )),
+    "laptop": ThingKind((0.32, 0.22, 0.20), (0.62, 0.64, 0.67), (
+        Part("box", (0.16, 0.11, 0.01), (0.0, 0.0, 0.01)),
+        Part("box", (0.01, 0.11, 0.09), (-0.15, 0.0, 0.11), (0.20, 0.24, 0.32)),
+    )),
+    "bottle": ThingKind((0.10, 0.10, 0.28), (0.24, 0.52, 0.66), (
+        Part("cylinder", (0.05, 0.095), (0.0, 0.0, 0.095)),
+        Part("cylinder", (0.02, 0.045), (0.0, 0.0, 0.235)),
+    )),
+    "plant": ThingKind((0.44, 0.44, 0.90), (0.66, 0.36, 0.25), (
+        Part("cylinder", (0.16, 0.15), (0.0, 0.0, 0.15)),
+        Part("sphere", (0.22,), (0.0, 0.0, 0.52), _GREEN),
+        Part("sphere", (0.16,), (0.02, 0.03, 0.74), (0.30, 0.61, 0.31)),
+    )),
+    DOCK: ThingKind((0.12, 0.30, 0.24), (0.30, 0.33, 0.38), (
+        Part("box", (0.045, 0.15, 0.12), (-0.015, 0.0, 0.12)),
+        Part("box", (0.06, 0.12, 0.02), (0.0, 0.0, 0.02)),
+        Part("box", (0.031, 0.05, 0.02), (0.0, 0.0, 0.12), _GREEN),
+    )),
+    PERSON: ThingKind((0.44, 0.44, _HEIGHT), (0.30, 0.42, 0.62), (
+        Part("capsule", (0.20, 0.50), (0.0, 0.0, 0.70)),
+        Part("sphere", (0.14,), (0.0, 0.0, 1.56), _SKIN),
+    )),
+}  # fmt: skip
+PORTABLE = tuple(kind for kind in THINGS if kind not in FIXED_KINDS)
+CLOTHES: tuple[Vector3, ...] = (
+    (0.30, 0.42, 0.62), (0.62, 0.30, 0.38), (0.34, 0.52, 0.42), (0.55, 0.45, 0.28), (0.45, 0.36, 0.58),
+)  # fmt: skip
+
+
+def thing_kind(name: str) -> ThingKind:
+    """The kind called `name`; raises InputError that lists the kinds."""
+    if name not in THINGS:
+        raise InputError(f"there is no object kind {name!r} in a building; the kinds are: {', '.join(THINGS)}")
+    return THINGS[name]
+
+
+def thing_color(item: ObjectSpec) -> Vector3:
+    """The colour it is drawn in, red, green, blue in [0, 1]; each person has clothes of their own."""
+    if item.kind == PERSON:
+        return CLOTHES[sum(map(ord, item.name)) % len(CLOTHES)]
+    return ALL_COLORS[item.color] if item.color else thing_kind(item.kind).color
+
+
+def default_things(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
+    """Six or seven things to fetch, two of them of one kind and told apart by colour, a plant, three people, a dock."""
+    twins = str(rng.choice(["parcel", "mug", "book", "toolbox", "bottle"]))
+    singles = [str(kind) for kind in rng.permutation([kind for kind in PORTABLE if kind != twins])]
+    colors = [str(color) for color in rng.choice(["red", "blue", "green", "yellow"], size=2, replace=False)]
+    things = [*((color, twins) for color in colors), *(("", kind) for kind in singles[: int(rng.integers(4, 6))])]
+    people = [ObjectSpec(str(name), PERSON, "") for name in rng.permutation(PEOPLE)[:3]]
+    return (*named([*things, ("", "plant")]), *people, ObjectSpec(DOCK, DOCK, ""))
+
+
+def parse_things(text: str) -> tuple[ObjectSpec, ...]:
+    """Reads "red parcel, mug, Anna": a kind, with a colour before it if wanted, or the name of a person.
+
+    Raises InputError, listing the choices, for anything else, and for a person named twice.
+    """
+    pieces = [piece.split() for piece in re.split(r"[,;\n]", text.lower()) if piece.strip()]
+    if not pieces:
+        raise InputError(f"no object is named in {text!r}; name some, for instance: red parcel, mug, Anna")
+    known = {name.lower(): name for name in PEOPLE}
+    people = [known[" ".join(words)] for words in pieces if " ".join(words) in known]
+    twice = [name for name, count in Counter(people).items() if count > 1]
+    if twice:
+        raise InputError(f"{twice[0]} is named twice in {text!r}; a person is in one place only")
+    things = [_parse_words(words) for words in pieces if " ".join(words) not in known]
+    return (*named(things), *(ObjectSpec(name, PERSON, "") for name in people))
+
+
+def _parse_words(words: Sequence[str]) -> tuple[str, str]:
+    kinds = [kind for kind in THINGS if kind != PERSON]
+    color, kind = (words[0], " ".join(words[1:])) if words[0] in ALL_COLORS else ("", " ".join(words))
+    if kind not in kinds:
+        choices = ", ".join([*kinds, *PEOPLE])
+        raise InputError(
+            f"cannot read the object {' '.join(words)!r}; write one of: {choices}; a thing may have a colour"
+        )
+    return color, kind
+
 
 TIMESTEP = 0.01  # [s]: a base on wheels has no faster motion than its motors' lag
 WALL_THICKNESS = 0.12  # [m], as the next

@@ -1,6 +1,8 @@
 """The world `rooms` in MuJoCo, stepped in-process: the same seam as the arm's world, for a robot that drives.
 
 Frames: the map's origin is the middle of the building. The base is a robot of three joints: x, y [m] and yaw [rad].
+
+Who walks through a building: straight from corner to corner, and not into the robot.
 """
 
 from __future__ import annotations
@@ -13,33 +15,82 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.errors import InputError
-from llm_planner.simulation.limits import LimitWatch
-from llm_planner.simulation.objects import ObjectSpec
-from llm_planner.simulation.panda import RobotLimits
-from llm_planner.simulation.rooms.base import (
+from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
+from llm_planner.robots.robots import (
     BASE_HEIGHT,
     BASE_LIMITS,
     GRIP_REACH,
     GRIP_TOLERANCE,
     OPEN_WIDTH,
+    RobotLimits,
     base_pose,
 )
+from llm_planner.scene.places import Point2
+from llm_planner.scene.predicates import is_portable
+from llm_planner.scene.scene import Building, Pose, Scene, SceneObject
+from llm_planner.simulation.limit_watch import LimitWatch
+from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.rooms.building_plan import ROOMS_MAX, ROOMS_MIN, draw_building
 from llm_planner.simulation.rooms.layout import draw_places
-from llm_planner.simulation.rooms.model import rooms_spec
-from llm_planner.simulation.rooms.plan import ROOMS_MAX, ROOMS_MIN, draw_building
-from llm_planner.simulation.rooms.things import default_things, thing_kind
-from llm_planner.simulation.rooms.walking import Walk, walk_to
-from llm_planner.simulation.trajectory import sample
-from llm_planner.skills.contract import Observation
-from llm_planner.world.building import Building
-from llm_planner.world.places import Point2
-from llm_planner.world.predicates import is_portable
-from llm_planner.world.scene import Pose, Scene, SceneObject
+from llm_planner.simulation.rooms.model import default_things, rooms_spec, thing_kind
 
 if TYPE_CHECKING:
     import mujoco
+
+
+SPEED_MAX = 2.0  # [m/s]
+PERSONAL = 0.85  # [m] between the middles of a walker and of a robot in front of it, at which the walker waits
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What is left of a walk: the next corners [m], and the speed [m/s]."""
+
+    corners: tuple[Point2, ...]
+    speed: float
+
+    def on(self, here: Point2, robot: Point2, seconds: float) -> tuple[Walk, Point2, float]:
+        """The walk after so long, where the walker then is, and which way it faces [rad].
+
+        Raises ValueError where no corner is left.
+        """
+        if not self.corners:
+            raise ValueError("the walk is over; there is no corner left to walk to")
+        goal, left = self.corners[0], dist(here, self.corners[0])
+        facing = atan2(goal[1] - here[1], goal[0] - here[0])
+        step = self.speed * seconds
+        share = min(1.0, step / left) if left else 1.0
+        there = here[0] + share * (goal[0] - here[0]), here[1] + share * (goal[1] - here[1])
+        if dist(there, robot) < min(PERSONAL, dist(here, robot)):
+            return self, here, facing
+        return (Walk(self.corners[1:], self.speed) if share == 1.0 else self), there, facing
+
+
+def walk_to(
+    building: Building, things: tuple[SceneObject, ...], who: SceneObject, rooms: tuple[str, ...], speed: float
+) -> Walk:
+    """From where it is to one room after the other, around the `things` there.
+
+    Raises InputError for an unknown room, for no room at all, and for a speed that nobody walks at.
+    """
+    if not rooms:
+        raise InputError(
+            f"nobody has said where {who.name} is to walk; name at least one of: {', '.join(building.names)}"
+        )
+    if not 0.0 < speed <= SPEED_MAX:
+        raise InputError(f"{who.name} cannot walk at {speed:g} m/s; walk at more than 0 and at most {SPEED_MAX:g} m/s")
+    from llm_planner.skills.floor_paths import Floor  # loads MuJoCo
+
+    floor = Floor(building, tuple(item for item in things if item.name != who.name))
+    corners: list[Point2] = []
+    here: Point2 = who.position[:2]
+    for room in rooms:
+        goal = floor.middle(room)
+        corners += floor.way(here, goal)[1:]
+        here = goal
+    return Walk(tuple(corners), speed)
+
 
 Array = NDArray[np.float64]
 START_ROOM = "hall"

@@ -2,6 +2,16 @@
 
 Places are in the frame of the aim. Each is given twice, plain and squeezed, so that a millimetre counts where the hand
 is near and half a metre does not drown it.
+
+A learned skill's actions: ten a second, each a place for the hand, a width for the fingers, and whether it is done.
+
+Places are in the frame of the aim, so that what matters most, to be there, is the same small numbers each time;
+given as ways from the hand, they missed the rim of a plate five times as often. These sizes are the library's, not a
+skill's: policies that are composed share them.
+
+The frame that a learned skill sees and acts in: at its aim, with x along the direction that counts there.
+
+The robot turns about its base's axis, so seen from there the same things look the same all around it.
 """
 
 from __future__ import annotations
@@ -14,14 +24,55 @@ from functools import cached_property
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.skills.aim import Aim
-from llm_planner.skills.contract import Argument, Observation
-from llm_planner.skills.gripper_shape import TIP, grip_of
-from llm_planner.skills.learned.frame import Frame, frame_of
-from llm_planner.skills.policies.conditioning import Array
-from llm_planner.world.geometry import rotation_matrix, top
-from llm_planner.world.predicates import clean
-from llm_planner.world.scene import SceneObject
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import Observation
+from llm_planner.scene.geometry import rotation_matrix, top
+from llm_planner.scene.predicates import clean
+from llm_planner.scene.scene import Pose, SceneObject, Vector3
+from llm_planner.skills.hand_geometry import TIP, Aim, Grip, grip_of, wrap
+from llm_planner.skills.learned.velocity_field import Array, Normaliser
+from llm_planner.skills.motion import PATH_DT
+
+Place = tuple[float, float, float, float]  # x, y, z [m] and turn [rad] of a hand in a frame
+
+
+@dataclass(frozen=True)
+class Frame:
+    """`origin` [m] and `heading` [rad] in the base frame; `turn` [rad] is the aim's against its azimuth.
+
+    A hand's turn is counted against the direction from the base to the hand, which its wrist does not feel.
+    """
+
+    origin: Vector3
+    heading: float
+    turn: float
+
+    def to_frame(self, point: Vector3) -> Vector3:
+        """A point of the base frame [m]."""
+        dx, dy = point[0] - self.origin[0], point[1] - self.origin[1]
+        c, s = math.cos(self.heading), math.sin(self.heading)
+        return c * dx + s * dy, c * dy - s * dx, point[2] - self.origin[2]
+
+    def place_of(self, hand: Grip) -> Place:
+        """The hand as this frame has it."""
+        turn = wrap(hand.yaw - math.atan2(hand.y, hand.x)) - self.turn
+        return (*self.to_frame((hand.x, hand.y, hand.z)), turn)
+
+    def grip_at(self, place: Place) -> Grip:
+        """The inverse of `place_of`."""
+        x, y, z, turn = place
+        c, s = math.cos(self.heading), math.sin(self.heading)
+        bx, by = self.origin[0] + c * x - s * y, self.origin[1] + s * x + c * y
+        return Grip(bx, by, self.origin[2] + z, turn + self.turn + math.atan2(by, bx))
+
+
+def frame_of(aim: Aim) -> Frame:
+    """At the aim's grip."""
+    grip = aim.grip
+    azimuth = math.atan2(grip.y, grip.x)
+    heading = azimuth if aim.heading is None else aim.heading
+    return Frame((grip.x, grip.y, grip.z), heading, wrap(grip.yaw - azimuth))
+
 
 NEAR, NEAR_TURN = 0.02, 0.1  # [m], [rad] around the aim where small differences count
 THING = "thing:"  # with the name of a parameter: the object that it names
@@ -163,3 +214,23 @@ def goal_numbers(wanted: Sequence[str], aim: Aim) -> Array:
     if missing:
         raise InputError(f"the demonstrator's aim has no {missing[0]!r}; it has: {', '.join(aim.numbers) or 'none'}")
     return np.array([aim.numbers[name] for name in wanted], np.float32)
+
+
+STEP = 2 * PATH_DT  # [s] from one action to the next
+HORIZON = 16
+N_ACTION_STEPS = 4
+NAMES = ("x", "y", "z", "turn", "width", "done")
+ACTIONS = Normaliser(
+    np.array([0.0, 0.0, 0.0, 0.0, 0.04, 0.5], np.float32), np.array([0.1, 0.1, 0.1, 0.5, 0.04, 0.5], np.float32)
+)
+
+
+def same_actions(normaliser: Normaliser) -> bool:
+    """Whether a policy's actions are in the library's units."""
+    pairs = ((normaliser.mean, ACTIONS.mean), (normaliser.scale, ACTIONS.scale))
+    return all(bool(np.array_equal(ours, theirs)) for ours, theirs in pairs)
+
+
+def poses_of(chunk: Array, frame: Frame) -> tuple[Pose, ...]:
+    """T_base_gripper along a chunk (horizon, 6)."""
+    return tuple(frame.grip_at((x, y, z, turn)).pose() for x, y, z, turn in chunk[:, :4].tolist())

@@ -1,30 +1,31 @@
-"""From a manifest and a file of weights to a skill that runs."""
+"""From a manifest and a file of weights to a skill that runs.
+
+Whether a policy is to move its skill: only where trials on commands have shown it no worse than its script.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from llm_planner.errors import InputError
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import Observation
+from llm_planner.scene.atoms import Moment, holds
 from llm_planner.share import skill_command
 from llm_planner.skills.arm import ArmSettings
-from llm_planner.skills.contract import Argument, Observation
-from llm_planner.skills.learned.actions import HORIZON, N_ACTION_STEPS, NAMES, same_actions
-from llm_planner.skills.learned.decision import Decision
-from llm_planner.skills.learned.features import feature_names
+from llm_planner.skills.learned.chunk import Decision
+from llm_planner.skills.learned.features import HORIZON, N_ACTION_STEPS, NAMES, feature_names, same_actions
+from llm_planner.skills.learned.samplers import STEPS, ChunkSampler, FlowSampler, Reranked, load_critic
 from llm_planner.skills.learned.skill import Achieved, LearnedMotion, LearnedSkill
-from llm_planner.skills.learned.standing import POLICY_FILE as POLICY_FILE
+from llm_planner.skills.learned.velocity_field import PolicySpec
+from llm_planner.skills.learned.weights_file import load_policy, read_notes
 from llm_planner.skills.manifest import Manifest, PolicyContract
-from llm_planner.skills.policies.critic import load_critic
-from llm_planner.skills.policies.flow import STEPS, FlowSampler
-from llm_planner.skills.policies.reranking import Reranked
-from llm_planner.skills.policies.seams import ChunkSampler
-from llm_planner.skills.policies.spec import PolicySpec
-from llm_planner.skills.policies.weights_file import load_policy, read_notes
 from llm_planner.skills.scripts import SCRIPTS
-from llm_planner.world.atoms import Moment, holds
 
 CRITIC_FILE = "critic.safetensors"
 
@@ -122,3 +123,24 @@ def shows_effects(manifest: Manifest, arguments: Mapping[str, Argument], began: 
     origins = {item.name: item.position for item in began.scene.objects} | dict(began.origins)
     moment = Moment(now.scene, arguments, began.scene.held, origins)
     return all(holds(effect, moment) for effect in manifest.effects)
+
+
+REPORT_FILE, POLICY_FILE = "report.json", "policy.safetensors"
+POLICY, SCRIPT = "policy", "script"
+
+
+def digest(path: Path) -> str:
+    """Tells one file from another."""
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def policy_moves(folder: Path) -> bool:
+    """Whether the report in a skill's folder says that the policy beside it is to move the skill.
+
+    False where there is no policy, no such report, or one of other weights or of trials without commands.
+    """
+    try:
+        report = json.loads((folder / REPORT_FILE).read_text(encoding="utf-8"))
+        return bool(report["policy"] == digest(folder / POLICY_FILE) and report["commands"]["mover"] == POLICY)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

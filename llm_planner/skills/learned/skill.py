@@ -1,25 +1,93 @@
-"""A skill whose motion was learned: its demonstrator decides where, a policy how, ten actions a second."""
+"""A skill whose motion was learned: its demonstrator decides where, a policy how, ten actions a second.
+
+A learned skill with its script behind it, where a policy is not to move or does not get there.
+
+When a learned motion is no use any more, when it only needs a nudge, and when it is to be left alone.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from llm_planner.control.reference import MotionReference
-from llm_planner.skills.aim import Aim
-from llm_planner.skills.contract import Argument, Observation, SkillErrorCode, SkillResult
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.learned.chunk import HandChunk, chunk_from
-from llm_planner.skills.learned.decision import Decision
-from llm_planner.skills.learned.features import View, goal_numbers, observed
-from llm_planner.skills.learned.frame import frame_of
-from llm_planner.skills.learned.patience import Patience
-from llm_planner.skills.policies.conditioning import Array, Conditioning
-from llm_planner.skills.policies.seams import ChunkSampler
-from llm_planner.skills.scripted import FULL_SPEED
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.scene.scene import Vector3
+from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.hand_geometry import Aim
+from llm_planner.skills.learned.chunk import Decision, HandChunk, chunk_from
+from llm_planner.skills.learned.features import View, frame_of, goal_numbers, observed
+from llm_planner.skills.learned.samplers import ChunkSampler
+from llm_planner.skills.learned.velocity_field import Array, Conditioning
+from llm_planner.skills.scripted import FULL_SPEED, ScriptedSkill
+
+LINGERS = 5.0  # [s] that a policy may go on once the scene shows its effect, to leave or to do it better
+UNDONE = 3.0  # [s] that a policy may take itself for done while the scene does not show it
+BEHIND, BEHIND_TIME = 0.03, 3.0  # [m] and [s] that a hand may lag behind its actions
+RESTS, RESTS_TIME = 0.005, 1.2  # [m] and [s]: a hand that moves less for so long, undone, needs a nudge
+SLOW, SLOW_TIME = 0.015, 0.6  # [m] and [s]: one that moves less for so long rests, or only begins to move
+
+
+@dataclass
+class _Stay:
+    """For how long [s] a hand has not been farther than `radius` [m] from one place."""
+
+    radius: float
+    time: float = 0.0
+    place: Vector3 | None = None
+
+    def see(self, place: Vector3, passed: float) -> None:
+        if self.place is None or math.dist(place, self.place) > self.radius:
+            self.place, self.time = place, 0.0
+        self.time += passed
+
+
+class Patience:
+    """Told what happens, it raises SkillError once that has gone on for too long."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._undone = self._behind = self._lingers = 0.0
+        self._rest, self._crawl = _Stay(RESTS), _Stay(SLOW)
+
+    def see(self, place: Vector3, lag: float, undone: bool, achieved: bool, passed: float) -> None:
+        """`passed` [s] later the hand is at `place`, `lag` [m] behind; `achieved` while the scene shows the effect,
+        `undone` while it does not though the policy says it is done.
+
+        Raises SkillError (UNREACHABLE, EFFECT_MISSING).
+        """
+        self._lingers = self._lingers + passed if achieved else 0.0
+        self._behind = self._behind + passed if lag > BEHIND else 0.0
+        self._undone += passed if undone else 0.0
+        if self._behind > BEHIND_TIME:
+            message = f"the hand does not follow during {self._name}: something is in the way"
+            raise SkillError(SkillErrorCode.UNREACHABLE, message)
+        if self._undone > UNDONE:
+            message = f"{self._name} ended, but the scene does not show its effect"
+            raise SkillError(SkillErrorCode.EFFECT_MISSING, message)
+        self._rest.see(place, passed)
+        self._crawl.see(place, passed)
+
+    @property
+    def needs_nudge(self) -> bool:
+        """Whether the hand has come to rest where nothing is done: another sample may lead on."""
+        return self._rest.time > RESTS_TIME
+
+    @property
+    def lingers(self) -> bool:
+        """Whether the hand dithers though all is done: it rises, goes back, and rises again."""
+        return self._lingers > LINGERS
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the hand is to carry out what it began: what begins at rest begins slowly, and asked anew before it
+        gets going it would begin for ever."""
+        return self._crawl.time > SLOW_TIME
+
 
 SURPRISED = 0.015  # [m] off where its chunk has it now, a hand is asked for anew
 
@@ -142,3 +210,56 @@ class LearnedSkill:
         decision, achieved = self._decide(arguments, observation), self._achieved(arguments, observation)
         decision.aim(observation)
         return LearnedRun(self.name, self._motion, decision, arguments, achieved, self._timeout, observation)
+
+
+LONG = 0.3  # of its time, that a policy may take; most take half of this
+GETS_STUCK = (SkillErrorCode.TIMEOUT, SkillErrorCode.EFFECT_MISSING, SkillErrorCode.UNREACHABLE)
+
+
+@dataclass(frozen=True)
+class LearnedOrScripted:
+    """Learned where nothing is forbidden: where rules bar a part of the room the script moves, since plans were judged
+    by the way that it takes around them; where the call names a thing of an `unseen` kind; and where all is done
+    already, of which no policy has an aim. Where the policy gets stuck the script goes on from there."""
+
+    learned: LearnedSkill
+    scripted: ScriptedSkill
+    unseen: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.learned.name
+
+    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
+        """See `Skill`."""
+        unseen = any(item.kind in self.unseen for item in observation.scene.objects if item.name in arguments.values())
+        if observation.zones or unseen or self.learned.is_done(arguments, observation):
+            return self.scripted.start(arguments, observation)
+        return BackedRun(self.learned.start(arguments, observation), self.scripted, arguments, observation)
+
+
+class BackedRun:
+    """A learned run, and after it, if it got stuck or takes long, a scripted one that finishes what was begun."""
+
+    def __init__(
+        self, learned: LearnedRun, scripted: ScriptedSkill, arguments: Mapping[str, Argument], began: Observation
+    ) -> None:
+        self._learned, self._scripted, self._arguments, self._began = learned, scripted, arguments, began
+        self._run: SkillRun = learned
+
+    @property
+    def phase(self) -> str:
+        return self._run.phase
+
+    def step(self, observation: Observation) -> MotionReference | SkillResult:
+        """See `SkillRun`."""
+        outcome = self._run.step(observation)
+        if self._run is self._learned and self._is_no_use(outcome):
+            self._run = self._scripted.go_on(self._arguments, observation, self._began)
+            return self._run.step(observation)
+        return outcome
+
+    def _is_no_use(self, outcome: MotionReference | SkillResult) -> bool:
+        if isinstance(outcome, SkillResult):
+            return outcome.code in GETS_STUCK
+        return self._learned.spent > LONG

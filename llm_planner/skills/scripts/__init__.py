@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from llm_planner.skills.arm import Script
-from llm_planner.skills.scripts.achieve import achieve
-from llm_planner.skills.scripts.basic import close_gripper, go_home, open_gripper, wait
-from llm_planner.skills.scripts.dock import dock
-from llm_planner.skills.scripts.drawer import close_drawer, open_drawer
-from llm_planner.skills.scripts.follow import follow
-from llm_planner.skills.scripts.manoeuvre import manoeuvre
-from llm_planner.skills.scripts.mobile import drop_off, go_to, look, pick_up
-from llm_planner.skills.scripts.pick import pick
-from llm_planner.skills.scripts.place import place_at, place_beside, place_in, place_offset, place_on
-from llm_planner.skills.scripts.press import press
-from llm_planner.skills.scripts.push import push
-from llm_planner.skills.scripts.reach import reach
-from llm_planner.skills.scripts.stack import stack
-from llm_planner.skills.scripts.sweep import sweep
+from llm_planner.skills.scripts.basic import close_gripper, go_home, open_gripper, reach, wait
+from llm_planner.skills.scripts.furniture import close_drawer, open_drawer, press
+from llm_planner.skills.scripts.mobile import dock, drop_off, follow, go_to, look, pick_up
+from llm_planner.skills.scripts.pick_and_place import (
+    pick,
+    place_at,
+    place_beside,
+    place_in,
+    place_offset,
+    place_on,
+    stack,
+)
+from llm_planner.skills.scripts.rewards import achieve, manoeuvre
+from llm_planner.skills.scripts.slide import push, sweep
 from llm_planner.skills.scripts.tip import tip
 from llm_planner.skills.scripts.wipe import wipe
 

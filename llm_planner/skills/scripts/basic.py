@@ -1,15 +1,29 @@
-"""The skills that touch nothing: the fingers, the way home, and a wait, of any robot."""
+"""The skills that touch nothing: the fingers, the way home, and a wait, of any robot.
+
+Reach: the fingertips above an object, the hand down.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from llm_planner.programs.values import Argument
+from llm_planner.scene.geometry import top
+from llm_planner.scene.names import the
+from llm_planner.scene.scene import SceneObject
 from llm_planner.skills.arm import Arm, Script
+from llm_planner.skills.arm_paths import in_funnel, is_clear, way_to
 from llm_planner.skills.base import Base
-from llm_planner.skills.contract import Argument
-from llm_planner.skills.gripper_shape import OPENING_MAX, Grip
+from llm_planner.skills.hand_geometry import (
+    OPENING_MAX,
+    Aim,
+    Grip,
+    check_reach,
+    comfortable_yaw,
+    footprint,
+    hand_slices,
+)
 from llm_planner.skills.motion import Leg
-from llm_planner.skills.ways import way_to
 
 HOME = Grip(0.307, 0.0, 0.487, 0.0)  # of the gripper in the arm's resting posture
 
@@ -33,3 +47,27 @@ def go_home(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 def wait(body: Arm | Base, arguments: Mapping[str, Argument]) -> Script:
     """Nothing, for that long."""
     yield from body.rest("wait", float(str(arguments["seconds"])))
+
+
+HOVER = 0.06  # [m] of the grip point over the object's top
+
+
+def reach(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves the point between the fingertips 6 cm above the top of `object`."""
+    item = arm.find(str(arguments["object"]))
+    check_reach(item.position[0], item.position[1], the(item.name))
+    goal, width = hover(item), arm.observation.gripper_width
+    arm.aim = Aim(goal, {"cruise": arm.cruise_height() - goal.z})
+    way = [arm.grip, goal]
+    if in_funnel(arm.grip, goal, goal.z) and is_clear(
+        way, lambda at: hand_slices(at, width), arm.scene, (), arm.observation.zones
+    ):
+        yield from arm.move("approach", [Leg(goal)])
+    else:
+        yield from arm.move("approach", arm.travel(goal, arm.cruise_height()))
+
+
+def hover(item: SceneObject) -> Grip:
+    """The hand above the object, straight to its sides."""
+    x, y, _ = item.position
+    return Grip(x, y, top(item) + HOVER, comfortable_yaw(x, y, footprint(item).yaw))

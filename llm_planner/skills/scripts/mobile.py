@@ -1,19 +1,30 @@
-"""The skills of a mobile robot: go to, pick up, drop off, look."""
+"""The skills of a mobile robot: go to, pick up, drop off, look.
+
+Dock: to a stop before a station, the back to it, and then in backwards, slowly.
+
+Follow: after a person or a thing through the rooms, at a distance, and back from it where it comes nearer.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from math import cos, dist, hypot, sin
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import cos, dist, hypot, radians, sin
 
-from llm_planner.simulation.rooms.base import CLOSED_WIDTH, GRIP_REACH, OPEN_WIDTH
+from llm_planner.programs.values import Argument
+from llm_planner.robots.robots import CLOSED_WIDTH, GRIP_REACH, OPEN_WIDTH, yaw_of
+from llm_planner.scene.furniture import docked, docking_pose
+from llm_planner.scene.geometry import distance_to_box
+from llm_planner.scene.names import the
+from llm_planner.scene.places import Point2
+from llm_planner.scene.predicates import FOLLOWED
+from llm_planner.scene.scene import SceneObject
 from llm_planner.skills.arm import Script
 from llm_planner.skills.base import Base
-from llm_planner.skills.contract import Argument, SkillErrorCode
-from llm_planner.skills.errors import SkillError
-from llm_planner.world.names import the
-from llm_planner.world.places import Point2
-from llm_planner.world.scene import SceneObject
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.floor_paths import way_behind, without
+from llm_planner.skills.motion import PATH_DT
 
 DIRECTIONS = 16  # in which a thing is put down
 LOOK_TURNS = 4  # quarter turns
@@ -88,3 +99,65 @@ def _free_front(base: Base, item: SceneObject) -> tuple[Point2, float]:
             if off_doors and apart and area.contains(*front, -radius - WALL_GAP):
                 return place, yaw
     raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space in {the(room)} to put {the(item.name)} down")
+
+
+BEFORE = 0.6  # [m] before its place the base stops and turns
+SPEED = 0.15  # [m/s]
+ALIGNED, FACING = 0.01, radians(1.0)  # [m], [rad] off its line and its direction, before it backs in
+ARRIVED = 0.008  # [m]
+TRIES = 3
+
+
+def dock(base: Base, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves the base in `station`; raises SkillError (UNREACHABLE, NO_FREE_SPACE), (EFFECT_MISSING) where it stands
+    askew after all."""
+    name = str(arguments["station"])
+    for _ in range(TRIES):
+        station = base.find(name)
+        if docked(base.scene, name):
+            return
+        before = docking_pose(station, BEFORE)
+        if dist(base.position, before.position[:2]) > base.settings.arrived:
+            yield from base.drive("approach", before.position[:2])
+        yield from base.turn("turn", yaw_of(before))
+        yield from base.creep("align", before, SPEED, ALIGNED, FACING)
+        yield from base.creep("back in", docking_pose(base.find(name)), SPEED, ARRIVED, FACING)
+        yield from base.rest("settle", base.settings.fingers_time)
+    if not docked(base.scene, name):
+        raise SkillError(SkillErrorCode.EFFECT_MISSING, f"the robot does not stand in {the(name)} as it should")
+
+
+LEAD = 0.25  # [s] that a base which comes to rest at its goal lags behind one that goes on
+CATCHING_UP = 5.0  # [s] that it may take at the end to be at the distance
+LOST = 6.0  # [m] of way, beyond the distance to keep, after which it has got away
+
+
+def follow(base: Base, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves the base at `distance` [m] from `object`, wherever that has gone in so many `seconds`.
+
+    Raises SkillError (OBJECT_LOST) when it leaves the scene or gets away, (NO_FREE_SPACE) where rules leave no way,
+    (EFFECT_MISSING) when the base does not come to that distance in the end.
+    """
+    name, distance, seconds = str(arguments["object"]), _number(arguments, "distance"), _number(arguments, "seconds")
+    yield from base.pursue("follow", seconds, lambda: _course(base, name, distance))
+    ended = base.observation.time
+    while abs(left := distance_to_box(base.position, base.find(name)) - distance) > FOLLOWED:
+        if base.observation.time > ended + CATCHING_UP:
+            message = f"the robot is {distance + left:.2f} m from {the(name)} in the end, not {distance:g} m"
+            raise SkillError(SkillErrorCode.EFFECT_MISSING, message)
+        yield from base.pursue("catch up", PATH_DT, lambda: _course(base, name, distance))
+
+
+def _number(arguments: Mapping[str, Argument], name: str) -> float:
+    return float(str(arguments[name]))
+
+
+def _course(base: Base, name: str, distance: float) -> tuple[Sequence[Point2], Point2]:
+    """The way behind it from here, and where it is."""
+    item = base.find(name)
+    middle = item.position[:2]
+    way = base.way(without(base.floor, item), middle)
+    length = sum(dist(a, b) for a, b in pairwise(way))
+    if length > distance + LOST:
+        raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} got away: it is {length:.1f} m ahead")
+    return way_behind(base.floor, way, item, distance - LEAD * base.scene.speed), middle

@@ -10,23 +10,30 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from llm_planner.control.zones import Zone
-from llm_planner.skills.aim import Aim
+from llm_planner.programs.values import Argument
+from llm_planner.scene.geometry import half_extents, rotation_matrix, top
+from llm_planner.scene.names import the
+from llm_planner.scene.places import Point2
+from llm_planner.scene.predicates import toppled
+from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import Arm, Script
-from llm_planner.skills.contract import Argument, SkillErrorCode
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.footprints import Footprint, footprint, separation
-from llm_planner.skills.gripper_shape import TIP, Grip, comfortable_yaw, grip_of
+from llm_planner.skills.arm_paths import check_line
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.hand_geometry import (
+    TIP,
+    Aim,
+    Footprint,
+    Grip,
+    check_reach,
+    comfortable_yaw,
+    footprint,
+    grip_of,
+    separation,
+)
 from llm_planner.skills.motion import Leg
-from llm_planner.skills.reach import check_reach
 from llm_planner.skills.scripts.slide import get_behind, is_behind, leave
 from llm_planner.skills.sliding import FINGER, RUN_UP, Stroke
-from llm_planner.skills.ways import check_line
-from llm_planner.world.geometry import half_extents, rotation_matrix, top
-from llm_planner.world.names import the
-from llm_planner.world.places import Point2
-from llm_planner.world.predicates import toppled
-from llm_planner.world.scene import Scene, SceneObject
 
 DEPTH = 0.012  # [m] of the fingertips below the rim that they push against
 TILTS = tuple(map(math.radians, (10, 20, 30, 40, 50, 60)))  # up to which the fingers go along with it

@@ -1,23 +1,131 @@
-"""Wipe: what the fingers hold down onto the stain, there and back over it until it is gone, up again."""
+"""Wipe: what the fingers hold down onto the stain, there and back over it until it is gone, up again.
+
+How a thing in the hand is drawn over a patch of the table: strokes side by side, whichever way the hand has room.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from llm_planner.skills.aim import Aim
+from llm_planner.programs.values import Argument
+from llm_planner.scene.geometry import bottom
+from llm_planner.scene.names import the
+from llm_planner.scene.places import Point2
+from llm_planner.scene.predicates import clean
+from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import Arm, Script, hanging
-from llm_planner.skills.contract import Argument, SkillErrorCode
-from llm_planner.skills.descent import in_funnel, is_clear
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.gripper_shape import grip_of, wrap
+from llm_planner.skills.arm_paths import in_funnel, is_clear, keeps_out
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.hand_geometry import (
+    OPENING_MAX,
+    Aim,
+    Grip,
+    Slice,
+    footprint,
+    grip_of,
+    hand_slices,
+    reachable,
+    room,
+    wrap,
+)
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import Held, held_in
-from llm_planner.skills.wiping import Strokes, choose_strokes, parts_of
-from llm_planner.world.geometry import bottom
-from llm_planner.world.names import the
-from llm_planner.world.predicates import clean
+
+DEEP = 0.001  # [m] that its underside is told to be under the table top, to stay on it
+OVERLAP = 0.85  # of the breadth of a stroke that counts
+BEYOND = 0.010  # [m] past the patch: whoever cuts a corner leaves nothing
+ROUND = 0.6  # the same of what is round
+ROOM_NEEDED = 0.001  # [m] around the hand and what it holds
+ON_STROKE = 0.008  # [m] off a stroke a hand follows it
+
+
+@dataclass(frozen=True)
+class Strokes:
+    """The corners of the hand's way over the patch, and the direction of the strokes [rad]."""
+
+    grips: tuple[Grip, ...]
+    heading: float
+
+    def ahead_of(self, hand: Grip) -> tuple[Grip, ...]:
+        """The corners that a hand on one of the strokes has still before it; all of them elsewhere, and at the end."""
+        pairs = list(itertools.pairwise(self.grips))
+        off = [_off_segment(hand, start, end) for start, end in pairs]
+        nearest = min(range(len(pairs)), key=off.__getitem__)
+        last = self.grips[-1]
+        at_end = math.dist((hand.x, hand.y), (last.x, last.y)) <= ON_STROKE
+        return self.grips if at_end or off[nearest] > ON_STROKE else self.grips[nearest + 1 :]
+
+
+def choose_strokes(scene: Scene, held: Held, patch: SceneObject, extra: int, zones: tuple[Zone, ...]) -> Strokes:
+    """The fewest strokes that cover `patch`, and `extra` ones between them, for which the hand has room.
+
+    Raises SkillError (UNREACHABLE, NO_FREE_SPACE).
+    """
+    ways = sorted(_ways(held, patch, extra), key=lambda way: len(way.grips))
+    within = [way for way in ways if all(reachable(grip.x, grip.y) for grip in way.grips)]
+    if not within:
+        raise SkillError(SkillErrorCode.UNREACHABLE, f"the hand does not reach all of {the(patch.name)}")
+    nearest = ""
+    for way in within:
+        gap, nearest = _room(scene, held, way)
+        if gap >= ROOM_NEEDED and all(keeps_out((grip.x, grip.y, grip.z), zones) for grip in way.grips):
+            return way
+    blocked = f"{the(nearest)} is in the way; move that away first" if gap < ROOM_NEEDED else "rules forbid it"
+    raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"the hand has no room over {the(patch.name)}: {blocked}")
+
+
+def parts_of(held: Held, grip: Grip) -> tuple[Slice, ...]:
+    """The hand at `grip` with what it holds."""
+    c, s = math.cos(grip.yaw), math.sin(grip.yaw)
+    center = grip.x + c * held.offset[0] - s * held.offset[1], grip.y + s * held.offset[0] + c * held.offset[1]
+    load = Slice(held.shape_at(center, grip.yaw), max(0.0, grip.z - held.below))
+    return (*hand_slices(grip, min(held.width, OPENING_MAX)), load)
+
+
+def _room(scene: Scene, held: Held, way: Strokes) -> tuple[float, str]:
+    return min((room(parts_of(held, grip), scene, {held.item.name}) for grip in way.grips), key=lambda found: found[0])
+
+
+def _ways(held: Held, patch: SceneObject, extra: int) -> Iterator[Strokes]:
+    """Strokes along either side of the patch, with either side of the thing ahead."""
+    shape = footprint(patch)
+    halves = held.shape.half if not held.shape.round else (held.shape.half[0] * ROUND,) * 2
+    for along in (0, 1):
+        heading = shape.yaw + along * math.pi / 2
+        length, breadth = shape.half[along], shape.half[1 - along]
+        for ahead, turn in ((0, 0.0), (1, math.pi / 2)):
+            corners = _corners(length, breadth, halves[ahead], halves[1 - ahead], extra)
+            yaw = held.aligned(shape.center, heading + turn)
+            middle = held.grip_at(shape.center, yaw, 0.0)
+            yield Strokes(tuple(_shifted(middle, corner, heading, held.below - DEEP) for corner in corners), heading)
+
+
+def _corners(length: float, breadth: float, ahead: float, aside: float, extra: int) -> list[Point2]:
+    """There and back side by side over a patch of those half sizes, with a thing of those; along and across [m]."""
+    count = max(1, math.ceil(breadth / (OVERLAP * aside))) + extra
+    outer = max(0.0, breadth + BEYOND - aside)
+    lanes = [0.0] if count == 1 else [outer * (2 * k / (count - 1) - 1) for k in range(count)]
+    end = max(length + BEYOND - ahead, 0.5 * ahead)
+    return [(side * end, lane) for k, lane in enumerate(lanes) for side in ((-1, 1) if k % 2 == 0 else (1, -1))]
+
+
+def _shifted(grip: Grip, by: Point2, heading: float, height: float) -> Grip:
+    c, s = math.cos(heading), math.sin(heading)
+    return replace(grip, x=grip.x + c * by[0] - s * by[1], y=grip.y + s * by[0] + c * by[1], z=height)
+
+
+def _off_segment(hand: Grip, start: Grip, end: Grip) -> float:
+    """How far [m] the hand is from the way between the two, seen from above."""
+    dx, dy = end.x - start.x, end.y - start.y
+    squared = dx * dx + dy * dy  # 0 where two strokes are one
+    along = ((hand.x - start.x) * dx + (hand.y - start.y) * dy) / squared if squared else 0.0
+    share = min(max(along, 0.0), 1.0)
+    return math.dist((hand.x, hand.y), (start.x + share * dx, start.y + share * dy))
+
 
 SPEED = 0.5  # of the full speed
 PASSES = (0, 0, 0, 1, 2)  # strokes more than are needed, one pass after the other

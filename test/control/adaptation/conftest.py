@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from llm_planner.control.adaptation.regressor import ArmRegressor
-from llm_planner.simulation.panda import HOME_QPOS
+from llm_planner.control.adaptation_estimator import ArmRegressor
+from llm_planner.robots.robots import HOME_QPOS
 
 PERIOD = 0.01
 

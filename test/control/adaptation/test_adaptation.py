@@ -4,18 +4,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from llm_planner.control import fallback
-from llm_planner.control.adaptation.adaptation import Adaptation
-from llm_planner.control.adaptation.bounds import AdaptationBounds
-from llm_planner.control.adaptation.estimator import EstimatorSettings
-from llm_planner.control.adaptation.regressor import ArmRegressor
-from llm_planner.control.adaptation.unknowns import Kind
+from llm_planner.control import formulation
+from llm_planner.control.adaptation import Adaptation
+from llm_planner.control.adaptation_belief import Kind
+from llm_planner.control.adaptation_estimator import AdaptationBounds, ArmRegressor, EstimatorSettings
 from llm_planner.control.formulation import StartState
-from llm_planner.control.reference import JointState, JointTrajectory
-from llm_planner.simulation.command_queue import CommandQueue
+from llm_planner.robots.motion import JointState, JointTrajectory
+from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.simulation.arm_drive import CommandQueue, RateLimiter
 from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
-from llm_planner.simulation.panda import HOME_QPOS
-from llm_planner.simulation.rate_limiter import RateLimiter
 
 PERIOD = 0.01
 DRAGGING = Disturbance(coulomb=np.eye(7)[3] * 3.0)
@@ -27,7 +24,7 @@ def swing(now: float) -> JointTrajectory:
     reach, pace = np.array([0.3, 0.2, 0.3, 0.3, 0.3, 0.3, 0.3]), np.array([1.1, 0.9, 1.3, 1.5, 1.7, 1.2, 2.0])
     qvel = reach * pace * np.sin(np.outer(times, pace))
     qpos = np.array(HOME_QPOS) + reach * (1.0 - np.cos(now * pace))
-    return fallback.integrate(StartState(qpos, qvel[0], qvel[0]), np.diff(qvel, axis=0) / 0.05, now, 0.05, 0.03)
+    return formulation.integrate(StartState(qpos, qvel[0], qvel[0]), np.diff(qvel, axis=0) / 0.05, now, 0.05, 0.03)
 
 
 def run(disturbance: Disturbance, adaptation: Adaptation | None, seconds: float) -> np.ndarray:
@@ -141,7 +138,7 @@ def late(disturbance: Disturbance, seconds: float) -> tuple[Adaptation, list[str
     """A driver that gets each command 0 to 50 ms after it was to begin, and catches up; also all that was said."""
     world, adaptation, said = DisturbedWorld(disturbance, 0, []), Adaptation(), []
     limiter, rng = RateLimiter(world.limits, world.joint_state().qpos), np.random.default_rng(3)
-    queue, on_the_way = CommandQueue(fallback.hold(world.joint_state().qpos, 0.0, 0.1, 0.03)), []
+    queue, on_the_way = CommandQueue(formulation.hold(world.joint_state().qpos, 0.0, 0.1, 0.03)), []
     for _ in range(round(seconds / PERIOD)):
         now, state = world.time, world.joint_state()
         on_the_way.append((now + PERIOD * rng.integers(0, 6), adaptation.adapted(swing(now), state)))
@@ -169,7 +166,7 @@ def test_a_payload_is_weighed_however_late_commands_come() -> None:
 
 def test_an_arm_that_is_held_back_is_not_taken_for_a_heavy_one() -> None:
     adaptation, world = Adaptation(), DisturbedWorld(Disturbance(), 0, [])
-    home = fallback.hold(world.joint_state().qpos, 0.0, 0.1, 0.03)
+    home = formulation.hold(world.joint_state().qpos, 0.0, 0.1, 0.03)
     for tick in range(800):
         state = world.joint_state()
         adaptation.adapted(swing(state.time), state)
@@ -182,7 +179,7 @@ def test_an_arm_that_is_held_back_is_not_taken_for_a_heavy_one() -> None:
 def _from_here(state: JointState) -> JointTrajectory:
     """Another commander's wish: joints go on from where they are and slow down."""
     start = StartState(state.qpos, state.qvel, state.qvel)
-    return fallback.integrate(start, np.full((10, 7), 0.5), state.time, 0.05, 0.03)
+    return formulation.integrate(start, np.full((10, 7), 0.5), state.time, 0.05, 0.03)
 
 
 def test_a_reset_forgets_what_was_learnt() -> None:

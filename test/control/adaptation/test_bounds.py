@@ -1,6 +1,6 @@
 import pytest
 
-from llm_planner.control.adaptation.bounds import AdaptationBounds
+from llm_planner.control.adaptation_estimator import AdaptationBounds
 from llm_planner.errors import InputError
 
 

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from llm_planner.control.adaptation.belief import Belief
-from llm_planner.control.adaptation.diagnosis import Diagnoser, Diagnosis, Fault
-from llm_planner.control.adaptation.unknowns import Kind, Layout
+from llm_planner.control.adaptation import Diagnoser, Diagnosis, Fault
+from llm_planner.control.adaptation_belief import Belief, Kind, Layout
 
 LAYOUT = Layout(7)
 

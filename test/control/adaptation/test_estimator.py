@@ -3,10 +3,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.control.adaptation.bounds import AdaptationBounds
-from llm_planner.control.adaptation.estimator import Estimator, EstimatorSettings
-from llm_planner.control.adaptation.unknowns import Kind
-from llm_planner.simulation.panda import PANDA_LIMITS
+from llm_planner.control.adaptation_belief import Kind
+from llm_planner.control.adaptation_estimator import AdaptationBounds, Estimator, EstimatorSettings
+from llm_planner.robots.robots import PANDA_LIMITS
 
 PERIOD = 0.01
 

@@ -2,9 +2,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from llm_planner.control.adaptation.regressor import ArmRegressor
-from llm_planner.control.adaptation.unknowns import Kind, Layout
-from llm_planner.simulation.panda import FINGER_JOINTS, HOME_QPOS, panda_spec
+from llm_planner.control.adaptation_belief import Kind, Layout
+from llm_planner.control.adaptation_estimator import ArmRegressor
+from llm_planner.robots.robots import FINGER_JOINTS, HOME_QPOS, panda_spec
 
 RNG = np.random.default_rng(0)
 QPOS = np.array(HOME_QPOS) + RNG.normal(0.0, 0.2, 7)

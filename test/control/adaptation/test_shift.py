@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from llm_planner.control import fallback
-from llm_planner.control.adaptation.shift import Shift
+from llm_planner.control import formulation
+from llm_planner.control.adaptation import Shift
 from llm_planner.control.formulation import StartState
-from llm_planner.control.reference import JointTrajectory
+from llm_planner.robots.motion import JointTrajectory
 
 DT = 0.05
 
@@ -12,15 +12,15 @@ DT = 0.05
 def moving(start_time: float) -> JointTrajectory:
     """A plan of one second that brakes to rest in its second half."""
     qacc = np.repeat([[1.0, -0.5], [-1.0, 0.5]], 10, axis=0)
-    return fallback.integrate(StartState(np.zeros(2), np.zeros(2), np.zeros(2)), qacc, start_time, DT, 0.03)
+    return formulation.integrate(StartState(np.zeros(2), np.zeros(2), np.zeros(2)), qacc, start_time, DT, 0.03)
 
 
 def standing(start_time: float) -> JointTrajectory:
-    return fallback.hold(np.array([0.1, 0.2]), start_time, DT, 0.03)
+    return formulation.hold(np.array([0.1, 0.2]), start_time, DT, 0.03)
 
 
 def is_consistent(plan: JointTrajectory) -> bool:
-    again = fallback.integrate(
+    again = formulation.integrate(
         StartState(plan.qpos[0], plan.qvel[0], plan.qacc[0]), plan.qacc, plan.start_time, plan.dt, 0.0
     )
     return np.allclose(again.qpos, plan.qpos, atol=1e-12) and np.allclose(again.qvel, plan.qvel, atol=1e-12)
@@ -51,13 +51,13 @@ def test_a_shift_goes_on_from_plan_to_plan_without_a_jump() -> None:
         now = 0.01 * tick
         command = shift.applied(standing(now), np.array([0.002, 0.0]) * (1 if tick < 50 else -1))
         if before is not None:
-            earlier = fallback.sample(before, now)
+            earlier = formulation.sample(before, now)
             np.testing.assert_allclose(command.qpos[0], earlier.qpos, atol=1e-12)
             np.testing.assert_allclose(command.qvel[0], earlier.qvel, atol=1e-12)
         assert np.abs(command.qacc).max() < 1.5
         before = command
 
-    np.testing.assert_allclose(fallback.sample(before, 0.99).qpos - [0.1, 0.2], [-0.002, 0.0], atol=2e-4)
+    np.testing.assert_allclose(formulation.sample(before, 0.99).qpos - [0.1, 0.2], [-0.002, 0.0], atol=2e-4)
 
 
 def test_a_reset_drops_the_shift() -> None:

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.reference import Array
 from llm_planner.control.safety_filter.bodies import SerialArm
 from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.robots import panda_body
-from llm_planner.control.zones import SIZES, Shape, Zone
-from llm_planner.simulation.panda import HOME_QPOS
-from llm_planner.world.scene import Pose
+from llm_planner.robots.motion import Array
+from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import SIZES, Shape, Zone
 
 DrawZone = Callable[[np.random.Generator, str, Array], Zone]
 

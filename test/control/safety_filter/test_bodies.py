@@ -8,7 +8,7 @@ import pytest
 
 from llm_planner.control.safety_filter.bodies import Ball, Body, FlatBase, Rod
 from llm_planner.control.safety_filter.robots import base_body, panda_body
-from llm_planner.simulation.panda import PANDA_LIMITS, ArmKinematics
+from llm_planner.robots.robots import PANDA_LIMITS, ArmKinematics
 from llm_planner.simulation.tabletop import tabletop_spec
 
 FIRST = np.zeros(3, dtype=np.intp)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from llm_planner.control.safety_filter.distances import UNLIMITED, ZoneSet
-from llm_planner.control.zones import Shape, Subject, Zone
-from llm_planner.world.scene import Pose
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Subject, Zone
 
 GEOM = {
     Shape.SPHERE: mujoco.mjtGeom.mjGEOM_SPHERE,

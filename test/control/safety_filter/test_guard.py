@@ -7,20 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from llm_planner.control import fallback
+from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
-from llm_planner.control.limits import JointLimits
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.control.safety_filter.bodies import Ball
 from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.guard import Guard, GuardSettings, joined
 from llm_planner.control.safety_filter.robots import panda_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
-from llm_planner.control.zones import Shape, Zone
 from llm_planner.errors import InputError
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, RobotLimits
-from llm_planner.world.scene import Pose
+from llm_planner.robots.limits import JointLimits
+from llm_planner.robots.motion import JointState, JointTrajectory
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, RobotLimits
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 
 TICK, PLANS = 0.004, 0.012  # [s] between steps, and between plans
 LIMITS = RobotLimits(*(np.full(3, value) for value in (-5.0, 5.0, 2.0, 5.0, np.inf)))
@@ -35,12 +35,12 @@ class Robot:
     def __init__(self) -> None:
         self.guard = Guard(SafetyFilter(Ball(0.1), LIMITS))
         self.now, self.sent = 0.0, []
-        self.command = fallback.hold(np.zeros(3), 0.0, 0.1, 0.08)
+        self.command = formulation.hold(np.zeros(3), 0.0, 0.1, 0.08)
         self.guard.measured(self.state)
 
     @property
     def state(self) -> JointState:
-        here = fallback.sample(self.command, self.now)
+        here = formulation.sample(self.command, self.now)
         return JointState(self.now, here.qpos, here.qvel)
 
     def follow(self, seconds: float, constraints: MotionConstraints, plan=lambda robot: None) -> list[JointState]:
@@ -78,8 +78,8 @@ def towards(goal: float):
         velocity = here.qvel + 0.02 * qacc[0]
         limits = JointLimits(np.full(3, -9.0), np.full(3, 9.0), np.full(3, 9.0), np.full(3, 2.0))
         after = StartState(here.qpos + 0.01 * (here.qvel + velocity), velocity, qacc[0])
-        brake = fallback.brake(after, limits, robot.now, 0.02, 0.08)
-        return fallback.integrate(
+        brake = formulation.brake(after, limits, robot.now, 0.02, 0.08)
+        return formulation.integrate(
             StartState(here.qpos, here.qvel, here.qvel), np.vstack([qacc, brake.qacc]), robot.now, 0.02, 0.08
         )
 
@@ -125,7 +125,7 @@ def test_every_command_ends_at_rest_and_is_proved(robot):
 def test_a_robot_that_hears_nothing_more_comes_to_rest_outside_the_zone(robot):
     robot.follow(0.9, WALL, towards(2.0))
     assert robot.state.qvel[0] > 0.3
-    robot.now = fallback.end_time(robot.command) + 1.0
+    robot.now = formulation.end_time(robot.command) + 1.0
     assert robot.state.qpos[0] <= NEAREST + 1e-6
 
 
@@ -161,7 +161,7 @@ def test_a_zone_that_appears_too_near_is_braked_for_and_told(robot):
 
 def standing(place: float):
     """A planner that wants to stand at x = `place`, as if it were there."""
-    return lambda robot: fallback.hold(np.array([place, 0.0, 0.0]), robot.now, 0.1, 0.08)
+    return lambda robot: formulation.hold(np.array([place, 0.0, 0.0]), robot.now, 0.1, 0.08)
 
 
 def test_a_plan_that_begins_a_little_elsewhere_is_joined(robot):
@@ -184,25 +184,25 @@ def test_a_plan_that_begins_far_off_is_stepped_towards(robot):
 def test_braking_that_is_heard_late_brakes_at_once_and_never_comes_back(robot):
     robot.follow(0.3, FREE, towards(9.0))
     here = StartState(robot.state.qpos, robot.state.qvel, np.zeros(3))
-    brake = fallback.brake(here, STOPPING, robot.now, 0.05, 0.08)
+    brake = formulation.brake(here, STOPPING, robot.now, 0.05, 0.08)
     robot.follow(0.04, FREE)
     states = robot.follow(0.8, FREE, lambda robot: brake)
     assert min(state.qvel[0] for state in states) > -1e-6
     assert states[-1].qpos[0] > brake.qpos[-1][0] + 0.003, "it was under way still"
     rest = next(state.time for state in states if state.qvel[0] < 1e-6)
-    assert rest <= fallback.end_time(brake) + 0.1
+    assert rest <= formulation.end_time(brake) + 0.1
 
 
 @pytest.mark.parametrize("braking_is_heard", [True, False])
 def test_a_robot_that_is_stopped_late_rests_at_once_and_goes_nowhere_from_there(robot, braking_is_heard):
     robot.follow(0.6, FREE, towards(9.0))
     here = StartState(robot.state.qpos, robot.state.qvel, np.zeros(3))
-    brake = fallback.brake(here, replace(STOPPING, acceleration=np.full(3, 2.0)), robot.now, 0.05, 0.08)
+    brake = formulation.brake(here, replace(STOPPING, acceleration=np.full(3, 2.0)), robot.now, 0.05, 0.08)
     robot.follow(0.04, FREE)
     until = robot.now + 0.1 if braking_is_heard else robot.now
 
     def stop(robot: Robot) -> JointTrajectory:
-        return brake if robot.now < until else fallback.hold(brake.qpos[-1], robot.now, 0.1, 0.08)
+        return brake if robot.now < until else formulation.hold(brake.qpos[-1], robot.now, 0.1, 0.08)
 
     began, states = robot.now, robot.follow(1.0, FREE, stop)
     assert brake.qpos[-1][0] - states[-1].qpos[0] > GuardSettings().apart, "it was to have stopped far from there"
@@ -227,14 +227,14 @@ def test_a_joined_plan_ends_where_the_plan_does(robot):
 
 
 def test_plans_with_numbers_that_are_none_move_nothing(robot):
-    void = fallback.hold(np.full(3, np.nan), 0.0, 0.1, 0.08)
+    void = formulation.hold(np.full(3, np.nan), 0.0, 0.1, 0.08)
     robot.follow(0.3, FREE, lambda robot: replace(void, start_time=robot.now))
     assert robot.state.qpos == pytest.approx(np.zeros(3))
 
 
 def test_before_any_state_nothing_passes():
     guard = Guard(SafetyFilter(Ball(0.1), LIMITS))
-    assert guard.hear(fallback.hold(np.zeros(3), 0.0, 0.1, 0.08), 0.0, FREE) is None
+    assert guard.hear(formulation.hold(np.zeros(3), 0.0, 0.1, 0.08), 0.0, FREE) is None
     assert guard.step(0.0, FREE) is None
     assert guard.rests(0.0)
 
@@ -361,7 +361,7 @@ def test_a_robot_that_strays_off_its_way_keeps_that_much_more_from_zones(robot):
 def test_a_robot_that_is_late_on_its_way_keeps_no_more_from_zones(robot):
     robot.follow(0.4, WALL, towards(9.0))
     for k in range(30):
-        late = fallback.sample(robot.command, robot.now + k * TICK - 0.02)
+        late = formulation.sample(robot.command, robot.now + k * TICK - 0.02)
         robot.guard.measured(JointState(robot.now + k * TICK, late.qpos, late.qvel))
     assert robot.guard.margin < 0.005
 
@@ -372,7 +372,7 @@ def test_states_that_are_none_are_an_error(robot):
 
 
 def test_the_steps_of_a_while_come_as_one_motion_that_ends_at_rest(robot):
-    plan = fallback.integrate(
+    plan = formulation.integrate(
         StartState(np.zeros(3), np.zeros(3), np.zeros(3)),
         np.array([[3.0, 0, 0]] * 5 + [[-3.0, 0, 0]] * 5),
         0.0,
@@ -382,7 +382,7 @@ def test_the_steps_of_a_while_come_as_one_motion_that_ends_at_rest(robot):
     assert robot.guard.hear(plan, 0.0, WALL) is None
     motion = robot.guard.steps(0.0, 0.24, WALL)
     assert motion.dt == pytest.approx(0.012)
-    assert motion.qpos[20] == pytest.approx(fallback.sample(plan, 0.24).qpos, abs=1e-3)
+    assert motion.qpos[20] == pytest.approx(formulation.sample(plan, 0.24).qpos, abs=1e-3)
     assert SafetyFilter(Ball(0.1), LIMITS).prove(motion, 0.0, WALL).safe
     assert not motion.qvel[-1].any()
 
@@ -391,7 +391,7 @@ def test_a_short_plan_that_first_gets_faster_is_joined_and_not_braked(robot):
     robot.follow(0.3, FREE, towards(9.0))
     begins = StartState(robot.state.qpos + 0.004, robot.state.qvel, np.zeros(3))
     braking = -begins.qvel / 0.4
-    plan = fallback.integrate(begins, np.array([-braking, 2 * braking, 2 * braking, braking]), robot.now, 0.1, 0.08)
+    plan = formulation.integrate(begins, np.array([-braking, 2 * braking, 2 * braking, braking]), robot.now, 0.1, 0.08)
     states = robot.follow(0.8, FREE, lambda robot: plan)
     assert plan.qvel[-1] == pytest.approx(np.zeros(3), abs=1e-9)
     assert max(state.qvel[0] for state in states) > begins.qvel[0] + 0.05
@@ -411,7 +411,7 @@ def test_an_arm_pushed_against_a_zone_glides_along_it_without_chatter():
     for now in np.arange(0.02, 3.0, TICK):
         qacc = np.concatenate([np.zeros((5, 7)), np.tile(-turn / 0.25, (5, 1))])
         guard.hear(
-            fallback.integrate(StartState(home + turn * now, turn, turn), qacc, now, 0.05, 0.08), now, constraints
+            formulation.integrate(StartState(home + turn * now, turn, turn), qacc, now, 0.05, 0.08), now, constraints
         )
         command = guard.step(now, constraints)
         if now > 1.5 and command is not None:

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from llm_planner.control import fallback
-from llm_planner.control.carried import Carried
+from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.reference import JointState, JointTrajectory
 from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import panda_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
-from llm_planner.control.zones import Shape, Zone, half_sides
-from llm_planner.simulation.panda import HOME_QPOS, PANDA_LIMITS, ArmKinematics
-from llm_planner.world.scene import Pose
+from llm_planner.robots.carried import Carried
+from llm_planner.robots.motion import JointState, JointTrajectory
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone, half_sides
 
 HOME = np.array(HOME_QPOS)
 TILTED = tuple(Rotation.from_euler("xyz", [0.3, -0.5, 1.0]).as_quat().tolist())
@@ -59,7 +59,7 @@ def lower(now: float) -> JointTrajectory:
     """The second joint lowers the hand by some centimetres."""
     qacc = np.zeros((10, 7))
     qacc[:5, 1], qacc[5:, 1] = 1.6, -1.6
-    return fallback.integrate(StartState(HOME, 0.0 * HOME, 0.0 * HOME), qacc, now, 0.05, 0.0)
+    return formulation.integrate(StartState(HOME, 0.0 * HOME, 0.0 * HOME), qacc, now, 0.05, 0.0)
 
 
 def test_a_motion_that_an_empty_hand_may_make_is_not_proved_for_a_thing_that_hangs_from_it() -> None:

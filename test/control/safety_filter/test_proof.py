@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from llm_planner.control import fallback
+from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.reference import JointTrajectory
 from llm_planner.control.safety_filter.proof import CLEAR
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
-from llm_planner.simulation.panda import PANDA_LIMITS
+from llm_planner.robots.motion import JointTrajectory
+from llm_planner.robots.robots import PANDA_LIMITS
 
 ZERO = np.zeros(7)
 
@@ -22,7 +22,7 @@ def swing(qpos: np.ndarray, step: np.ndarray, seconds: float = 1.0) -> JointTraj
     """From rest at `qpos` (7,) to rest `step` (7,) farther on."""
     dt, half = 0.05, round(seconds / 0.1)
     qacc = np.repeat([1.0, -1.0], half)[:, None] * (step / (half * dt) ** 2)
-    return fallback.integrate(StartState(qpos, ZERO, ZERO), qacc, 0.0, dt, 0.08)
+    return formulation.integrate(StartState(qpos, ZERO, ZERO), qacc, 0.0, dt, 0.08)
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_what_is_proved_touches_no_zone_at_any_moment(surroundings, seed):
     safety = SafetyFilter(around.body, PANDA_LIMITS)
     motion = swing(around.qpos, rng.uniform(-0.3, 0.3, 7), 2.0)
     proof = safety.prove(motion, 0.0, around.constraints)
-    moments = [fallback.sample(motion, time).qpos for time in np.linspace(0.0, 2.0, 400)]
+    moments = [formulation.sample(motion, time).qpos for time in np.linspace(0.0, 2.0, 400)]
     nearest = min(around.clearance(qpos) for qpos in moments)
     if proof.safe:
         assert nearest >= min(proof.clearance, CLEAR) - 1e-9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.control.safety_filter.robot_clock import RobotClock
+from llm_planner.control.safety_filter.command_timing import RobotClock
 
 AHEAD = 1000.0  # [s] of the robot's clock, of the wall's
 

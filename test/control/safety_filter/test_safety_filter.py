@@ -9,10 +9,10 @@ from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.safety_filter.bodies import Ball
 from llm_planner.control.safety_filter.robots import panda_body
 from llm_planner.control.safety_filter.safety_filter import FilterSettings, SafetyFilter
-from llm_planner.control.zones import Shape, Subject, Zone
 from llm_planner.errors import InputError
-from llm_planner.simulation.panda import PANDA_LIMITS, RobotLimits
-from llm_planner.world.scene import Pose
+from llm_planner.robots.robots import PANDA_LIMITS, RobotLimits
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Subject, Zone
 
 HOLD = 0.012
 BALL_LIMITS = RobotLimits(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from llm_planner.control import fallback
+from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
-from llm_planner.control.limits import JointLimits
-from llm_planner.control.safety_filter.stopping import Move, acceleration_bounds, travel, travel_slope, way_to_rest
+from llm_planner.control.safety_filter.proof import Move, acceleration_bounds, travel, travel_slope, way_to_rest
+from llm_planner.robots.limits import JointLimits
 
 DT = 0.012
 BRAKING = np.array([4.0, 6.0])
@@ -46,7 +46,7 @@ def test_braking_in_whole_stages_goes_no_farther_than_said():
     for velocity in np.random.default_rng(1).uniform(-2, 2, (50, 2)):
         start = StartState(np.zeros(2), velocity, np.zeros(2))
         limits = JointLimits(LIMITS.lower, LIMITS.upper, LIMITS.velocity, BRAKING)
-        rest = fallback.brake(start, limits, 0.0, DT, 0.0).qpos[-1]
+        rest = formulation.brake(start, limits, 0.0, DT, 0.0).qpos[-1]
         assert (np.abs(rest) <= np.abs(travel(velocity, BRAKING, DT)) + 1e-12).all()
 
 
@@ -64,14 +64,14 @@ def test_the_way_to_rest_is_a_hold_and_then_the_fallbacks_braking(seed):
     velocity = start.qvel + DT * qacc
     after = start.qpos + DT * (start.qvel + velocity) / 2
     limits = JointLimits(LIMITS.lower, LIMITS.upper, LIMITS.velocity, BRAKING)
-    brake = fallback.brake(StartState(after, velocity, qacc), limits, 0.0, DT, 0.0)
+    brake = formulation.brake(StartState(after, velocity, qacc), limits, 0.0, DT, 0.0)
     assert qpos[0] == pytest.approx(start.qpos)
     assert qpos[1] == pytest.approx(after)
     assert qpos[-1] == pytest.approx(brake.qpos[-1])
-    times = np.linspace(0.0, fallback.end_time(brake), len(qpos) - 1)
+    times = np.linspace(0.0, formulation.end_time(brake), len(qpos) - 1)
     for k, time in enumerate(times):
-        assert qpos[1 + k] == pytest.approx(fallback.sample(brake, time).qpos, abs=1e-9)
+        assert qpos[1 + k] == pytest.approx(formulation.sample(brake, time).qpos, abs=1e-9)
     # Between two samples the joints stay as near to the straight line as said.
     for k in range(len(times) - 1):
-        middle = fallback.sample(brake, (times[k] + times[k + 1]) / 2).qpos
+        middle = formulation.sample(brake, (times[k] + times[k + 1]) / 2).qpos
         assert (np.abs(middle - (qpos[k + 1] + qpos[k + 2]) / 2) <= off[k + 1] + 1e-9).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from llm_planner.control.safety_filter import surroundings as among
+from llm_planner.control.safety_filter import distances as among
 from llm_planner.control.safety_filter.bodies import Ball, FlatBase
 from llm_planner.control.safety_filter.robots import panda_body
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from llm_planner.control.limits import LimitShare
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.reference import JointState
-from llm_planner.control.safety_filter.robots import base_body
+from llm_planner.control.safety_filter.robots import VelocityGuard, base_body
 from llm_planner.control.safety_filter.safety_filter import FilterSettings, SafetyFilter
-from llm_planner.control.safety_filter.velocity_guard import VelocityGuard
-from llm_planner.control.zones import Shape, Zone
 from llm_planner.errors import InputError
-from llm_planner.simulation.rooms.base import BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
-from llm_planner.world.scene import Pose
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.motion import JointState
+from llm_planner.robots.robots import BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 
 TICK = 0.01
 PERSON = MotionConstraints(zones=(Zone("Anna", Shape.CYLINDER, (0.25, 1.0), Pose((3.0, 0.0, 1.0)), clearance=0.5),))

@@ -6,14 +6,13 @@ import pytest
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.embedded.command_forms import RULES
+from llm_planner.language.embedded.forms import parse_result
 from llm_planner.language.embedded.formulas import specification
 from llm_planner.language.embedded.states import States
-from llm_planner.language.embedded.terms import parse_result
 from llm_planner.language.grounding.resolution import Resolver
-from llm_planner.temporal.parser import parse, parse_prefix
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.ltl.parser import parse, parse_prefix
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import IDENTITY, Building, Room, Scene, SceneObject
 
 ROOMS = ("kitchen", "lab", "office", "server room", "library", "hall")
 

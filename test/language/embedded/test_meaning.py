@@ -12,16 +12,15 @@ from hypothesis import strategies as st
 
 from llm_planner.errors import LlmPlannerError, QuestionError
 from llm_planner.language.embedded.command_forms import COMMANDS
-from llm_planner.language.embedded.meaning import Command, command_of, requirements_of
-from llm_planner.language.embedded.terms import Term, parse_result
+from llm_planner.language.embedded.forms import Term, parse_result
+from llm_planner.language.embedded.model import Command, command_of, requirements_of
 from llm_planner.language.model import Reading
 from llm_planner.language.understanding.grounding import ground
-from llm_planner.program.checker import check_program
+from llm_planner.ltl.parser import parse
+from llm_planner.programs.checker import check_program
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import IDENTITY, Building, Pose, Room, Scene, SceneObject
 from llm_planner.skills.library import load_skills
-from llm_planner.temporal.parser import parse
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Pose, Scene, SceneObject
 
 SAID = "put the red block in the green bowl"
 Meant = Callable[..., Command]

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from llm_planner.language.embedded.encoding import Situation, Task
+from llm_planner.language.embedded.forms import parse_result
 from llm_planner.language.embedded.model import EmbeddedModel, not_said
-from llm_planner.language.embedded.prompt import Situation, Task
 from llm_planner.language.embedded.reader import TermReading
-from llm_planner.language.embedded.terms import parse_result
 from llm_planner.language.model import (
     Attempt,
     ChoiceRequest,
@@ -19,9 +19,8 @@ from llm_planner.language.model import (
     Reading,
     ReadingRequest,
 )
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import IDENTITY, Building, Room, Scene, SceneObject
 
 PUT = "put the red block in the green bowl"
 BOTH = "put the red block in the green bowl and never touch the mug"

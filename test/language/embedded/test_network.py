@@ -16,10 +16,9 @@ from safetensors.numpy import save_file
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.embedded.command_forms import COMMANDS
 from llm_planner.language.embedded.derivation import Derivation, terms_of
+from llm_planner.language.embedded.encoding import BETWEEN, FIRST, UNKNOWN, Task, WordPieces, plain
 from llm_planner.language.embedded.forms import WORD
 from llm_planner.language.embedded.network import Hypothesis, Network, load_network, quantised, source_of
-from llm_planner.language.embedded.prompt import Task, plain
-from llm_planner.language.embedded.wordpieces import BETWEEN, FIRST, UNKNOWN, WordPieces
 
 SAID = "put the red blocks in the bowl, 5 cm"
 Drawn = Callable[[int], Network]

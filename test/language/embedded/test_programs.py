@@ -8,10 +8,10 @@ import pytest
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.embedded.command_forms import COMMANDS
+from llm_planner.language.embedded.forms import parse_result
 from llm_planner.language.embedded.programs import program
-from llm_planner.language.embedded.terms import parse_result
 from llm_planner.language.grounding.resolution import Resolver
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 
 
 def scene(*names: str) -> Scene:

@@ -10,11 +10,10 @@ import pytest
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.embedded.command_forms import COMMANDS
 from llm_planner.language.embedded.derivation import symbols_of
+from llm_planner.language.embedded.encoding import BETWEEN, FIRST, UNKNOWN, Situation, Task, WordPieces
+from llm_planner.language.embedded.forms import parse_result
 from llm_planner.language.embedded.network import Hypothesis, Network, Source
-from llm_planner.language.embedded.prompt import Situation, Task
 from llm_planner.language.embedded.reader import MOST_WORDS, EmbeddedReader, load_reader
-from llm_planner.language.embedded.terms import parse_result
-from llm_planner.language.embedded.wordpieces import BETWEEN, FIRST, UNKNOWN, WordPieces
 
 SAID = "put the mug away"
 FORMS = {Task.COMMAND: COMMANDS}

@@ -9,20 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llm_planner.correction.request_text import REQUESTS
 from llm_planner.errors import LanguageModelError
+from llm_planner.language.correction_requests import REQUESTS
 from llm_planner.language.embedded.command_forms import COMMANDS, RULES
-from llm_planner.language.embedded.derivation import (
-    CLOSE,
-    STOP,
-    Derivation,
-    Symbol,
-    symbols_of,
-    terms_of,
-    vocabulary,
-)
-from llm_planner.language.embedded.forms import WORD, Forms
-from llm_planner.language.embedded.terms import Term, parse_result, result_text
+from llm_planner.language.embedded.derivation import CLOSE, STOP, Derivation, Symbol, symbols_of, terms_of, vocabulary
+from llm_planner.language.embedded.forms import WORD, Forms, Term, parse_result, result_text
 
 SAID = "no, put the blue one 2.5 cm left of anna's mug: not in the server room 3"
 COPIES = ("blue one", "the blue one", "2.5 cm", "anna's mug", "server room 3", "no", "3", "mug: not in")

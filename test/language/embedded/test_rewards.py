@@ -8,14 +8,14 @@ import pytest
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.embedded.command_forms import COMMANDS, REWARDS
-from llm_planner.language.embedded.meaning import command_of
-from llm_planner.language.embedded.terms import parse_result
-from llm_planner.program.checker import check_program
+from llm_planner.language.embedded.forms import parse_result
+from llm_planner.language.embedded.model import command_of
+from llm_planner.programs.checker import check_program
+from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.rooms.things import parse_things
+from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import load_skills
-from llm_planner.world.scene import Scene
 
 Written = Callable[[str, str], str]
 AT_TABLE = {

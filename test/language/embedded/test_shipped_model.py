@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.correction.reading import open_reader
-from llm_planner.correction.situation import Situation
+from llm_planner.corrections.edits import AddRule, Operation, Rebind
+from llm_planner.corrections.reading import open_reader
+from llm_planner.corrections.situation import Situation
 from llm_planner.language.embedded.model import load_model
 from llm_planner.language.embedded.reader import WEIGHTS
 from llm_planner.language.understanding.understand import understand
-from llm_planner.plan.edits import AddRule, Operation, Rebind
-from llm_planner.plan.plan import Plan, PlanStep, StepStatus
-from llm_planner.plan.planning import plan_command
+from llm_planner.planning.planning import plan_command
+from llm_planner.plans.plan import Plan, PlanStep, StepStatus
+from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.rooms.things import parse_things
+from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.library import load_skills
-from llm_planner.world.scene import Scene
 
 PUT = "put the red block in the green bowl"
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from llm_planner.language.embedded.prompt import MOST_NAMES, Situation, plain, situation_of
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import Scene
+from llm_planner.language.embedded.encoding import MOST_NAMES, Situation, plain, situation_of
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import Building, Room, Scene
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import IDENTITY, Building, Room, Scene, SceneObject
 
 ROOMS = ("kitchen", "lab", "office", "server room", "library", "hall")
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from llm_planner.language.grounding.lifting import Lifted, lift
 from llm_planner.language.grounding.naming import proposition_phrases, scene_phrases
-from llm_planner.world.scene import Scene
+from llm_planner.scene.scene import Scene
 
 
 def text(lifted: list[Lifted]) -> str:

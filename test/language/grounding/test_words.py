@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from llm_planner.language.grounding.words import similarity, split_words
+from llm_planner.language.grounding.naming import similarity, split_words
 
 
 def test_a_number_and_its_unit_are_words() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from llm_planner.language.understanding.anything import in_general
-from llm_planner.temporal.parser import parse
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.language.understanding.equivalence import in_general
+from llm_planner.ltl.parser import parse
+from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 
 KINDS = (("mug", "mug"), ("book", "book"), ("Ben", "person"))
 SCENE = Scene(0.0, tuple(SceneObject(name, kind, "", (0, 0, 0), IDENTITY, (0.1, 0.1, 0.1)) for name, kind in KINDS))

@@ -5,10 +5,9 @@ import pytest
 from llm_planner.errors import InputError
 from llm_planner.language.model import ReadConstraint, Reading
 from llm_planner.language.understanding.grounding import ground
-from llm_planner.temporal.parser import parse
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.ltl.parser import parse
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import IDENTITY, Building, Room, Scene, SceneObject
 
 NAMES = ("lab", "dark lab", "hall")
 SCENE = Scene(

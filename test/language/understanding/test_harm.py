@@ -3,8 +3,8 @@
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.harm import check_harmless
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.language.understanding.understand import check_harmless
+from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 
 SCENE = Scene(0.0, (SceneObject("Ben", "person", "", (0, 0, 0), IDENTITY, (0.4, 0.4, 1.7)),))
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from llm_planner.language.understanding.meaning import Meanings
-from llm_planner.temporal.parser import parse
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.language.understanding.equivalence import Meanings
+from llm_planner.ltl.parser import parse
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import IDENTITY, Building, Room, Scene, SceneObject
 
 NAMES = [f"room {k}" for k in range(12)]
 THINGS = tuple(SceneObject(n, n, "", (0, 0, 0), IDENTITY, (0.1, 0.1, 0.1)) for n in ("vase", "mug", "parcel"))

@@ -2,11 +2,10 @@
 
 import pytest
 
-from llm_planner.language.understanding.mentions import arguments_of, names_in
-from llm_planner.temporal.parser import parse
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.language.understanding.wording import arguments_of, names_in
+from llm_planner.ltl.parser import parse
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import IDENTITY, Building, Room, Scene, SceneObject
 
 NAMES = ("lab", "dark lab", "hall")
 SCENE = Scene(

@@ -15,7 +15,7 @@ from llm_planner.language.understanding.said import (
     singles,
     turns,
 )
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 
 
 def thing(name: str) -> SceneObject:

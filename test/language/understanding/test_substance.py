@@ -3,12 +3,11 @@
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.substance import check_present, check_reachable, check_substance
-from llm_planner.temporal.constraint import Constraint
-from llm_planner.temporal.parser import parse
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import Pose, Scene
+from llm_planner.language.understanding.grounding import check_present, check_reachable, check_substance
+from llm_planner.ltl.formula import Constraint
+from llm_planner.ltl.parser import parse
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import Building, Pose, Room, Scene
 
 SCENE = Scene(
     0.0,

@@ -3,11 +3,9 @@
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.language.understanding.typed import typed
-from llm_planner.language.understanding.understand import understand
-from llm_planner.temporal.lexer import FormulaError
-from llm_planner.temporal.parser import parse
-from llm_planner.world.scene import Scene
+from llm_planner.language.understanding.understand import typed, understand
+from llm_planner.ltl.parser import FormulaError, parse
+from llm_planner.scene.scene import Scene
 
 
 class Nobody:

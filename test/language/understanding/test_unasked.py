@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.language.understanding.unasked import is_quoted, named_by, unnamed
-from llm_planner.temporal.constraint import Constraint
-from llm_planner.temporal.parser import parse
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.language.understanding.constraint_checks import is_quoted, named_by, unnamed
+from llm_planner.ltl.formula import Constraint
+from llm_planner.ltl.parser import parse
+from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 
 
 def thing(name: str, kind: str, color: str) -> SceneObject:

@@ -7,10 +7,9 @@ import pytest
 from llm_planner.errors import InputError, LanguageModelError, QuestionError
 from llm_planner.language.model import ReadConstraint, Reading, ReadingReply, ReadingRequest, Usage
 from llm_planner.language.understanding.understand import understand
-from llm_planner.temporal.parser import parse
-from llm_planner.world.building import Building, Room
-from llm_planner.world.places import Rectangle
-from llm_planner.world.scene import IDENTITY, Scene, SceneObject
+from llm_planner.ltl.parser import parse
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import IDENTITY, Building, Room, Scene, SceneObject
 
 VASE = SceneObject("vase", "vase", "", (0.4, 0, 0.07), IDENTITY, (0.07, 0.07, 0.14))
 TABLE = Scene(0.0, (VASE,))

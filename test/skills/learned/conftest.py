@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from llm_planner.skills.arm import ArmSettings
-from llm_planner.skills.learned.decision import Decision
+from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.loading import shows_effects, spec_of
 from llm_planner.skills.learned.skill import LearnedMotion, LearnedSkill
-from llm_planner.skills.policies.conditioning import Conditioning
-from llm_planner.skills.policies.spec import PolicySpec
+from llm_planner.skills.learned.velocity_field import Conditioning, PolicySpec
 from llm_planner.skills.scripts import SCRIPTS
 
 

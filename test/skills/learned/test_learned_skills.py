@@ -7,26 +7,21 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from llm_planner.control.zones import Shape, Subject, Zone
 from llm_planner.errors import InputError
+from llm_planner.robots.motion import MotionReference
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.share import share_folder
-from llm_planner.skills.aim import Aim
 from llm_planner.skills.arm import ArmSettings
-from llm_planner.skills.contract import MotionReference, SkillErrorCode, SkillResult
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.gripper_shape import Grip, grip_of
-from llm_planner.skills.learned.actions import STEP
-from llm_planner.skills.learned.backed import BackedRun, LearnedOrScripted
-from llm_planner.skills.learned.chunk import TWIST, chunk_from
-from llm_planner.skills.learned.decision import Decision
-from llm_planner.skills.learned.features import View, feature_names, goal_numbers, observed
-from llm_planner.skills.learned.frame import frame_of
+from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
+from llm_planner.skills.hand_geometry import Aim, Grip, grip_of
+from llm_planner.skills.learned.chunk import TWIST, Decision, chunk_from
+from llm_planner.skills.learned.features import STEP, View, feature_names, frame_of, goal_numbers, observed
 from llm_planner.skills.learned.loading import POLICY_FILE, load_sampler
-from llm_planner.skills.learned.patience import Patience
+from llm_planner.skills.learned.skill import BackedRun, LearnedOrScripted, Patience
 from llm_planner.skills.manifest import read_manifest
 from llm_planner.skills.scripted import ScriptedRun
-from llm_planner.skills.scripts.push import push
-from llm_planner.world.scene import Pose
+from llm_planner.skills.scripts.slide import push
 
 BLOCK = {"object": "red block"}
 

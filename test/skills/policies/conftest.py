@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from llm_planner.skills.policies.conditioning import Array, Conditioning
-from llm_planner.skills.policies.field import NetworkField
-from llm_planner.skills.policies.normaliser import fitted
-from llm_planner.skills.policies.spec import PolicySpec
-from llm_planner.skills.policies.training import TrainingSettings, train_policy
-from llm_planner.skills.policies.windows import Windows
+from llm_planner.learning.policy_training import TrainingSettings, train_policy
+from llm_planner.learning.recording import Windows
+from llm_planner.skills.learned.velocity_field import Array, Conditioning, NetworkField, PolicySpec, fitted
 
 SPEC = PolicySpec(
     observation_dim=2, goal_dim=2, action_dim=2, n_obs_steps=2, horizon=4, n_action_steps=2, width=48, depth=1

@@ -4,22 +4,23 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file, save_file
-
-from llm_planner.errors import InputError
-from llm_planner.skills.policies.adapter_training import largest_rank, train_adapter
-from llm_planner.skills.policies.adapters import (
+from policy_methods.adapters import (
     Adapter,
     MixedByContext,
     adapter_size,
     fingerprint,
+    largest_rank,
     load_adapter,
     merged,
     save_adapter,
+    train_adapter,
 )
-from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.spec import PolicySpec
-from llm_planner.skills.policies.weights_file import load_policy, save_policy
+from safetensors.numpy import load_file, save_file
+
+from llm_planner.errors import InputError
+from llm_planner.skills.learned.samplers import FlowSampler
+from llm_planner.skills.learned.velocity_field import PolicySpec
+from llm_planner.skills.learned.weights_file import load_policy, save_policy
 
 START = np.zeros((1, 4, 2), np.float32)
 RANK = 4

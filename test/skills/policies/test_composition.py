@@ -4,13 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from policy_methods.composition import ComposedField, search_weights, simplex_grid
 
 from llm_planner.errors import InputError
-from llm_planner.skills.policies.composition import ComposedField, search_weights, simplex_grid
-from llm_planner.skills.policies.conditioning import Conditioning
-from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.normaliser import Normaliser
-from llm_planner.skills.policies.spec import PolicySpec
+from llm_planner.skills.learned.samplers import FlowSampler
+from llm_planner.skills.learned.velocity_field import Conditioning, Normaliser, PolicySpec
 
 SPEC = PolicySpec(2, 0, 2, horizon=4, n_action_steps=2)
 UNITS = Normaliser(np.zeros(2, np.float32), np.ones(2, np.float32))

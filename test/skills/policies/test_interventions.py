@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.interventions import SourceWeights, step_weights, weighted
-from llm_planner.skills.policies.windows import joined
+from llm_planner.learning.recording import SourceWeights, joined, step_weights, weighted
+from llm_planner.skills.learned.samplers import FlowSampler
 
 CORRECTED = ["policy"] * 20 + ["takeover"] * 3 + ["policy"] * 2
 

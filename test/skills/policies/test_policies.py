@@ -5,15 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from policy_methods.composition import ClassifierFree
 
 from llm_planner.errors import InputError
-from llm_planner.skills.policies.classifier_free import ClassifierFree
-from llm_planner.skills.policies.conditioning import Conditioning
-from llm_planner.skills.policies.field import NetworkField, check_weights, weight_shapes
-from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.network import VelocityNetwork
-from llm_planner.skills.policies.normaliser import Normaliser, fitted
-from llm_planner.skills.policies.spec import PolicySpec, spec_from_table
+from llm_planner.learning.policy_training import VelocityNetwork
+from llm_planner.skills.learned.samplers import FlowSampler
+from llm_planner.skills.learned.velocity_field import (
+    Conditioning,
+    NetworkField,
+    Normaliser,
+    PolicySpec,
+    check_weights,
+    fitted,
+    spec_from_table,
+    weight_shapes,
+)
 
 WAY = np.linspace(0.25, 1, 4)[:, None]
 

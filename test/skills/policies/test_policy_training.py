@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.skills.policies.normaliser import fitted
-from llm_planner.skills.policies.training import TrainingSettings, train_policy
-from llm_planner.skills.policies.windows import Windows, episode_windows, joined
+from llm_planner.learning.policy_training import TrainingSettings, train_policy
+from llm_planner.learning.recording import Windows, episode_windows, joined
+from llm_planner.skills.learned.velocity_field import fitted
 
 SCRIPT = Path(__file__).parent / "toy_training.py"
 SHORT = TrainingSettings(steps=24, batch=16, warmup=4, checkpoint_every=8)

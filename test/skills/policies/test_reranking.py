@@ -7,12 +7,17 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from llm_planner.errors import InputError
-from llm_planner.skills.policies.conditioning import Conditioning
-from llm_planner.skills.policies.critic import Critic, Rollout, critic_inputs, load_critic, save_critic
-from llm_planner.skills.policies.critic_training import CriticSettings, train_critic
-from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.perceptron import Perceptron
-from llm_planner.skills.policies.reranking import Reranked
+from llm_planner.learning.policy_training import CriticSettings, train_critic
+from llm_planner.skills.learned.samplers import (
+    Critic,
+    FlowSampler,
+    Reranked,
+    Rollout,
+    critic_inputs,
+    load_critic,
+    save_critic,
+)
+from llm_planner.skills.learned.velocity_field import Conditioning, Perceptron
 
 SETTINGS = CriticSettings(steps=150, batch=128, width=32, learning_rate=1e-2)
 

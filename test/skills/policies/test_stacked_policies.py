@@ -2,17 +2,12 @@
 
 import numpy as np
 import pytest
+from policy_methods.composition import ClassifierFree, ComposedField
+from policy_methods.steering import NoiseActor, Steered
+from policy_methods.temporal_guidance import Below, GuidedField, LawfulFirst, TemporalRobustness, placed_path
 
-from llm_planner.skills.policies.bounds import Below
-from llm_planner.skills.policies.chunk_path import placed_path
-from llm_planner.skills.policies.chunk_robustness import TemporalRobustness
-from llm_planner.skills.policies.classifier_free import ClassifierFree
-from llm_planner.skills.policies.composition import ComposedField
-from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.reranking import Reranked
-from llm_planner.skills.policies.steering import NoiseActor, Steered
-from llm_planner.skills.policies.temporal_guidance import GuidedField, LawfulFirst
-from llm_planner.temporal.parser import parse
+from llm_planner.ltl.parser import parse
+from llm_planner.skills.learned.samplers import FlowSampler, Reranked
 
 HIGHEST = 0.4
 

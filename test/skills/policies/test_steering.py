@@ -4,13 +4,20 @@ import json
 
 import numpy as np
 import pytest
+from policy_methods.steering import (
+    ChunkOutcome,
+    NoiseActor,
+    Steered,
+    SteeringSettings,
+    load_actor,
+    save_actor,
+    train_steering,
+)
 from safetensors.numpy import load_file, save_file
 
 from llm_planner.errors import InputError
-from llm_planner.skills.policies.conditioning import Conditioning
-from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.steering import NoiseActor, Steered, load_actor, save_actor
-from llm_planner.skills.policies.steering_training import ChunkOutcome, SteeringSettings, train_steering
+from llm_planner.skills.learned.samplers import FlowSampler
+from llm_planner.skills.learned.velocity_field import Conditioning
 
 SETTINGS = SteeringSettings(
     chunks=500, random_chunks=150, updates=1, batch=64, width=32, learning_rate=5e-3, target_rate=0.05, report_every=250

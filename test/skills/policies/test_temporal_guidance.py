@@ -2,20 +2,22 @@
 
 import numpy as np
 import pytest
+from policy_methods.temporal_guidance import (
+    Below,
+    GuidedField,
+    LawfulFirst,
+    Outside,
+    TemporalRobustness,
+    placed_path,
+    summed_path,
+)
 
-from llm_planner.control.zones import Shape, Zone
 from llm_planner.errors import InputError
-from llm_planner.skills.policies.bounds import Below, Outside
-from llm_planner.skills.policies.chunk_path import placed_path, summed_path
-from llm_planner.skills.policies.chunk_robustness import TemporalRobustness
-from llm_planner.skills.policies.conditioning import Conditioning
-from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.normaliser import Normaliser
-from llm_planner.skills.policies.reranking import Reranked
-from llm_planner.skills.policies.spec import PolicySpec
-from llm_planner.skills.policies.temporal_guidance import GuidedField, LawfulFirst
-from llm_planner.temporal.parser import parse
-from llm_planner.world.scene import Pose
+from llm_planner.ltl.parser import parse
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
+from llm_planner.skills.learned.samplers import FlowSampler, Reranked
+from llm_planner.skills.learned.velocity_field import Conditioning, Normaliser, PolicySpec
 
 ASKED = Conditioning(np.zeros((2, 3), np.float32))
 SPEC = PolicySpec(3, 0, 4, horizon=6, n_action_steps=2)

@@ -7,8 +7,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from llm_planner.errors import InputError
-from llm_planner.skills.policies.flow import FlowSampler
-from llm_planner.skills.policies.weights_file import load_policy, read_tensors, save_policy, write_tensors, write_whole
+from llm_planner.skills.learned.samplers import FlowSampler
+from llm_planner.skills.learned.weights_file import load_policy, read_tensors, save_policy, write_tensors, write_whole
 
 
 @pytest.fixture

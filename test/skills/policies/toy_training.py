@@ -5,11 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from llm_planner.skills.policies.field import NetworkField
-from llm_planner.skills.policies.normaliser import fitted
-from llm_planner.skills.policies.spec import PolicySpec
-from llm_planner.skills.policies.training import Report, TrainingSettings, train_policy
-from llm_planner.skills.policies.windows import Windows
+from llm_planner.learning.policy_training import Report, TrainingSettings, train_policy
+from llm_planner.learning.recording import Windows
+from llm_planner.skills.learned.velocity_field import NetworkField, PolicySpec, fitted
 
 SETTINGS = TrainingSettings(steps=120, batch=32, warmup=10, checkpoint_every=5)
 

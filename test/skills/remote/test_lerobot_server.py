@@ -10,12 +10,10 @@ import pytest
 
 from llm_planner.skills.arm import Arm, ArmSettings
 from llm_planner.skills.contract import SkillResult
-from llm_planner.skills.gripper_shape import Grip
-from llm_planner.skills.remote.link import PolicyLink
-from llm_planner.skills.remote.message import question
-from llm_planner.skills.remote.skill import WAIT, asking
+from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.manifest import ServerContract
+from llm_planner.skills.remote import WAIT, PolicyLink, asking, question
 from llm_planner.skills.scripted import ScriptedRun
-from llm_planner.skills.server_contract import ServerContract
 
 ROOT = Path(__file__).parents[3]
 VENV = ROOT / ".venv-lerobot"

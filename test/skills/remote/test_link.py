@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from llm_planner.skills.contract import SkillErrorCode
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.remote.link import ANSWER_MAX, Pending, PolicyLink
-from llm_planner.skills.server_contract import ServerContract
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.manifest import ServerContract
+from llm_planner.skills.remote import ANSWER_MAX, Pending, PolicyLink
 
 STAY = {"actions": [[0.5, 0.0, 0.2, 0.1, 0.08, 0]], "dt": 0.1}
 SOON = 20.0  # [s] that a test waits for what comes at once

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from llm_planner.skills.gripper_shape import Grip
-from llm_planner.skills.remote.message import Actions, AnswerError, question, read_answer
-from llm_planner.skills.server_contract import ServerContract
+from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.manifest import ServerContract
+from llm_planner.skills.remote import Actions, AnswerError, question, read_answer
 
 CONTRACT = ServerContract("http://localhost/act", 2.0, "put it {distance} m from the {object}")
 STAY = [0.5, 0.0, 0.2, 0.1, 0.08, 0]

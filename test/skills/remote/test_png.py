@@ -5,7 +5,7 @@ import zlib
 
 import numpy as np
 
-from llm_planner.skills.remote.png import png_of
+from llm_planner.skills.remote import png_of
 
 
 def test_a_picture_is_a_png():

@@ -13,23 +13,19 @@ import numpy as np
 import pytest
 import yaml
 
-from llm_planner.control.reference import MotionReference
-from llm_planner.control.zones import Shape, Zone
+from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
 from llm_planner.simulation.objects import named
 from llm_planner.simulation.world import World
-from llm_planner.skills.arm import Arm, ArmSettings
-from llm_planner.skills.camera import NO_PICTURE, Camera, blind
-from llm_planner.skills.contract import Observation, SkillErrorCode, SkillResult
+from llm_planner.skills.arm import NO_PICTURE, Arm, ArmSettings, Camera, blind
+from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.errors import SkillError
-from llm_planner.skills.gripper_shape import Grip, grip_of
+from llm_planner.skills.hand_geometry import Grip, grip_of
 from llm_planner.skills.library import CheckedSkill, load_skills
-from llm_planner.skills.remote.message import Actions
-from llm_planner.skills.remote.png import png_of
-from llm_planner.skills.remote.skill import asking
+from llm_planner.skills.manifest import ServerContract
+from llm_planner.skills.remote import Actions, asking, png_of
 from llm_planner.skills.scripted import ScriptedRun
-from llm_planner.skills.server_contract import ServerContract
-from llm_planner.world.scene import Pose
 
 DONE = SkillResult(SkillErrorCode.SUCCEEDED)
 EXAMPLES = Path(__file__).parents[3] / "examples"

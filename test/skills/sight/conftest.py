@@ -8,9 +8,20 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from llm_planner.skills.sight.network import CELL_COLUMNS, CELL_ROWS, Likely, SightNetwork
-from llm_planner.skills.sight.spec import BINS, LENGTH, NUMBERS, SightSpec
-from llm_planner.skills.sight.table_view import CELL, ROWS, X_MIN, Y_MIN
+from llm_planner.skills.sight_network import (
+    BINS,
+    CELL,
+    CELL_COLUMNS,
+    CELL_ROWS,
+    LENGTH,
+    NUMBERS,
+    ROWS,
+    X_MIN,
+    Y_MIN,
+    Likely,
+    SightNetwork,
+    SightSpec,
+)
 
 SPEC = SightSpec(("block", "bowl"), ("", "red", "blue"), width=4, dilations=(1, 2))
 SIDE = CELL * ROWS / CELL_ROWS

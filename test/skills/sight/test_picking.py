@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import SimulationError
-from llm_planner.skills.arm import Arm, ArmSettings
-from llm_planner.skills.camera import NO_PICTURE, PATIENCE, blind
+from llm_planner.skills.arm import NO_PICTURE, PATIENCE, Arm, ArmSettings, blind
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
-from llm_planner.skills.gripper_shape import Grip
+from llm_planner.skills.hand_geometry import Grip
 from llm_planner.skills.scripted import ScriptedRun
-from llm_planner.skills.sight.picking import ATTEMPTS, LIFT, picking_by_sight
-from llm_planner.skills.sight.table_view import LOOKOUT
+from llm_planner.skills.sight_network import LOOKOUT
+from llm_planner.skills.sight_picking import ATTEMPTS, LIFT, picking_by_sight
 
 PICTURE = np.zeros((48, 64, 3), np.uint8)
 DONE = SkillResult(SkillErrorCode.SUCCEEDED)

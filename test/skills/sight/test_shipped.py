@@ -6,12 +6,12 @@ import pytest
 
 from llm_planner.share import share_folder
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.scene_camera import SceneCamera
+from llm_planner.simulation.renderers import SceneCamera
 from llm_planner.simulation.world import World
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills
-from llm_planner.skills.sight.sight import glimpse, load_sight
+from llm_planner.skills.sight_picking import glimpse, load_sight
 
 
 @pytest.fixture

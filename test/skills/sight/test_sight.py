@@ -8,13 +8,20 @@ import pytest
 import torch
 
 from llm_planner.errors import InputError
-from llm_planner.skills.gripper_shape import OPENING_MAX, TIP
-from llm_planner.skills.policies.weights_file import read_tensors, write_tensors
-from llm_planner.skills.sight.network import SightNetwork, inputs_of
-from llm_planner.skills.sight.sight import glimpse, load_sight, save_sight
-from llm_planner.skills.sight.spec import BINS, NUMBERS, SightSpec, spec_from_table
-from llm_planner.skills.sight.table_view import COLUMNS, ROWS
-from llm_planner.skills.sight.torch_network import SightModule
+from llm_planner.learning.sight_training import SightModule
+from llm_planner.skills.hand_geometry import OPENING_MAX, TIP
+from llm_planner.skills.learned.weights_file import read_tensors, write_tensors
+from llm_planner.skills.sight_network import (
+    BINS,
+    COLUMNS,
+    NUMBERS,
+    ROWS,
+    SightNetwork,
+    SightSpec,
+    inputs_of,
+    spec_from_table,
+)
+from llm_planner.skills.sight_picking import glimpse, load_sight, save_sight
 
 PICTURE = np.zeros((48, 64, 3), np.uint8)
 

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
+from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.scene.places import WORKSPACE
+from llm_planner.scene.scene import Scene
 from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.panda import HOME_QPOS
 from llm_planner.simulation.tabletop import tabletop_spec
-from llm_planner.skills.sight.table_view import (
+from llm_planner.skills.sight_network import (
     CELL,
     COLUMNS,
     FOVY,
@@ -24,8 +26,6 @@ from llm_planner.skills.sight.table_view import (
     laid_out,
     pixels_of,
 )
-from llm_planner.world.places import WORKSPACE
-from llm_planner.world.scene import Scene
 
 
 def test_the_camera_is_the_simulations():

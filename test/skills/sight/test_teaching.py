@@ -9,22 +9,40 @@ import torch
 from torch import nn
 
 from llm_planner.errors import InputError
+from llm_planner.learning.cases import draw_case
+from llm_planner.learning.evaluating import try_one
+from llm_planner.learning.improving import examine
+from llm_planner.learning.report import read_report
+from llm_planner.learning.sight_data import (
+    LAYOUTS,
+    Album,
+    Drawn,
+    Shown,
+    collected_album,
+    draw_pictures,
+    joined,
+    lay_out,
+    read_album,
+    write_album,
+)
+from llm_planner.learning.sight_teaching import OBJECTIVE, SPEC, album_folder, pictures, teach_sight
+from llm_planner.learning.sight_training import Questions, train_sight
+from llm_planner.learning.training_task import open_lesson
+from llm_planner.scene.geometry import bottom, top
 from llm_planner.share import share_folder
-from llm_planner.skills.camera import blind
-from llm_planner.skills.learning.cases import draw_case
-from llm_planner.skills.learning.examining import examine
-from llm_planner.skills.learning.lesson import open_lesson
-from llm_planner.skills.learning.report import read_report
-from llm_planner.skills.learning.trials import try_one
+from llm_planner.skills.arm import blind
 from llm_planner.skills.library import load_skills
-from llm_planner.skills.sight.album import Album, collected_album, joined, read_album, write_album
-from llm_planner.skills.sight.drawing import LAYOUTS, Drawn, Shown, draw_pictures, lay_out
-from llm_planner.skills.sight.network import CELL_COLUMNS, CELL_ROWS
-from llm_planner.skills.sight.spec import BINS, NUMBERS, SightSpec
-from llm_planner.skills.sight.table_view import COLUMNS, ROWS, X_MIN, Y_MIN
-from llm_planner.skills.sight.teaching import OBJECTIVE, SPEC, album_folder, pictures, teach_sight
-from llm_planner.skills.sight.training import Questions, train_sight
-from llm_planner.world.geometry import bottom, top
+from llm_planner.skills.sight_network import (
+    BINS,
+    CELL_COLUMNS,
+    CELL_ROWS,
+    COLUMNS,
+    NUMBERS,
+    ROWS,
+    X_MIN,
+    Y_MIN,
+    SightSpec,
+)
 
 SMALL = SightSpec(("block", "bowl"), ("", "red", "blue"), width=8, dilations=(1,))
 

@@ -1,1 +1,0 @@
-"""What tracking errors say about the robot: estimated, said in words, made up for inside the operator's bounds."""

@@ -1,0 +1,160 @@
+"""Doubts about what reaches the controller: states that cannot be, a stream that ended, references of another time.
+
+Wall time is handed in: the robot's own clock cannot tell that it has stopped.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from llm_planner.robots.motion import Array, JointState, MotionReference
+
+FASTER_THAN_WALL = 10.0  # the most that a simulator runs ahead of the wall's clock
+MAGNITUDE_MAX = 1e4  # [rad, m, rad/s, m/s] of what a state tells: beyond any robot
+OUT_OF_ORDER = 0.05  # [s] a state this much older than the last one was only overtaken on its way
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the states of a robot are like.
+
+    `velocity` (nq,) [rad/s, m/s]: the fastest of each joint. `turning`: the joints that are told modulo a turn.
+    """
+
+    velocity: Array
+    turning: tuple[int, ...] = ()
+    silence: float = 1.0  # [s of wall time] without a newer state after which the stream is lost
+    leap: float = 0.5  # [s] that the robot's clock may run ahead of the wall's
+    jump: float = 0.1  # [rad, m] beyond what the joints can have moved
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a state is doubted, in words, and whether it tells all the same where the robot is."""
+
+    reason: str
+    usable: bool = False
+
+
+NO_DOUBT = Doubt("", usable=True)
+
+
+class InputValidator:
+    """Compares each state with the one before."""
+
+    def __init__(self, expected: Expected) -> None:
+        self._expected = expected
+        self._last: JointState | None = None
+        self._heard = -math.inf  # wall time of the last state that was newer than the one before
+
+    def look(self, state: JointState, wall: float) -> Doubt:
+        """Whether `state`, heard at `wall` [s], is one, and follows from the one before it."""
+        unreadable = self._unreadable(state)
+        if unreadable:
+            return Doubt(unreadable)
+        last, heard = self._last, self._heard
+        self._last = state
+        if last is None or state.time != last.time:
+            self._heard = wall
+        if last is None:
+            return NO_DOUBT
+        leapt = self._clock_leapt(state.time - last.time, wall - heard)
+        jumped = "" if leapt else self._joints_jumped(last, state)
+        return Doubt(leapt or jumped, usable=not jumped)
+
+    def silence(self, wall: float) -> float:
+        """How long no newer state has come [s]; endless before the first one."""
+        return wall - self._heard
+
+    def silent(self, wall: float) -> str:
+        """Whether that is too long, in words; "" before the first state."""
+        if not self._expected.silence < self.silence(wall) < math.inf:
+            return ""
+        return f"the robot's states have stopped: nothing newer for {self._expected.silence:g} s"
+
+    def _unreadable(self, state: JointState) -> str:
+        nq = len(self._expected.velocity)
+        for name, values in (("positions", state.qpos), ("velocities", state.qvel)):
+            if np.shape(values) != (nq,):
+                return f"the robot's state has {np.size(values)} {name} instead of {nq}"
+            if not np.isfinite(values).all():
+                return f"the {name} in the robot's state are not all finite: {np.array2string(values, precision=3)}"
+            if np.abs(values).max() > MAGNITUDE_MAX:
+                told = np.array2string(values, precision=3)
+                return f"the {name} in the robot's state lie beyond {MAGNITUDE_MAX:g}: {told}"
+        if not math.isfinite(state.time):
+            return f"the time of the robot's state is {state.time}"
+        return ""
+
+    def _clock_leapt(self, elapsed: float, wall_elapsed: float) -> str:
+        if elapsed < 0:
+            return f"the robot's clock went back by {-elapsed:.3g} s"
+        if elapsed > self._expected.leap + FASTER_THAN_WALL * wall_elapsed:
+            return f"the robot's clock leapt ahead by {elapsed:.3g} s"
+        return ""
+
+    def _joints_jumped(self, last: JointState, state: JointState) -> str:
+        expected = self._expected
+        moved = state.qpos - last.qpos
+        for joint in expected.turning:
+            moved[joint] = math.remainder(moved[joint], math.tau)
+        reach = expected.jump + 1.5 * expected.velocity * (state.time - last.time)
+        worst = int(np.argmax(np.abs(moved) - reach))
+        if abs(moved[worst]) > reach[worst]:
+            elapsed = 1e3 * (state.time - last.time)
+            return f"joint {worst + 1} of the robot jumped by {abs(moved[worst]):.2f} in {elapsed:.0f} ms"
+        worst = int(np.argmax(np.abs(state.qvel) / expected.velocity))
+        if abs(state.qvel[worst]) > 3.0 * expected.velocity[worst]:
+            fastest = expected.velocity[worst]
+            return (
+                f"joint {worst + 1} of the robot claims the speed {state.qvel[worst]:.2f}; its limit is {fastest:.2f}"
+            )
+        return ""
+
+
+@dataclass(frozen=True)
+class ReferenceRules:
+    """What references are followed; times in s."""
+
+    ahead: float = 0.5  # that the first pose may lie after now
+    valid_for: float = 2.0  # that a reference may hold at most
+    poses: int = 1000
+    dt: tuple[float, float] = (1e-3, 10.0)
+
+    @property
+    def stale_for(self) -> float:
+        """After this many seconds a reference is void, however it was stamped."""
+        return self.ahead + self.valid_for
+
+    def objection(self, reference: MotionReference, now: float, since: float) -> str:
+        """Why `reference` is not followed at `now`, in words; "" where it is.
+
+        `since` is when the robot's clock last began [s].
+        """
+        if not (math.isfinite(reference.start_time) and reference.start_time <= now + self.ahead):
+            return f"a reference begins {reference.start_time - now:.2f} s from now; {self.ahead:g} s is the most"
+        if reference.start_time < since - self.ahead:
+            return "a reference is from before the robot was started"
+        if not 0 < reference.valid_for <= self.valid_for:
+            return f"a reference claims to hold for {reference.valid_for:g} s; {self.valid_for:g} s is the most"
+        if now > reference.start_time + reference.valid_for:
+            return f"a reference came {now - reference.start_time - reference.valid_for:.2f} s after its end"
+        return self._contents(reference)
+
+    def _contents(self, reference: MotionReference) -> str:
+        least, most = self.dt
+        if not least <= reference.dt <= most:
+            return f"a reference has a dt of {reference.dt:g} s; it must lie between {least:g} and {most:g} s"
+        if not 0 < len(reference.poses) <= self.poses:
+            return f"a reference has {len(reference.poses)} poses; 1 to {self.poses} are allowed"
+        if not 0 < reference.speed_scale <= 1:
+            return f"a reference has the speed_scale {reference.speed_scale:g}; it must lie in (0, 1]"
+        if not 0 <= reference.gripper_width < math.inf and not math.isnan(reference.gripper_width):
+            return f"a reference has the gripper width {reference.gripper_width:g} m"
+        poses = np.array([(*pose.position, *pose.orientation) for pose in reference.poses])
+        if not np.isfinite(poses).all() or np.abs(np.linalg.norm(poses[:, 3:], axis=1) - 1.0).max() > 0.01:
+            return "a reference holds a pose that is no finite position and rotation"
+        return ""

@@ -1,0 +1,241 @@
+"""Solves the tracking programs with DAQP, a dual active-set solver (Arnstroem, Bemporad, Axehill, 2022).
+
+The program of all joints together, once rows couple them: zones and the speed of the gripper point.
+
+For each joint the rest at the end is put in beforehand, x = e v0 + Z w, and H's Cholesky factor in these coordinates
+taken out, w = R^-1 y; so with x = e v0 + T y the Hessian of the whole arm is the identity, and a row on the joints at
+stage k is an outer product of its gradient and a row of P T (positions) or V T (velocities):
+
+    minimise    |y|^2 / 2 + f y + penalties of slack
+    subject to  |x_b| <= a_max                                        hard
+                joint velocities and positions                        slack, dearest
+                gradient_k q_k >= least_k                             slack (`keep_out.py`)
+                |facet_k qdot_k| <= most_k, at the ends of blocks     slack, cheapest (`speed_facets.py`)
+
+Penalties are linear and quadratic in each row's slack, far above what the task can pull; so what can be kept is kept,
+and what cannot is approached as fast as the accelerations allow. The program always has a solution.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.control.formulation import Bounds, StartState, TrackingProblem
+from llm_planner.control.keep_out import KeepOutRows, SpeedRows
+from llm_planner.robots.motion import Array
+
+UNBOUNDED = 1e30  # as DAQP has it
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Of slack s >= 0: linear * s + quadratic * s^2 / 2."""
+
+    linear: float
+    quadratic: float
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """Of the slack of rows, in rad and rad/s, m, and m/s."""
+
+    joint_state: Penalty = Penalty(1e7, 1e9)
+    keep_out: Penalty = Penalty(1e6, 1e8)
+    speed: Penalty = Penalty(3e4, 1e6)
+
+
+@dataclass(frozen=True)
+class Program:
+    """minimise |y|^2 / 2 + f y  subject to  lower <= A y <= upper; of the rows the first `hard` have no slack.
+
+    `linear` and `quadratic` (m,) are the penalties of each row's slack.
+    """
+
+    f: Array
+    A: Array
+    lower: Array
+    upper: Array
+    hard: int
+    linear: Array
+    quadratic: Array
+
+
+class CoupledProblem:
+    """The matrices of the program above for `nq` joints that share one `TrackingProblem`."""
+
+    def __init__(self, problem: TrackingProblem, nq: int, penalties: Penalties | None = None) -> None:
+        self._problem, self._nq = problem, nq
+        self._penalties = penalties or Penalties()
+        end = problem.velocity[-1]
+        self._rest = -end / (end @ end)  # (n,): the smallest accelerations that stop a joint at 1 rad/s
+        directions = np.linalg.svd(end[None])[2][1:].T
+        factor = np.linalg.cholesky(directions.T @ problem.H @ directions)
+        self._expand = directions @ np.linalg.inv(factor).T  # T, (n, n - 1)
+        self._velocity, self._position = problem.velocity @ self._expand, problem.position @ self._expand
+        n, ends = len(end), problem.block_ends
+        self.turns = ends[:-1]  # the stages at which velocities turn: between them and to the rest they change evenly
+        # Of TrackingProblem's bounds: accelerations, velocities but for the last, positions at the ends of blocks.
+        self._kept = np.concatenate([np.arange(2 * n - 1), 2 * n + ends])
+        stacked = np.vstack([np.eye(n), problem.A])[self._kept]
+        self._offset = stacked @ self._rest
+        self._fixed = np.kron(np.eye(nq), stacked @ self._expand)
+        self._order = np.argsort(np.tile(np.arange(len(stacked)) >= n, nq), kind="stable")  # hard rows first
+        self._fixed = self._fixed[self._order]
+        self._hard = n * nq
+
+    def program(
+        self, bounds: Bounds, start: StartState, keep_out: KeepOutRows | None, speed: SpeedRows | None
+    ) -> Program:
+        """The program of a tick: `bounds` of the joints one by one, and the rows that couple them."""
+        offset = np.outer(start.qvel, self._offset)
+        blocks = [self._fixed]
+        lower = [(bounds.lower[:, self._kept] - offset).ravel()[self._order]]
+        upper = [(bounds.upper[:, self._kept] - offset).ravel()[self._order]]
+        counts = [(len(lower[0]), self._penalties.joint_state)]
+        if keep_out is not None:
+            free = self._problem.coast(start) + np.outer(self._problem.position @ self._rest, start.qvel)
+            least = keep_out.least - np.einsum("kpj,kj->kp", keep_out.gradient, free)
+            blocks.append(self._rows(keep_out.gradient, self._position))
+            lower.append(least.ravel())
+            upper.append(np.full(least.size, UNBOUNDED))
+            counts.append((least.size, self._penalties.keep_out))
+        if speed is not None:
+            free = start.qvel + np.outer(self._problem.velocity[self.turns] @ self._rest, start.qvel)
+            there = np.einsum("kfj,kj->kf", speed.gradient, free)
+            blocks.append(self._rows(speed.gradient, self._velocity[self.turns]))
+            lower.append((-speed.most - there).ravel())
+            upper.append((speed.most - there).ravel())
+            counts.append((there.size, self._penalties.speed))
+        f = (bounds.f + np.outer(start.qvel, self._problem.H @ self._rest)) @ self._expand
+        return Program(
+            f.ravel(),
+            np.concatenate(blocks),
+            np.concatenate(lower),
+            np.concatenate(upper),
+            self._hard,
+            np.concatenate([np.full(count, penalty.linear) for count, penalty in counts]),
+            np.concatenate([np.full(count, penalty.quadratic) for count, penalty in counts]),
+        )
+
+    def _rows(self, gradient: Array, stages: Array) -> Array:
+        """Gradients (K, P, nq) on the joints at each stage, as rows on y."""
+        rows: Array = np.einsum("kpj,kn->kpjn", gradient, stages).reshape(-1, self._fixed.shape[1])
+        return rows
+
+    def accelerations(self, y: Array, start: StartState) -> Array:
+        """Block accelerations (n, nq) that `y` stands for."""
+        x: Array = self._expand @ y.reshape(self._nq, -1).T + np.outer(self._rest, start.qvel)
+        return x
+
+
+ITERATIONS = 200  # at most, for one joint: ten times what is needed, and under a millisecond
+COUPLED_ITERATIONS = 1000  # at most, for the program of all joints: some milliseconds
+_SOFT = 8  # DAQP's flag for a constraint that may be violated at a price
+_EQUALITY = 5  # DAQP's flag for a constraint that holds with equality
+
+
+class NoSolution(Exception):  # noqa: N818  an expected answer of the solver, caught by the controller
+    """The program of a joint is infeasible, or has no answer in time; the message says which."""
+
+
+class Solver(Protocol):
+    """Anything that solves the programs of one tick."""
+
+    def solve(self, bounds: Bounds) -> Array: ...
+
+
+class JointwiseSolver:
+    """One DAQP workspace for each joint, set up once; a tick only changes gradient and bounds."""
+
+    def __init__(
+        self,
+        problem: TrackingProblem,
+        nq: int,
+        time_limit: float = math.inf,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """`time_limit` [s], by `clock`, is for one tick of all `nq` joints."""
+        import daqp
+
+        n, m = problem.H.shape[0], problem.A.shape[0]
+        sense = np.zeros(n + m, dtype=np.int32)
+        sense[problem.equality_row] = _EQUALITY
+        self._n = n
+        self._time_limit = time_limit
+        self._clock = clock
+        self._models: list[Any] = []
+        for _ in range(nq):
+            model = daqp.Model()
+            # At rest at the origin everything is feasible, so set-up cannot fail.
+            model.setup(problem.H, np.zeros(n), problem.A, np.ones(n + m), -np.ones(n + m), sense)
+            model.settings = {**model.settings, "iter_limit": ITERATIONS}
+            self._models.append(model)
+
+    def solve(self, bounds: Bounds) -> Array:
+        """Block accelerations (n, nq) of all joints; raises `NoSolution`."""
+        x = np.empty((self._n, len(self._models)))
+        timed = math.isfinite(self._time_limit)
+        deadline = self._clock() + self._time_limit if timed else math.inf
+        for joint, model in enumerate(self._models):
+            if timed and self._clock() > deadline:
+                raise NoSolution(f"no solution within {1e3 * self._time_limit:g} ms")
+            model.update(f=bounds.f[joint], bupper=bounds.upper[joint], blower=bounds.lower[joint])
+            solution, _, flag, _ = model.solve()
+            if flag < 1:
+                raise NoSolution(f"the program of joint {joint + 1} has no solution (DAQP exit flag {flag})")
+            x[:, joint] = solution
+        if not np.isfinite(x).all():
+            raise NoSolution("the solver returned a number that is not finite")
+        return x
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Of a coupled program: `y` (n,), and which of its rows bind, `active` (m,)."""
+
+    y: Array
+    active: NDArray[np.bool_]
+
+
+class CoupledSolver:
+    """One DAQP workspace for the whole arm, warm-started as long as the program keeps its size."""
+
+    def __init__(self, time_limit: float = math.inf) -> None:
+        """`time_limit` [s] is for one program."""
+        self._time_limit = time_limit
+        self._shape: tuple[int, int] = (0, 0)
+        self._model: Any = None
+
+    def solve(self, program: Program) -> Solution:
+        """The best point of `program`; raises `NoSolution` when it is not found in time."""
+        if program.A.shape != self._shape:
+            self._set_up(program)
+        else:
+            self._model.update(f=program.f, A=program.A, bupper=program.upper, blower=program.lower)
+        y, _, flag, info = self._model.solve()
+        if flag < 1 or not np.isfinite(y).all():
+            self._shape = (0, 0)  # the next program starts afresh
+            raise NoSolution(f"the program of all joints has no solution (DAQP exit flag {flag})")
+        return Solution(y, np.asarray(info["lam"]) != 0.0)
+
+    def _set_up(self, program: Program) -> None:
+        import daqp
+
+        rows, n = program.A.shape
+        sense = np.zeros(rows, dtype=np.int32)
+        sense[program.hard :] = _SOFT
+        self._model, self._shape = daqp.Model(), (rows, n)
+        self._model.setup(np.eye(n), program.f, program.A, program.upper, program.lower, sense)
+        reciprocal = 1.0 / program.quadratic
+        self._model.soft_weights(
+            rho_l=reciprocal, rho_u=reciprocal, w_l=program.linear.copy(), w_u=program.linear.copy()
+        )
+        limit = {"time_limit": self._time_limit} if math.isfinite(self._time_limit) else {}
+        self._model.settings = {**self._model.settings, "iter_limit": COUPLED_ITERATIONS, **limit}

@@ -1,0 +1,271 @@
+"""The programs of one robot: joint by joint while nothing couples them, all joints together where something does.
+
+Plans that keep out of zones and under a speed: the joints' programs coupled, where zones or the speed matter.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.control.formulation import Bounds, Horizon, StartState, TrackingProblem, Weights
+from llm_planner.control.keep_out import (
+    KeepOutRows,
+    KeepOutSettings,
+    SpeedRows,
+    keep_out_rows,
+    select,
+    speed_rows,
+    zones_of,
+)
+from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.qp_solver import (
+    CoupledProblem,
+    CoupledSolver,
+    JointwiseSolver,
+    Penalties,
+    Program,
+    Solution,
+    Solver,
+)
+from llm_planner.robots.carried import Carried
+from llm_planner.robots.limits import JointLimits
+from llm_planner.robots.motion import Array
+from llm_planner.robots.robot_model import Indices, Postures, RobotModel
+
+RELAXED = 1e-4  # [m, m/s, rad] of slack that counts
+NOTHING: Indices = np.zeros((0, 2), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class ConstrainedSettings:
+    """What zones and speeds are kept by."""
+
+    keep_out: KeepOutSettings = field(default_factory=KeepOutSettings)
+    penalties: Penalties = field(default_factory=Penalties)
+    speed_share: float = 0.98  # of a speed limit, that plans use
+    heed_speed: float = 0.6  # of what plans use: below it the speed has no rows beside those of zones
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Joint positions and velocities at the stages of a plan, each (K, nq)."""
+
+    qpos: Array
+    qvel: Array
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Block accelerations `x` (n, nq), and what of the constraints the plan does not keep.
+
+    `keep_out_slack` [m] is below the bare clearance, `speed_slack` [m/s] above the limit, both at the worst stage as
+    the rows see it; `binding` names the zones with rows that hold the plan back; `relaxed` when any row gave way;
+    `rows` counts those of zones and of the speed; `solve_time` [s] is that of the programs alone.
+    """
+
+    x: Array
+    keep_out_slack: float = 0.0
+    speed_slack: float = 0.0
+    binding: tuple[str, ...] = ()
+    relaxed: bool = False
+    rows: int = 0
+    solve_time: float = 0.0
+
+
+class ConstrainedPlanner:
+    """Couples the joints of one robot where the constraints need it."""
+
+    def __init__(
+        self,
+        problem: TrackingProblem,
+        robot: RobotModel,
+        settings: ConstrainedSettings | None = None,
+        solver: CoupledSolver | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._problem, self._robot = problem, robot
+        self._settings = settings or ConstrainedSettings()
+        self._coupled = CoupledProblem(problem, robot.nq, self._settings.penalties)
+        self._solver = solver or CoupledSolver()
+        self._clock = clock
+        self._pairs = NOTHING
+
+    def carry(self, held: Carried | None) -> None:
+        """What the gripper holds."""
+        self._robot.carry(held)
+
+    def plan(
+        self, start: StartState, bounds: Bounds, free: Kept, nominal: Motion, constraints: MotionConstraints
+    ) -> Kept:
+        """The plan under `constraints` where `free` would be the answer without; linearised around `nominal`.
+
+        Raises NoSolution.
+        """
+        if constraints.zones is not self._robot.zones:
+            self._robot.watch(constraints.zones)
+        wish = Motion(*self._problem.motion(start, free.x))
+        wished = self._robot.postures(wish.qpos)
+        wished_velocity = np.einsum("kj,kji->ki", wish.qvel, self._robot.point_jacobian(wished))
+        postures = self._robot.postures(nominal.qpos)
+        pairs = NOTHING
+        if constraints.zones:
+            pairs = select(self._robot, self._settings.keep_out, self._pairs, postures, wished)
+        self._pairs = pairs
+        speed = self._speed_rows(postures, nominal, wished_velocity, constraints.speed, bool(len(pairs)))
+        if not len(pairs) and speed is None:
+            return free
+        keep_out = (
+            keep_out_rows(self._robot, self._settings.keep_out, postures, nominal.qvel, pairs) if len(pairs) else None
+        )
+        program = self._coupled.program(bounds, start, keep_out, speed)
+        began = self._clock()
+        solution = self._solver.solve(program)
+        taken = free.solve_time + self._clock() - began
+        return replace(self._judged(solution, program, start, keep_out, speed, constraints), solve_time=taken)
+
+    def _speed_rows(
+        self, postures: Postures, nominal: Motion, wish: Array, limit: float, diverted: bool
+    ) -> SpeedRows | None:
+        """None where the speed has no say: a motion that nothing else diverts is the wish, which may be slow enough."""
+        if limit == np.inf:
+            return None
+        jacobian = self._robot.point_jacobian(postures)
+        velocity = np.einsum("kj,kji->ki", nominal.qvel, jacobian)
+        limit *= self._settings.speed_share
+        heeded = self._settings.heed_speed * limit if diverted else limit * (1.0 + 1e-6)
+        looked_at = np.concatenate([velocity, wish]) if diverted else wish
+        fast = float(np.einsum("ki,ki->k", looked_at, looked_at).max()) > heeded * heeded
+        at = self._coupled.turns
+        return speed_rows(jacobian[at], velocity[at], wish[at], limit) if fast else None
+
+    def _judged(
+        self,
+        solution: Solution,
+        program: Program,
+        start: StartState,
+        keep_out: KeepOutRows | None,
+        speed: SpeedRows | None,
+        constraints: MotionConstraints,
+    ) -> Kept:
+        reached = program.A @ solution.y
+        slack = np.maximum(np.maximum(program.lower - reached, reached - program.upper), 0.0)
+        fast = 0 if speed is None else speed.most.size
+        zones = 0 if keep_out is None else keep_out.least.size
+        short, binding = 0.0, tuple[str, ...]()
+        if keep_out is not None:
+            rows = slice(len(slack) - fast - zones, len(slack) - fast)
+            short = float((slack[rows] - keep_out.spare.ravel()).max(initial=0.0))
+            binding = zones_of(constraints, keep_out, solution.active[rows].reshape(keep_out.least.shape))
+        return Kept(
+            self._coupled.accelerations(solution.y, start),
+            short,
+            float(slack[len(slack) - fast :].max(initial=0.0)),
+            binding,
+            relaxed=bool(slack[program.hard :].max() > RELAXED),
+            rows=zones + fast,
+        )
+
+
+@dataclass(frozen=True)
+class ProgramSettings:
+    """`time_limit` [s] is for each of a tick's solutions, jointwise and together."""
+
+    horizon: Horizon
+    weights: Weights
+    constrained: ConstrainedSettings
+    time_limit: float = math.inf
+
+
+class Programs:
+    """Solves a tick, under weights that may change between ticks."""
+
+    def __init__(
+        self,
+        settings: ProgramSettings,
+        sliding: NDArray[np.bool_],
+        model: Callable[[], RobotModel],
+        solver: Solver | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """`sliding` (nq,) is the robot's; `model` is asked for when the first constraint comes.
+
+        A `solver` handed in keeps its own cost.
+        """
+        self.problem = TrackingProblem(settings.horizon, settings.weights)
+        self._settings, self._make_model = settings, model
+        self._nq, self._sliding = len(sliding), sliding
+        self._handed_in, self._clock = solver, clock
+        self._solver = solver or JointwiseSolver(self.problem, self._nq, settings.time_limit, clock)
+        self._factors: Mapping[str, float] = {}
+        self._carried: Carried | None = None
+
+    def weigh(self, factors: Mapping[str, float]) -> None:
+        """Have the cost's weights multiplied by `factors`, by name."""
+        if factors == self._factors:
+            return
+        weights = self._settings.weights
+        changed = {name: factor * getattr(weights, name) for name, factor in factors.items()}
+        self._factors = dict(factors)
+        self.problem = TrackingProblem(self._settings.horizon, replace(weights, **changed))
+        self._solver = self._handed_in or JointwiseSolver(
+            self.problem, self._nq, self._settings.time_limit, self._clock
+        )
+        self.__dict__.pop("_constrained", None)
+
+    def carry(self, carried: Carried | None) -> None:
+        """What the robot carries, or None."""
+        self._carried = carried
+        if "_constrained" in self.__dict__:
+            self._constrained.carry(carried)
+
+    def solve(
+        self,
+        start: StartState,
+        wish: Motion,
+        limits: JointLimits,
+        constraints: MotionConstraints,
+        nominal: Callable[[], Motion],
+    ) -> Kept:
+        """The best plan from `start` towards `wish`; its rows, if any, are linearised around `nominal`.
+
+        Raises NoSolution.
+        """
+        self.weigh(constraints.weights)
+        began = self._clock()
+        bounds = self.problem.bounds(start, wish.qpos, wish.qvel, limits)
+        x = self._solver.solve(bounds)
+        kept = Kept(x, solve_time=self._clock() - began)
+        if not constraints.zones and self._slow_enough(start, x, constraints.speed):
+            return kept
+        return self._constrained.plan(start, bounds, kept, nominal(), constraints)
+
+    def _slow_enough(self, start: StartState, x: Array, speed: float) -> bool:
+        """Whether the point needs no rows to keep `speed` [m/s], as far as that can be seen without kinematics."""
+        if speed == math.inf or not self._sliding.any():
+            return speed == math.inf
+        velocity = self.problem.motion(start, x)[1][:, self._sliding]
+        return float(np.einsum("kj,kj->k", velocity, velocity).max()) <= (speed * (1.0 + 1e-6)) ** 2
+
+    def prepare(self) -> None:
+        """Builds now what the first constraint would otherwise wait for (some hundredths of a second)."""
+        _ = self._constrained
+        self.model.postures(np.zeros((self._settings.horizon.stages, self._nq)))
+
+    @cached_property
+    def model(self) -> RobotModel:
+        """The robot, built when it is first needed."""
+        return self._make_model()
+
+    @cached_property
+    def _constrained(self) -> ConstrainedPlanner:
+        solver = CoupledSolver(self._settings.time_limit)
+        planner = ConstrainedPlanner(self.problem, self.model, self._settings.constrained, solver, self._clock)
+        planner.carry(self._carried)
+        return planner

@@ -1,1 +1,0 @@
-"""From what a person says while the robot works to an edit of the running plan, checked before it takes effect."""

@@ -1,0 +1,352 @@
+"""From what was asked for to the operations that do it, for the plan and the scene of the moment.
+
+Nothing that was said is dropped on the way: where something cannot be decided, the whole edit is a question.
+
+Requests for rules: one to keep from now on, or one to keep no more.
+
+Requests that an open question is about, and what an answer makes of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from llm_planner.corrections.building_choices import duration, first_or_go, other_target, other_thing, skip_or_forbid
+from llm_planner.corrections.building_motion import shift, too_far
+from llm_planner.corrections.building_objects import add
+from llm_planner.corrections.building_order import again, last, put_back, skip_rest, skip_this, swap_order, without
+from llm_planner.corrections.building_quantities import height_or_clearance, of_a_step, skip_wait, speed
+from llm_planner.corrections.coreference import with_names
+from llm_planner.corrections.edits import (
+    AddRule,
+    Adjust,
+    Cancel,
+    Change,
+    Clarify,
+    Confirm,
+    Edit,
+    Forget,
+    Hold,
+    Insert,
+    LiftRule,
+    Move,
+    Operation,
+    Remember,
+    Remove,
+    Resume,
+    Undo,
+)
+from llm_planner.corrections.references import AlreadySoError, UnclearError, described, names_in
+from llm_planner.corrections.situation import Errand, Situation, errands_ahead, goals, subject
+from llm_planner.corrections.sources import Sources
+from llm_planner.errors import LlmPlannerError
+from llm_planner.language.correction_requests import OF_MOTION, Intent, Request, Scope, When
+from llm_planner.language.grounding.lifting import lift
+from llm_planner.language.grounding.naming import scene_phrases
+from llm_planner.language.grounding.resolution import is_indefinite
+from llm_planner.language.understanding.wording import arguments_of
+from llm_planner.ltl.formula import Formula
+from llm_planner.ltl.verbalization import read_back
+from llm_planner.scene.names import the
+
+_UNTIL = re.compile(r"\b(?:until|till)\b(?! (?:i|we|further)\b)")  # "until I say otherwise" is for good here
+
+
+def add_rule(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """The formulas that the words stand for, and without the errands that they forbid; that is all where they are not
+    said to last.
+
+    Raises UnclearError where they are no rule here.
+    """
+    try:
+        at_rest = replace(situation.scene, speed=0.0)  # how fast it is now does not say what is meant
+        constraints = sources.formalise(request.text, at_rest)
+    except LlmPlannerError as error:
+        raise UnclearError(str(error)) from error
+    kept = [one.formula for one in constraints if not one.goal]
+    if kept and _UNTIL.search(request.text) and not any(map(_has_end, kept)):
+        meant = " and ".join(map(read_back, kept))
+        example = "for instance “until the green block is on the red block”"
+        raise UnclearError(f"I understood that {meant}, but not until when. Please say what is where then, {example}.")
+    rules = tuple(AddRule(str(one.formula), one.words) for one in constraints if not one.goal)
+    if not rules:
+        raise UnclearError(
+            f"“{request.text}” is no rule that I could keep. Please say what must never, or always, be so."
+        )
+    left_out = tuple(one for errand in _forbidden(kept, situation) for one in without(errand, situation))
+    return left_out if left_out and request.scope is Scope.ONCE else (*left_out, *rules)
+
+
+def _forbidden(rules: Sequence[Formula], situation: Situation) -> tuple[Errand, ...]:
+    """The errands ahead whose thing is never to be moved, or that lead to the room where the robot is never to be."""
+    if len(rules) != 1 or rules[0].operator != "G" or rules[0].operands[0].operator != "!":
+        return ()
+    name, about = rules[0].operands[0].operands[0].name, set(arguments_of(rules[0]))
+    left = errands_ahead(situation)
+    if name.startswith("moved("):
+        return tuple(one for one in left if subject(one, situation) in about)
+    return tuple(one for one in left if goals(one, situation) & about) if name.startswith("in(robot, ") else ()
+
+
+def _has_end(formula: Formula) -> bool:
+    """Whether some of it holds only up to a moment."""
+    ends = formula.window is not None or formula.operator in ("U", "W", "R", "M")
+    return ends or any(map(_has_end, formula.operands))
+
+
+def lift_rule(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """The rule of the plan that speaks of the same things; raises UnclearError unless there is one."""
+    rules = [one for one in situation.plan.constraints if not one.goal]
+    if exact := [rule for rule in rules if rule.words == request.text]:
+        return (LiftRule(str(exact[0].formula)),)
+    names = set(names_in(request.text, situation.scene))
+    fitting = [rule for rule in rules if names.intersection(arguments_of(rule.formula))] if names else rules
+    if len(fitting) == 1:
+        return (LiftRule(str(fitting[0].formula)),)
+    if fitting:
+        options = [f"forget the rule {rule.words}" for rule in fitting]
+        words = [rule.words for rule in fitting]
+        raise UnclearError("Which of these rules do you mean?", options, request.text, words)
+    listed = "; ".join(rule.words for rule in rules) or "none"
+    raise UnclearError(f"There is no rule about that. The rules are: {listed}. Which do you mean?")
+
+
+Requests = tuple[Request, ...]
+_NAMES = ("thing", "instead_of", "target", "about")  # slots that hold names
+
+
+@dataclass(frozen=True)
+class Pending:
+    """`choices` are the requests that each option of the question stands for; `fill` makes them of the name that an
+    answer says, None where a name is no answer."""
+
+    choices: tuple[Requests, ...] = ()
+    fill: Callable[[str], Requests] | None = None
+
+
+def pending_of(requests: Requests, which: int, words: str, names: Sequence[str]) -> Pending | None:
+    """What a question completes that was asked because `words` of request number `which` were unclear.
+
+    Args:
+        requests: all that was asked for.
+        which: number of the request that could not be carried out.
+        words: its unclear words; "" where it names no thing at all.
+        names: what each option of the question puts in their place.
+
+    Returns:
+        None where a name would not complete the request.
+    """
+
+    def fill(name: str) -> Requests:
+        done = _filled(requests[which], words, name)
+        return (*requests[:which], done, *requests[which + 1 :])
+
+    if _filled(requests[which], words, "?") == requests[which]:
+        return None
+    return Pending(tuple(map(fill, names)), fill)
+
+
+def _filled(request: Request, words: str, name: str) -> Request:
+    if not words:
+        lacks_thing = request.intent is Intent.OTHER_THING and not request.thing
+        return replace(request, thing=name, negated=False, text="") if lacks_thing else request
+    found: dict[str, Any] = {slot: name for slot in _NAMES if getattr(request, slot) == words}
+    if not found and words in request.text:
+        found = {"text": request.text.replace(words, name)}
+    return replace(request, **found)
+
+
+_Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
+_NEXT = re.compile(r"\b(?:next|after this|after that|then)\b")
+_FIRST = re.compile(r"\b(?:first|before)\b")
+_FOR_EVER = re.compile(
+    r"\b(?:never|always|from (?:now|here|today) on|in (?:the )?future|for good|ever again|all the time"
+    r"|until further notice"
+    r"|(?:at|for|in|on) (?:all|every)(?: the)?(?: next| later| future)? (?:times|ones|jobs?|tasks?|trips?))\b"
+)
+_CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
+
+
+def build(requests: Sequence[Request], words: str, situation: Situation, sources: Sources) -> Edit:
+    """The edit for these requests, in their order; a single `Clarify` where one of them cannot be decided."""
+    requests = [_resolved(request, words, situation) for request in requests]
+    back = [one for one in requests if one.intent is Intent.PUT_BACK]
+    if any(one.thing for one in back):  # "take it out, put it back" is of one thing
+        requests = [one for one in requests if one.intent is not Intent.PUT_BACK or one.thing]
+    if situation.scene.held and any(one.intent is Intent.OTHER_THING for one in requests):
+        requests = [one for one in requests if one.intent is not Intent.PUT_BACK]  # which takes another's place by that
+    scope = max((one.scope for one in requests), key=list(Scope).index, default=Scope.ONCE)
+    kept = [request.about or request.near or request.thing for request in requests if request.scope is not Scope.ONCE]
+    about = next(iter(kept), "")
+    operations: list[Operation] = []
+    done = 0
+    is_so: AlreadySoError | None = None
+    try:
+        _check_one_kind(requests)
+        for request in requests:
+            try:
+                operations = _with(operations, _built(request, situation, sources), request)
+            except AlreadySoError as known:
+                is_so = known
+            done += 1
+        if is_so is not None and not operations:
+            raise is_so
+        found = tuple(_without_idle_moves(_settled(operations), situation))
+        about = about_of(about, situation) if scope is not Scope.ONCE else ""
+    except UnclearError as unclear:
+        pending = pending_of(tuple(requests), min(done, len(requests) - 1), unclear.words, unclear.names)
+        if pending is not None and pending.choices and is_indefinite(unclear.words, words):
+            return build(pending.choices[_unused(unclear.names, situation)], words, situation, sources)
+        return Edit((Clarify(str(unclear), unclear.options, pending),), words, situation.version)
+    scope = Scope.ONCE if _only_remembers(found) else scope
+    return Edit(found, words, situation.version, scope, about)
+
+
+def _unused(options: Sequence[str], situation: Situation) -> int:
+    """The number of the first of them that the plan has nothing to do with, else of the first."""
+    used = {the(name) for step in situation.plan.steps for name in step.arguments.values() if isinstance(name, str)}
+    return next((number for number, option in enumerate(options) if option not in used), 0)
+
+
+def _with(before: list[Operation], added: tuple[Operation, ...], request: Request) -> list[Operation]:
+    """What is to be done instead of what was just left out goes there: "skip the kitchen, go straight to the dock"."""
+    removed = [one.step for one in before if isinstance(one, Remove)]
+    again = [one.step for one in added if isinstance(one, Remove)]
+    if again and {*again} <= {*removed}:
+        return before  # "put it back and skip this": that is out already
+    if request.intent is not Intent.ADD or request.when is not When.NEXT or not removed:
+        return [*before, *added]
+    there = [replace(one, before=removed[0]) if isinstance(one, Insert) else one for one in added]
+    return [*there, *before]
+
+
+def _settled(operations: Sequence[Operation]) -> list[Operation]:
+    """Each once; of changes of one quantity of one step, those before an exact value do not count."""
+    kept: list[Operation] = []
+    for operation in operations:
+        if isinstance(operation, Adjust) and operation.change is Change.SET:
+            of = (operation.quantity, operation.step)
+            kept = [one for one in kept if not (isinstance(one, Adjust) and (one.quantity, one.step) == of)]
+        if isinstance(operation, Insert) or operation not in kept:
+            kept.append(operation)
+    return kept
+
+
+def _resolved(request: Request, words: str, situation: Situation) -> Request:
+    """The request with what its words leave to the others that were said."""
+    if request.intent is Intent.FIRST and _NEXT.search(words.lower()) and not _FIRST.search(words.lower()):
+        request = replace(request, when=When.NEXT)
+    if request.intent is Intent.SHIFT:
+        request = replace(request, text=words)
+    if request.intent is Intent.RULE and request.scope is Scope.ONCE and _FOR_EVER.search(words.lower()):
+        request = replace(request, scope=Scope.ALWAYS)
+    if request.intent in OF_MOTION and request.scope is not Scope.ONCE and not _about_what(request):
+        request = replace(request, about=_only_named(words, situation))
+    return with_names(request, words, situation)
+
+
+def _about_what(request: Request) -> str:
+    return request.thing or request.about or request.near or request.instead_of
+
+
+def _only_named(words: str, situation: Situation) -> str:
+    """The one thing or kind that the words name, "" for none or several: of what it is to be so always."""
+    lifted = lift(words, scene_phrases(situation.scene), slips=False)
+    found = [word.text for word in lifted if word.segment in ("object", "kind", "person")]
+    return found[0] if len(found) == 1 else ""
+
+
+def _check_one_kind(requests: Sequence[Request]) -> None:
+    """Raises UnclearError where one change of motion is to be remembered of several things."""
+    kept = [request for request in requests if request.scope is not Scope.ONCE and request.about]
+    for one, other in pairwise(kept):
+        if one.intent is other.intent and one.about != other.about:
+            raise UnclearError(f"One at a time, please: shall I remember that of “{one.about}” or of “{other.about}”?")
+
+
+def _only_remembers(operations: Sequence[Operation]) -> bool:
+    return all(isinstance(item, Remember | Forget) for item in operations)
+
+
+def about_of(words: str, situation: Situation) -> str:
+    """The name of the one thing that the words mean, else its kind with the colour that was said; "" for none."""
+    if not words:
+        return ""
+    if words in ("people", "persons", "humans", "children", "kids"):
+        return "person"
+    description = described(words, situation.scene)
+    if description.name:
+        return description.name
+    return " ".join(filter(None, (description.color, description.kind or description.unknown)))
+
+
+def _built(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    found = _BUILDERS[request.intent](request, situation, sources)
+    return _unless_it_is_so(found, situation) if request.negated and request.intent not in _CHOOSING else found
+
+
+def _unless_it_is_so(operations: tuple[Operation, ...], situation: Situation) -> tuple[Operation, ...]:
+    """ "Don't go slower" takes the last edit back where that made it slower; else all is as it should be."""
+    newest = situation.edits[-1].operations if situation.edits else ()
+    return (Undo(),) if newest == operations else ()
+
+
+def _without_idle_moves(operations: Sequence[Operation], situation: Situation) -> list[Operation]:
+    """Moves that leave the order as it is are none; raises UnclearError where nothing else was asked for."""
+    order = [step.id for step in situation.ahead]
+    kept: list[Operation] = []
+    for operation in operations:
+        if isinstance(operation, Move):
+            left = [step for step in order if step not in operation.steps]
+            at = left.index(operation.before) if operation.before in left else len(left)
+            after = [*left[:at], *operation.steps, *left[at:]]
+            if after == order:
+                continue
+            order = after
+        kept.append(operation)
+    if operations and not kept:
+        raise AlreadySoError("That is the order of things already. What should be done otherwise?")
+    return kept
+
+
+_BUILDERS: dict[Intent, _Builder] = {
+    Intent.HOLD: lambda request, situation, sources: (Hold(),),
+    Intent.RESUME: lambda request, situation, sources: (Resume(),),
+    Intent.CANCEL: lambda request, situation, sources: (Cancel(),),
+    Intent.SHIFT: lambda request, situation, sources: shift(request, situation),
+    Intent.TOO_FAR: lambda request, situation, sources: too_far(request, situation),
+    Intent.SPEED: lambda request, situation, sources: speed(request, situation),
+    Intent.HEIGHT: lambda request, situation, sources: height_or_clearance(request, situation),
+    Intent.CLEARANCE: lambda request, situation, sources: height_or_clearance(request, situation),
+    Intent.DISTANCE: lambda request, situation, sources: of_a_step(request, situation),
+    Intent.DURATION: duration,
+    Intent.OTHER_THING: other_thing,
+    Intent.OTHER_TARGET: other_target,
+    Intent.FIRST: first_or_go,
+    Intent.LAST: lambda request, situation, sources: last(request, situation),
+    Intent.SWAP: lambda request, situation, sources: swap_order(request, situation),
+    Intent.SKIP: skip_or_forbid,
+    Intent.SKIP_THIS: lambda request, situation, sources: skip_this(situation),
+    Intent.SKIP_REST: lambda request, situation, sources: skip_rest(situation),
+    Intent.SKIP_WAIT: lambda request, situation, sources: skip_wait(request, situation),
+    Intent.PUT_BACK: lambda request, situation, sources: put_back(request, situation),
+    Intent.ADD: add,
+    Intent.AGAIN: lambda request, situation, sources: again(request, situation),
+    Intent.RULE: add_rule,
+    Intent.LIFT: lambda request, situation, sources: lift_rule(request, situation),
+    Intent.REMEMBER: lambda request, situation, sources: (Remember(request.scope),),
+    Intent.FORGET: lambda request, situation, sources: (Forget(_lesson(request.about, situation)),),
+    Intent.UNDO: lambda request, situation, sources: (Undo(),),
+    Intent.YES: lambda request, situation, sources: (Confirm(True),),
+    Intent.NO: lambda request, situation, sources: (Confirm(False),),
+    Intent.OPTION: lambda request, situation, sources: (),
+    Intent.NOTHING: lambda request, situation, sources: (),
+}
+
+
+def _lesson(words: str, situation: Situation) -> str:
+    return words if words == "everything" else about_of(words, situation)

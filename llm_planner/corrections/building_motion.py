@@ -1,0 +1,262 @@
+"""Requests about the motion under way: shifts of it, measured by the size of what is moved.
+
+What "a bit" is worth.
+
+It is a share of the size of what is moved, and half of what came before where the direction turns round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from llm_planner.corrections.building_quantities import FARTHER, LESS_FAR, height_or_clearance, of_a_step, steps_with
+from llm_planner.corrections.edits import Adjust, Change, Operation, Rebind, Shift
+from llm_planner.corrections.references import UnclearError, candidates, is_room, the_region, the_thing
+from llm_planner.corrections.situation import Situation, ahead, current, destinations_of, named, subject
+from llm_planner.errors import InputError
+from llm_planner.language.correction_requests import Frame, Intent, Request, Scope, Sense, Size
+from llm_planner.language.grounding.lifting import Amount
+from llm_planner.scene.names import the
+from llm_planner.scene.places import REGIONS, region
+from llm_planner.scene.scene import Scene, SceneObject, Vector3
+
+SHARES: Mapping[Size, float] = {Size.BIT: 0.5, Size.PLAIN: 1.0, Size.MUCH: 2.0}  # of the size of what is moved
+SMALLEST = 0.02  # [m] that a thing counts as
+NO_THING = 0.04  # [m] that the size is where nothing is taken or held
+BASE = 0.4  # [m] that it is for a mobile robot
+
+
+def thing_size(item: SceneObject | None, scene: Scene) -> float:
+    """What an amount without a number is a share of [m]: the smaller of the thing's horizontal extents."""
+    if scene.building is not None:
+        return BASE
+    return max(SMALLEST, min(item.size[:2])) if item is not None else NO_THING
+
+
+def shift_length(size: Size, amount: Amount | None, reference: float, reversed_from: float = 0.0) -> float:
+    """How far to go [m, rounded to a millimetre]: as it was said; else by the size of the thing, `reference` [m].
+
+    `reversed_from` is the length of the shift before where this one goes against it [m], else 0: half of that is gone
+    back, unless much was asked for.
+    """
+    if amount is not None:
+        return round(amount.value, 3)
+    if reversed_from and size is not Size.MUCH:
+        return round(reversed_from / 2, 3)
+    return round(SHARES[size] * reference, 3)
+
+
+AXES: dict[str, Vector3] = {
+    "forward": (1.0, 0.0, 0.0), "backward": (-1.0, 0.0, 0.0), "left": (0.0, 1.0, 0.0), "right": (0.0, -1.0, 0.0),
+    "up": (0.0, 0.0, 1.0), "down": (0.0, 0.0, -1.0),
+}  # fmt: skip
+OPPOSITE = {"forward": "backward", "backward": "forward", "left": "right", "right": "left", "up": "down", "down": "up"}
+_ALONG_A_LINE = ("towards", "away")
+_TO_A_SIDE = {"left": "left", "right": "right", "forward": "top", "backward": "bottom"}
+_HIGHER = {"up": Sense.MORE, "down": Sense.LESS}
+
+
+def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """The shift that is asked for; raises UnclearError where it is not said which way, or nothing is there to go by."""
+    if gap := _gap(request, situation):
+        return gap
+    if place := _of_the_place(request, situation) or _the_other_way(request, situation):
+        return place
+    if request.direction in _HIGHER and _is_of_another(request, situation):
+        of_thing = replace(request, thing=request.thing or request.about, about="")
+        return height_or_clearance(replace(of_thing, intent=Intent.HEIGHT, sense=_HIGHER[request.direction]), situation)
+    _check_subject(request, situation)
+    if request.direction == "more":
+        return _same_again(request, situation)
+    before = last_shift(situation)
+    if request.direction in ("back", "opposite"):
+        if before is not None:
+            return (_reversed(request, situation, before),)
+        if request.direction == "opposite":
+            raise UnclearError("Which way? Nothing has been shifted yet; please say where it should go.")
+        request = replace(request, direction="backward")
+    frame = Frame.ROBOT if request.direction in _ALONG_A_LINE else request.frame
+    axis = _axis(request, situation)
+    against = before is not None and before.frame is frame and _dot(before.offset, axis) < -0.5 * _length(before.offset)
+    length = _distance(request, situation, _length(before.offset) if before is not None and against else 0.0)
+    return (Shift(_scaled(axis, length), frame, request.lifetime),)
+
+
+def _the_other_way(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Of a push under way, the way opposite to its own, where it is not said how far: "left, I should have said"."""
+    step = situation.running
+    is_plain = request.number is None and request.size is Size.PLAIN and request.frame is Frame.PERSON
+    way = _TO_A_SIDE.get(request.direction)
+    if step is None or step.skill != "push" or not is_plain or way is None:
+        return ()
+    opposite = {_TO_A_SIDE[one]: _TO_A_SIDE[other] for one, other in OPPOSITE.items() if one in _TO_A_SIDE}
+    return (Rebind(step.id, "direction", way),) if opposite[way] == step.arguments["direction"] else ()
+
+
+def _gap(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Nearer to what the thing that was named, or is under way, is going to be put beside is a smaller gap."""
+    if request.direction not in _ALONG_A_LINE:
+        return ()
+    sense = Sense.LESS if request.direction == "towards" else Sense.MORE
+    of_place = replace(request, intent=Intent.DISTANCE, text="place", sense=sense, target="")
+    steps = steps_with("distance", of_place, situation)
+    steps = steps if request.thing else [step for step in steps if step in ahead(current(situation))]
+    targets = {item.name for item in candidates(request.target, situation.scene, situation.viewpoint)} if steps else ()
+    return of_a_step(of_place, situation) if any(step.arguments["object"] in targets for step in steps) else ()
+
+
+def _of_the_place(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Of a thing that is only being taken, where it goes is meant: another point."""
+    if situation.scene.held or situation.scene.building is not None or not situation.errands:
+        return ()
+    steps = [step for step in ahead(current(situation)) if step.arguments.get("place") in REGIONS]
+    if not steps or steps[0] is situation.running:
+        return ()
+    name = str(steps[0].arguments["place"])
+    about = subject(current(situation), situation)
+    if request.thing and about not in named(request.thing, situation):
+        return ()
+    x, y = region(situation.viewpoint.to_base(name)).anchor
+    if request.direction in _ALONG_A_LINE:
+        ux, uy = _along_the_line(request, (x, y), situation)
+    elif request.direction in _TO_A_SIDE:
+        ux, uy = situation.viewpoint.direction(_TO_A_SIDE[request.direction])
+    else:
+        return ()
+    length = _distance(request, situation, 0.0)
+    return (Rebind(steps[0].id, "place", (round(x + ux * length, 3), round(y + uy * length, 3), 0.0)),)
+
+
+def too_far(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Back by half of the shift before, the other way where none went so, or two thirds of how far a step pushes."""
+    before = last_shift(situation)
+    if request.direction in AXES and not (before is not None and _dot(before.offset, AXES[request.direction]) > 0):
+        return shift(replace(request, direction=OPPOSITE[request.direction]), situation)
+    if before is not None:
+        return (_reversed(request, situation, before),)
+    step = situation.running
+    if step is not None and "distance" in step.arguments:
+        return (Adjust("distance", Change.SCALE, LESS_FAR[request.size], step.id),)
+    raise UnclearError("Too far which way? Nothing has been shifted yet; please say where it should go.")
+
+
+def last_shift(situation: Situation) -> Shift | None:
+    """The newest shift that was applied."""
+    shifts = [item for edit in situation.edits for item in edit.operations if isinstance(item, Shift)]
+    return shifts[-1] if shifts else None
+
+
+def moved_thing(situation: Situation) -> SceneObject | None:
+    """What the step under way is about: what is held, else the object that it names; None where that is neither."""
+    scene = situation.scene
+    if scene.held:
+        return scene.find(scene.held)
+    step = situation.running or next(iter(situation.ahead), None)
+    values = step.arguments.values() if step is not None else ()
+    name = next((value for value in values if isinstance(value, str) and value in scene.names), "")
+    return scene.find(name) if name else None
+
+
+def _check_subject(request: Request, situation: Situation) -> None:
+    """A thing that was named as what is to go there must be what the errand under way is about."""
+    if _is_of_another(request, situation):
+        about = the(situation.scene.held or subject(current(situation), situation) or "way")
+        said = request.thing or request.about
+        raise UnclearError(f"“{said}” is not what I am at now, that is {about}. What should go where?")
+
+
+def _is_of_another(request: Request, situation: Situation) -> bool:
+    """Whether it was said of a thing that the errand under way has nothing to do with, and not to be remembered."""
+    said = request.thing or (request.about if request.scope is Scope.ONCE else "")
+    if not said:
+        return False
+    errand = current(situation)
+    here = {situation.scene.held, subject(errand, situation)}
+    here |= {name for step in errand for name in destinations_of(step, situation)}
+    return not here & set(named(said, situation))
+
+
+def _same_again(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    newest = situation.edits[-1].operations if situation.edits else ()
+    again = tuple(item for item in newest if isinstance(item, Shift) or _is_relative(item))
+    step = situation.running
+    if not again and step is not None and "distance" in step.arguments:
+        return (Adjust("distance", Change.SCALE, FARTHER[request.size], step.id),)
+    if not again:
+        raise UnclearError("More of what? Please say which way, or whether you mean faster, higher or farther.")
+    return again
+
+
+def _is_relative(operation: Operation) -> bool:
+    return isinstance(operation, Adjust) and operation.change is not Change.SET
+
+
+def _reversed(request: Request, situation: Situation, before: Shift) -> Shift:
+    length = _length(before.offset)
+    back = _distance(request, situation, length)
+    return replace(before, offset=_scaled(before.offset, -back / length))
+
+
+def _distance(request: Request, situation: Situation, against: float) -> float:
+    amount = Amount(request.number, request.unit) if request.number is not None else None
+    if amount is not None and not amount.is_length:
+        raise UnclearError(f"How far is {amount.number:g} {amount.unit}? Please say a length, such as 2 cm.")
+    return shift_length(request.size, amount, thing_size(moved_thing(situation), situation.scene), against)
+
+
+def _axis(request: Request, situation: Situation) -> Vector3:
+    """A unit vector, in the frame of the direction; raises InputError for a word that is none."""
+    if request.direction in AXES:
+        return AXES[request.direction]
+    if request.direction not in _ALONG_A_LINE:
+        choices = ", ".join((*AXES, *_ALONG_A_LINE, "back", "more"))
+        raise InputError(f"{request.direction!r} is no direction of a shift; the directions are: {choices}")
+    return *_along_the_line(request, _where(situation), situation), 0.0
+
+
+def _along_the_line(request: Request, start: tuple[float, float], situation: Situation) -> tuple[float, float]:
+    """The unit vector from `start` [m] towards the target, or away from it."""
+    (x, y), (tx, ty) = start, _target(request, situation)
+    distance = math.hypot(tx - x, ty - y)
+    if distance < 1e-6:
+        raise UnclearError(f"I am right over “{request.target}”. Which way should I go?")
+    sign = 1.0 if request.direction == "towards" else -1.0
+    return sign * (tx - x) / distance, sign * (ty - y) / distance
+
+
+def _where(situation: Situation) -> tuple[float, float]:
+    """Where what moves is now [m, frame of the robot]: what is held, or the robot itself."""
+    scene = situation.scene
+    if scene.held and scene.building is None:
+        return scene.find(scene.held).position[:2]
+    if scene.robot is not None:
+        return scene.robot.position[:2]
+    item = moved_thing(situation)
+    return item.position[:2] if item is not None else (0.0, 0.0)
+
+
+def _target(request: Request, situation: Situation) -> tuple[float, float]:
+    scene = situation.scene
+    if scene.building is not None and is_room(request.target, scene):
+        return scene.building.find(named(request.target, situation)[0]).area.center
+    try:
+        place = the_region(request.target)
+    except UnclearError:
+        return the_thing(request.target, scene, situation.viewpoint).position[:2]
+    return region(situation.viewpoint.to_base(place)).anchor
+
+
+def _dot(a: Vector3, b: Vector3) -> float:
+    return sum(p * q for p, q in zip(a, b, strict=True))
+
+
+def _length(a: Vector3) -> float:
+    return math.sqrt(_dot(a, a))
+
+
+def _scaled(a: Vector3, factor: float) -> Vector3:
+    """Rounded to a millimetre; no minus zero."""
+    x, y, z = (round(part * factor, 3) + 0.0 for part in a)
+    return x, y, z

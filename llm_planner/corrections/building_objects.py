@@ -1,0 +1,241 @@
+"""Requests that something else is to be taken, before the grasp or after it.
+
+Requests for more: steps that the planner writes, for the scene as it will be when their turn comes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from llm_planner.corrections.building_order import after, put_down_where_it_lay, skip_this, start, taking
+from llm_planner.corrections.edits import Insert, Move, Operation, Rebind
+from llm_planner.corrections.references import AlreadySoError, UnclearError, candidates, described, listed, only
+from llm_planner.corrections.situation import (
+    Errand,
+    Situation,
+    ahead,
+    current,
+    destinations_of,
+    errands_ahead,
+    has_begun,
+    leads,
+    meant,
+    named,
+    next_place,
+    subject,
+    subject_of,
+)
+from llm_planner.corrections.sources import Sources
+from llm_planner.errors import LlmPlannerError, SoAlreadyError
+from llm_planner.language.correction_requests import Request, When
+from llm_planner.language.grounding.lifting import amounts_in
+from llm_planner.plans.plan import PlanStep, StepStatus, goals_of, in_base_words
+from llm_planner.scene.names import the
+from llm_planner.scene.predicates import is_portable
+from llm_planner.scene.scene import Scene, SceneObject
+
+
+def replaced_errand(request: Request, situation: Situation) -> Errand:
+    """The errand that was given the wrong thing: where the right one is to go, whose thing it shall not be, or the one
+    under way; with something of another kind in the hand, the only one that takes another of its kind."""
+    if request.target:
+        return meant(request.target, situation)[0]
+    if request.instead_of:
+        now = current(situation)
+        if subject(now, situation) in named(request.instead_of, situation):
+            return now
+        return meant(request.instead_of, situation)[0]
+    later = _of_its_kind(request.thing, situation) if situation.scene.held else ()
+    return later or current(situation)
+
+
+def _of_its_kind(words: str, situation: Situation) -> Errand:
+    """The only errand that takes another thing of the kind that the words name, () for none or several."""
+    if not words or is_for_one(words, situation):
+        return ()
+    scene = situation.scene
+    found = candidates(words, scene, situation.viewpoint)
+    kinds = {item.kind for item in found}
+    alike = [
+        one for one in errands_ahead(situation) if (name := subject(one, situation)) and scene.find(name).kind in kinds
+    ]
+    is_one = len(alike) == 1 and [item.name for item in found] != [subject(alike[0], situation)]
+    return alike[0] if is_one else ()
+
+
+def the_other(request: Request, situation: Situation, errand: Errand) -> SceneObject:
+    """What is to be taken in place of the errand's thing; raises UnclearError unless it is one thing."""
+    old = subject(errand, situation)
+    if not request.thing:
+        return _only_other(old, situation)
+    found = candidates(request.thing, situation.scene, situation.viewpoint, old)
+    found = tuple(item for item in found if item.name != old) or found
+    carried = tuple(item for item in found if is_portable(item)) if len(found) > 1 else found
+    return only(carried or found, request.thing, situation.scene)
+
+
+def _only_other(old: str, situation: Situation) -> SceneObject:
+    """The only other thing of the same kind: what "not the red one" leaves."""
+    scene = situation.scene
+    alike = [item for item in scene.objects if old and item.kind == scene.find(old).kind and item.name != old]
+    if len(alike) == 1:
+        return alike[0]
+    names = [the(item.name) for item in alike]
+    raise UnclearError(f"Which one should it be then{': ' + listed(names) if names else ''}?", names)
+
+
+def take_other(errand: Errand, new: str, situation: Situation) -> tuple[Operation, ...]:
+    """Take `new` in place of what the errand is about: by another name where it has not been taken, else put it back
+    and take the other one."""
+    old = subject(errand, situation)
+    if new == old:
+        raise AlreadySoError(f"{the(new).capitalize()} is what I am to take already. What should be different?")
+    if not old or not any(subject_of(step, situation) == old for step in ahead(errand)):
+        if old and situation.scene.held == old:
+            return _exchanged(errand, new, situation)
+        raise UnclearError(f"Nothing that is under way takes anything. What should I do with {the(new)}?")
+    return _renamed(errand, old, new, situation)
+
+
+def _exchanged(errand: Errand, new: str, situation: Situation) -> tuple[Operation, ...]:
+    """A mobile robot that has come to its goal has to go there again."""
+    now = ahead(errand)[0]
+    taken = tuple(Insert(skill, arguments, now.id) for skill, arguments in taking(new, situation))
+    ways = [step for step in errand if leads(situation.skills[step.skill])]
+    passed = [step for step in ways[1:] if step.status is StepStatus.DONE]
+    return_ways = tuple(Insert(step.skill, dict(step.arguments), now.id) for step in passed[-1:])
+    return *put_down_where_it_lay(situation), *taken, *return_ways
+
+
+def _renamed(errand: Errand, old: str, new: str, situation: Situation) -> tuple[Operation, ...]:
+    operations: list[Operation] = []
+    if _went_there(errand, old, situation):
+        takes = next(step for step in ahead(errand) if subject_of(step, situation) == old)
+        operations.append(Insert("go_to", {"destination": new}, takes.id))
+    operations += [_named_anew(step, old, new, situation) for step in ahead(errand) if old in step.arguments.values()]
+    return *operations, *_later_targets(errand, old, new, situation)
+
+
+def _went_there(errand: Errand, old: str, situation: Situation) -> bool:
+    """Whether a way that led to the thing is over."""
+    return any(step.status is StepStatus.DONE and old in destinations_of(step, situation) for step in errand)
+
+
+def _named_anew(step: PlanStep, old: str, new: str, situation: Situation) -> Rebind:
+    parameter = next(name for name, value in step.arguments.items() if value == old)
+    return Rebind(step.id, parameter, new)
+
+
+def _later_targets(errand: Errand, old: str, new: str, situation: Situation) -> tuple[Operation, ...]:
+    """What was to be put to the old thing is put to the new one, unless another errand takes the old one as well."""
+    left = errands_ahead(situation)
+    later = left[left.index(errand) + 1 :]
+    if any(subject(other, situation) == old for other in later):
+        return ()
+    steps = [step for other in later for step in ahead(other) if old in destinations_of(step, situation)]
+    return tuple(_named_anew(step, old, new, situation) for step in steps)
+
+
+def same_kind(words: str, name: str, situation: Situation) -> tuple[SceneObject, ...]:
+    """What the words fit among the other things of the kind of the thing called `name`; none where that is no thing."""
+    scene = situation.scene
+    if name not in scene.names:
+        return ()
+    kind = scene.find(name).kind
+    found = candidates(words, scene, situation.viewpoint, name)
+    return tuple(item for item in found if item.kind == kind and item.name != name)
+
+
+def is_for_one(words: str, situation: Situation) -> bool:
+    """Whether the words name no kind: "the blue one"."""
+    description = described(words, situation.scene)
+    return not (description.name or description.kind or description.unknown)
+
+
+def add(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """The steps of the command, next or at the end; raises UnclearError with what the planner has against it."""
+    if not request.text:
+        raise UnclearError("What should I do besides? Please say it as a command.")
+    before = _place(request, situation)
+    try:
+        steps = sources.write_steps(request.text, scene_before(before, situation))
+    except SoAlreadyError as error:
+        raise AlreadySoError(str(error)) from error
+    except LlmPlannerError as error:
+        raise UnclearError(str(error)) from error
+    if request.when is When.NEXT and not request.target and all(step.skill == "wait" for step in steps):
+        before = next((step.id for step in situation.ahead), "")  # to wait is for now
+    added = tuple(Insert(step.skill, dict(step.arguments), before) for step in steps)
+    if planned := _as_planned(added, situation):
+        return (Move(planned, before),)
+    if _is_next_already(added, situation):
+        return skip_this(situation)
+    if more := _more_of_it(added, situation):
+        return more
+    _check_said(request.text, added)
+    return added
+
+
+def _as_planned(added: tuple[Insert, ...], situation: Situation) -> tuple[str, ...]:
+    """The steps of the errand ahead that is the same, which then changes its place only: "run the parcel to the lab
+    before you see to the mug"; of more than one step, for a wave or a wait may be wanted twice."""
+    calls = [(one.skill, dict(one.arguments)) for one in added]
+    for errand in errands_ahead(situation):
+        same = [(step.skill, dict(step.arguments)) for step in errand] == calls
+        if same and len(calls) > 1 and not has_begun(errand):
+            return tuple(step.id for step in errand)
+    return ()
+
+
+def _more_of_it(added: tuple[Insert, ...], situation: Situation) -> tuple[Insert, ...]:
+    """Where one step is added several times that is planned once: "and press the button twice" is once more, after
+    that."""
+    calls = [(one.skill, dict(one.arguments)) for one in added]
+    for errand in errands_ahead(situation):
+        planned = [(step.skill, dict(step.arguments)) for step in errand]
+        if len(planned) == 1 < len(added) and not has_begun(errand) and calls == planned * len(calls):
+            return tuple(replace(one, before=after((errand,), situation)) for one in added[1:])
+    return ()
+
+
+def _is_next_already(added: tuple[Insert, ...], situation: Situation) -> bool:
+    """Whether it is the way that is next in the plan: "go to the kitchen", said while the robot follows or waits, ends
+    that."""
+    now, left = situation.running, errands_ahead(situation)
+    if now is None or "seconds" not in now.arguments or len(added) != 1 or len(left) < 2:
+        return False
+    (way,), following = added, left[1][0]
+    return (way.skill, dict(way.arguments)) == (following.skill, dict(following.arguments))
+
+
+def _check_said(text: str, added: tuple[Insert, ...]) -> None:
+    """Raise UnclearError where an amount was said and none of the steps has it."""
+    values = [value for insert in added for value in insert.arguments.values() if isinstance(value, float)]
+    for said, amount in amounts_in(text):
+        if not any(math.isclose(amount.value, value, abs_tol=1e-3) for value in values):
+            raise UnclearError(f"I found no way to do “{text}” with {said}. Please say it in another way.")
+
+
+def _place(request: Request, situation: Situation) -> str:
+    if request.when is When.END:
+        return after(meant(request.target, situation), situation) if request.target else ""
+    if request.target:
+        return start(meant(request.target, situation), situation)
+    return next_place(situation)
+
+
+def scene_before(step_id: str, situation: Situation) -> Scene:
+    """The scene as it should be when the step's turn comes, or after all steps for ""."""
+    from llm_planner.plans.prediction import predict  # which loads MuJoCo
+
+    scene = situation.scene
+    origins = {item.name: item.position for item in scene.objects}
+    for step in situation.ahead:
+        if step.id == step_id:
+            break
+        skill = situation.skills[step.skill]
+        values = in_base_words(skill, step.arguments, situation.viewpoint)
+        scene = replace(predict(scene, goals_of(skill, step.id, values, scene, origins)), time=scene.time + 1.0)
+        origins.update({item.name: item.position for item in scene.objects if item.name != scene.held})
+    return scene

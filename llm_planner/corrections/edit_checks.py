@@ -1,0 +1,276 @@
+"""Holds an edit of a large model against the person's words: what it changes besides, turns round or does otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from llm_planner.corrections.edits import (
+    QUANTITIES,
+    AddRule,
+    Adjust,
+    Cancel,
+    Change,
+    Edit,
+    Forget,
+    Insert,
+    Move,
+    Operation,
+    Rebind,
+    Remove,
+    Replace,
+    Shift,
+)
+from llm_planner.corrections.situation import Situation, destinations_of, subject
+from llm_planner.errors import InputError
+from llm_planner.language.correction_requests import Scope
+from llm_planner.language.understanding.constraint_checks import is_quoted, opposed, unnamed
+from llm_planner.language.understanding.grounding import amounts_of
+from llm_planner.language.understanding.said import is_known_language, named_in, numbers, says, sign, speaks_of_manner
+from llm_planner.language.understanding.wording import arguments_of, words_of
+from llm_planner.ltl.formula import Constraint
+from llm_planner.ltl.parser import parse
+from llm_planner.plans.plan import PlanStep
+from llm_planner.scene.places import REGIONS
+from llm_planner.scene.propositions import check_proposition, parse_proposition
+
+TOLERANCE = 0.01  # of a share
+
+# Words that point at a thing without its name
+_POINTS = re.compile(r"\b(?:one|ones|it|him|her|that|this|there|here|next|nearest|big|small|left|right)\b")
+_REST = frozenset(("rest", "others", "else", "all", "everything", "only", "them", "both", "every", "each", "just"))
+_LASTING = frozenset(re.findall(
+    r"\w+", "always every everytime whenever ever never now future today remember generally usually each until session "
+            "next forever permanently all day keep anytime never again henceforth onwards time"
+))  # fmt: skip
+_FORGETS = frozenset(
+    ("forget", "forgot", "drop", "unlearn", "lesson", "lessons", "taught", "told", "learned", "remember")
+)
+_HALVES = {"half": 0.5, "quarter": 0.25, "third": 1 / 3, "double": 2.0, "twice": 2.0}
+_SPOKEN_SHIFTS = ((1, "left"), (2, "up"))  # the axis of an offset, and the word for its positive side
+
+
+def check_faithful(edit: Edit, situation: Situation) -> None:
+    """Raise InputError where the edit does otherwise than its words say; the message is for the model.
+
+    Rules must speak of what is there, and nothing may be brought in, left out, turned round or made larger.
+    """
+    view = _View(edit, situation)
+    checks = (view.rules, view.brought, view.quantities, view.shifts, view.amounts, view.errands, view.order, view.lost,
+              view.besides)  # fmt: skip
+    for finding in (finding for check in checks for finding in check()):
+        raise InputError(finding)
+
+
+class _View:
+    """The edit, its words and where it is to be made."""
+
+    def __init__(self, edit: Edit, situation: Situation) -> None:
+        self._edit, self._situation, self._words = edit, situation, edit.words
+        self._operations = edit.operations
+        self._scene = situation.scene
+        asked = (situation.asked.question,) if situation.asked else ()
+        self._said = (edit.words, *(one.words for one in situation.edits), *asked)
+        self._steps = {step.id: step for step in situation.plan.steps}
+        rooms = self._scene.building.names if self._scene.building else ()
+        self._here = {*self._scene.names, *rooms}
+
+    def rules(self) -> Iterator[str]:
+        for one in self._operations:
+            if not isinstance(one, AddRule):
+                continue
+            formula = parse(one.formula)
+            for name in formula.propositions:
+                check_proposition(parse_proposition(name), self._scene)
+            if not is_quoted(Constraint(formula, one.words), " . ".join(self._said)):
+                yield f"“{one.words}” is not said: give the person's own words for a rule, and no rule nobody asked for"
+            names = {*arguments_of(formula)} & self._here
+            listed = unnamed(sorted(names), self._said, self._scene)
+            if listed and is_known_language(self._words, self._scene) and not _POINTS.search(self._words.lower()):
+                yield _unasked(listed)
+            yield from opposed(formula, self._words)
+
+    def brought(self) -> Iterator[str]:
+        """Things and rooms that steps are given."""
+        spoken_of = {value for step in self._steps.values() for value in step.arguments.values()}
+        values = (value for value in self._values() if value in self._here and value not in spoken_of)
+        if not _POINTS.search(self._words.lower()) and (names := unnamed(values, self._said, self._scene)):
+            yield _unasked(names)
+
+    def _values(self) -> Iterator[str]:
+        for one in self._operations:
+            listed = one.arguments.values() if isinstance(one, Insert | Replace) else ()
+            values = (one.value,) if isinstance(one, Rebind) else tuple(listed)
+            yield from (value for value in values if isinstance(value, str))
+
+    def quantities(self) -> Iterator[str]:
+        for one in self._operations:
+            if not isinstance(one, Adjust):
+                continue
+            wanted, old = sign(self._words, one.quantity), self._now(one)
+            new = one.value * old if one.change is Change.SCALE else old + one.value
+            given = one.value if one.change is Change.SET else new
+            sure = one.change is not Change.SET or one.step
+            if wanted and sure and (given > old) != (wanted > 0) and given != old:
+                more = "more" if wanted > 0 else "less"
+                yield f"the words are for {more} {one.quantity}, but the edit is for the other"
+
+    def _now(self, one: Adjust) -> float:
+        """What the quantity is, as far as a step or its normal value tells."""
+        step = self._steps.get(one.step)
+        value = step.arguments.get(one.quantity) if step else None
+        if isinstance(value, int | float):
+            return float(value)
+        return QUANTITIES[one.quantity].normal if one.quantity in QUANTITIES else 1.0
+
+    def shifts(self) -> Iterator[str]:
+        for one in self._operations:
+            for axis, word in _SPOKEN_SHIFTS if isinstance(one, Shift) else ():
+                wanted = sign(self._words, word)
+                if isinstance(one, Shift) and wanted * one.offset[axis] < 0:
+                    yield f"the words are for the other side than an offset of {one.offset[axis]:g} m"
+
+    def amounts(self) -> Iterator[str]:
+        """Numbers that were said are in it, as they are or against what is there now."""
+        there = list(self._amounts())
+        if not any(True for one in self._operations for _ in self._own_amounts(one)):
+            return
+        for number in numbers(self._words, self._scene):
+            if not number.vague and number.dimension != "things" and not number.is_among(there):
+                yield f"the person says “{number.text}”, but the edit has no such number"
+        shares = [share for word, share in _HALVES.items() if word in words_of(self._words)]
+        speeds = [one.value for one in self._operations if isinstance(one, Adjust) and one.quantity == "speed"]
+        if len(shares) == 1 and speeds:
+            (share,) = shares
+            meant = (share, abs(1.0 - share), 1.0 + share)  # "half speed", "half as fast again"
+            if not any(abs(one - speed) < TOLERANCE for one in meant for speed in speeds):
+                yield f"the person says how fast, but the edit has a speed of {speeds[0]:g}"
+
+    def _amounts(self) -> Iterator[float]:
+        for step in self._steps.values():
+            yield from _numbers((*step.arguments.values(), *([float(step.id)] if step.id.isdigit() else [])))
+        for one in self._operations:
+            yield from self._own_amounts(one)
+
+    def _own_amounts(self, one: Operation) -> Iterator[float]:
+        match one:
+            case Adjust():
+                old, value = self._now(one), one.value
+                yield from (value, abs(value - old), abs(1.0 - value), 1.0 / value if value else 0.0)
+                yield from (old * value, abs(old * value - old), abs(old + value))
+            case Shift():
+                yield from (abs(value) for value in one.offset)
+                yield sum(value * value for value in one.offset) ** 0.5
+            case Insert() | Replace():
+                yield from _numbers(one.arguments.values())
+            case Rebind():
+                yield from _numbers((one.value,))
+            case AddRule():
+                yield from amounts_of(parse(one.formula))
+
+    def errands(self) -> Iterator[str]:
+        """Only what the words are about, or what is under way, is left out or changed."""
+        ahead = {step.id for step in self._situation.ahead}
+        removed = {one.step for one in self._operations if isinstance(one, Remove)}
+        changed = {one.step for one in self._operations if isinstance(one, Rebind | Replace)}
+        if (not is_known_language(self._words, self._scene) and not self._named) or not _REST.isdisjoint(
+            words_of(self._words)
+        ):
+            return
+        groups = [group for group in self._situation.errands if ahead & {step.id for step in group}]
+        spoken_of = [group for group in groups if self._is_named(group)]
+        for place, group in enumerate(groups):
+            ids = {step.id for step in group} & ahead
+            free = group in spoken_of or (place == 0 and not (ids <= removed and spoken_of))
+            left_out, otherwise = ids <= removed, ids & changed
+            values = [one.value for one in self._operations if isinstance(one, Rebind) and one.step in ids]
+            told = all(
+                isinstance(v, str) and (says(self._words, v) or v not in (*REGIONS, *self._here)) for v in values
+            )
+            if not free and (left_out or (otherwise and not told)):
+                yield f"the person does not speak of {group[0]}: change what was asked for, and no more"
+
+    def order(self) -> Iterator[str]:
+        """What is said to come earlier or later does."""
+        moves = [one for one in self._operations if isinstance(one, Move)]
+        groups = [group for group in self._situation.errands if self._is_named(group)]
+        if not moves or not groups or not is_known_language(self._words, self._scene):
+            return
+        before = list(self._steps)
+        after = list(before)
+        for one in moves:
+            after = [step for step in after if step not in one.steps]
+            at = after.index(one.before) if one.before in after else len(after)
+            after[at:at] = one.steps
+        if all(_ahead_of(group, before) == _ahead_of(group, after) for group in groups):
+            yield "what the person speaks of comes neither earlier nor later then"
+
+    def lost(self) -> Iterator[str]:
+        """Of the things and rooms that are named, one at least is what the edit is about."""
+        about: list[str] = [*self._values(), self._edit.about]
+        order = ["", *self._steps, ""]
+        for one in self._operations:
+            match one:
+                case AddRule():
+                    about += arguments_of(parse(one.formula))
+                case Remove() | Rebind() | Replace() | Adjust(step=str()):
+                    at = order.index(one.step, 1) if one.step in self._steps else 0
+                    errand = {step.id for step in self._errand(one.step)}
+                    after = next((step for step in order[at + 1 :] if step not in errand), "")
+                    about += (*self._names_of(one.step), *self._names_of(after))  # "and go on with the yellow one"
+                case Insert():
+                    before = order[order.index(one.before, 1) - 1]  # "once you are in the kitchen"
+                    about += (*self._names_of(one.before), *self._names_of(before))
+        binds = any(isinstance(one, AddRule | Rebind | Replace | Insert) for one in self._operations)
+        binds = binds and _REST.isdisjoint(words_of(self._words))
+        if binds and self._named and not {*self._named} & {*about}:
+            yield f"the person speaks of {', '.join(map(repr, self._named))}, but the edit is about something else"
+
+    def besides(self) -> Iterator[str]:
+        """Nothing is dropped or kept for later that the words do not say."""
+        if not is_known_language(self._words, self._scene):
+            return
+        said = {*words_of(self._words)}
+        kinds = [type(one) for one in self._operations]
+        if Cancel in kinds and len(kinds) > 1:
+            yield "cancel drops the whole plan, and what else is to be done with it: give one or the other"
+        if kinds == [Cancel] and speaks_of_manner(self._words):
+            yield "the person speaks of how to move, and the edit drops the plan"
+        if Forget in kinds and len(kinds) > 1 and said.isdisjoint(_FORGETS):
+            yield "the person does not speak of forgetting what was taught"
+        if self._edit.scope in (Scope.SESSION, Scope.ALWAYS) and said.isdisjoint(_LASTING):
+            yield 'the person does not say that it is to last: the scope is "once"'
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        return named_in(self._words, self._scene)
+
+    def _is_named(self, group: Sequence[PlanStep]) -> bool:
+        names = [name for name in self._group_names(group) if name in self._here]
+        return len(unnamed(names, (self._words,), self._scene)) < len({*names})
+
+    def _group_names(self, group: Sequence[PlanStep]) -> list[str]:
+        goals = [name for step in group for name in destinations_of(step, self._situation)]
+        return [name for name in (subject(tuple(group), self._situation), *goals) if name]
+
+    def _names_of(self, step: str) -> list[str]:
+        errand = self._errand(step)
+        return self._group_names(errand) if errand else []
+
+    def _errand(self, step: str) -> Sequence[PlanStep]:
+        return self._situation.errand_of(step) if step in self._steps else ()
+
+
+def _ahead_of(group: Sequence[PlanStep], order: list[str]) -> set[str]:
+    ids = [step.id for step in group if step.id in order]
+    return {*order[: order.index(ids[0])]} if ids else set()
+
+
+def _numbers(values: Iterable[object]) -> Iterator[float]:
+    for value in values:
+        if isinstance(value, int | float):
+            yield float(value)
+
+
+def _unasked(names: Iterable[str]) -> str:
+    return f"the person does not speak of {', '.join(map(repr, names))}: change what was asked for, and no more"

@@ -1,0 +1,217 @@
+"""Edits as JSON: what `llm-planner edit` prints, services carry, journals keep and language models write.
+
+The JSON schema of edits, made from the operations themselves: what a language model is bound to where it can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields
+from enum import Enum
+from functools import lru_cache
+from typing import Any, get_args, get_origin, get_type_hints
+
+from llm_planner.corrections.edits import (
+    AddRule,
+    Adjust,
+    Cancel,
+    Change,
+    Clarify,
+    Confirm,
+    Edit,
+    Forget,
+    Hold,
+    Insert,
+    LiftRule,
+    Move,
+    Operation,
+    Rebind,
+    Remember,
+    Remove,
+    Replace,
+    Resume,
+    Shift,
+    Undo,
+)
+from llm_planner.errors import InputError
+from llm_planner.language.correction_requests import Frame, Lifetime, Scope
+from llm_planner.programs.values import Argument
+from llm_planner.scene.scene import Vector3
+
+OPERATIONS: Mapping[str, type[Operation]] = {
+    "hold": Hold, "resume": Resume, "cancel": Cancel, "shift": Shift, "adjust": Adjust, "rebind": Rebind,
+    "insert": Insert, "remove": Remove, "move": Move, "replace": Replace, "add_rule": AddRule, "lift_rule": LiftRule,
+    "remember": Remember, "forget": Forget, "undo": Undo, "confirm": Confirm, "clarify": Clarify,
+}  # fmt: skip
+_NAMES = {kind: name for name, kind in OPERATIONS.items()}
+_CHOICES: Mapping[str, type[Enum]] = {"frame": Frame, "lifetime": Lifetime, "scope": Scope, "change": Change}
+_LISTS = ("steps", "options")  # of words
+MOST_OPERATIONS = 24  # of one edit
+
+
+def edit_json(edit: Edit) -> dict[str, Any]:
+    """The edit as plain values; `level` is for whoever reads it, `edit_from_json` works it out itself."""
+    return {
+        "level": edit.level.value if edit.level else None,
+        "operations": [operation_json(operation) for operation in edit.operations],
+        "words": edit.words,
+        "version": edit.version,
+        "scope": edit.scope.value,
+        "about": edit.about,
+    }
+
+
+def operation_json(operation: Operation) -> dict[str, Any]:
+    """One operation as plain values: its name under `op`, then its fields."""
+    values = {item.name: _plain(getattr(operation, item.name)) for item in json_fields(type(operation))}
+    return {"op": _NAMES[type(operation)], **values}
+
+
+def json_fields(kind: type[Operation]) -> tuple[Field[Any], ...]:
+    """The fields of an operation that are written down."""
+    return tuple(item for item in fields(kind) if item.metadata.get("json", True))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    return value
+
+
+def edit_from_json(values: Any) -> Edit:
+    """The edit; raises InputError that names what is wrong, its value and what may stand there."""
+    if not isinstance(values, dict) or not isinstance(values.get("operations"), list):
+        raise InputError(f"an edit is an object with a list of operations, not {values!r:.80}")
+    if len(values["operations"]) > MOST_OPERATIONS:
+        raise InputError(f"an edit has at most {MOST_OPERATIONS} operations, not {len(values['operations'])}")
+    version = values.get("version", 0)
+    if not isinstance(version, int) or isinstance(version, bool) or not 0 <= version < 2**32:
+        raise InputError(f"an edit's version is a whole number from 0 on, not {version!r}")
+    operations = tuple(operation_from_json(item) for item in values["operations"])
+    words, about = (_text(name, values.get(name, "")) for name in ("words", "about"))
+    return Edit(operations, words, version, Scope(_choice("scope", values.get("scope", "once"))), about)
+
+
+def operation_from_json(values: Any) -> Operation:
+    """One operation; raises InputError as `edit_from_json`."""
+    if not isinstance(values, dict) or not isinstance(values.get("op"), str) or values["op"] not in OPERATIONS:
+        shown = values.get("op") if isinstance(values, dict) else values
+        raise InputError(f"{shown!r:.80} is no operation; there are: {', '.join(OPERATIONS)}")
+    name = values["op"]
+    kind = OPERATIONS[name]
+    wanted = {item.name: item for item in json_fields(kind)}
+    unknown = [key for key in values if key != "op" and key not in wanted]
+    if unknown:
+        raise InputError(f"{name} has no field {unknown[0]!r}; it has: {', '.join(wanted) or 'none'}")
+    missing = [
+        key
+        for key, item in wanted.items()
+        if key not in values and item.default is MISSING and item.default_factory is MISSING
+    ]
+    if missing:
+        raise InputError(f"{name} needs the field {missing[0]!r}")
+    return kind(**{key: _field(key, values[key]) for key in wanted if key in values})
+
+
+def _field(name: str, value: Any) -> Any:
+    """The value of a field, whose name tells what it may be whichever operation has it."""
+    if name in _CHOICES:
+        return _CHOICES[name](_choice(name, value))
+    if name in _LISTS:
+        if not isinstance(value, list):
+            raise InputError(f"{name} is a list of words, not {value!r:.80}")
+        return tuple(_text(name, part) for part in value)
+    if name == "arguments":
+        if not isinstance(value, dict):
+            raise InputError(f"arguments are an object, by the names of parameters, not {value!r:.80}")
+        return {_text("the name of an argument", key): _argument(key, part) for key, part in value.items()}
+    if name == "offset":
+        return _vector(name, value)
+    if name == "yes":
+        if not isinstance(value, bool):
+            raise InputError(f"yes is true or false, not {value!r:.80}")
+        return value
+    return _argument(name, value) if name == "value" else _text(name, value)
+
+
+def _argument(name: str, value: Any) -> Any:
+    """A number, a word or a point."""
+    if isinstance(value, list):
+        return _vector(name, value)
+    return _text(name, value) if isinstance(value, str) else _number(name, value)
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e6:
+        raise InputError(f"{name} is a number, a word or a point [x, y, z], not {value!r:.80}")
+    return float(value)
+
+
+def _vector(name: str, value: Any) -> tuple[float, float, float]:
+    if not isinstance(value, list) or len(value) != 3:
+        raise InputError(f"{name} is [x, y, z] in metres, not {value!r:.80}")
+    x, y, z = (_number(name, part) for part in value)
+    return x, y, z
+
+
+def _text(name: str, value: Any) -> str:
+    """Text that can be written down: JSON can spell halves of characters, which no message or file can hold."""
+    if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise InputError(f"{name} is text, not {value!a:.80}")
+    return value
+
+
+def _choice(name: str, value: Any) -> Any:
+    choices = [item.value for item in _CHOICES[name]]
+    if value not in choices:
+        raise InputError(f"{name} is one of {', '.join(choices)}, not {value!r:.80}")
+    return value
+
+
+_PLAIN = {str: "string", float: "number", bool: "boolean"}
+
+
+@lru_cache(maxsize=1)
+def edit_schema() -> dict[str, Any]:
+    """Of the operations, the scope and what it is about. `edit_from_json` reads all that fits it, and a little more."""
+    operations = {
+        "type": "array",
+        "maxItems": MOST_OPERATIONS,
+        "items": {"anyOf": [_operation(name) for name in OPERATIONS]},
+    }
+    properties = {"operations": operations, "scope": _value(Scope), "about": _value(str)}
+    return _object(properties, list(properties))
+
+
+def _operation(name: str) -> dict[str, Any]:
+    kind: type[Operation] = OPERATIONS[name]
+    hints = get_type_hints(kind)
+    items = json_fields(kind)
+    required = [item.name for item in items if item.default is MISSING and item.default_factory is MISSING]
+    return _object(
+        {"op": {"const": name}, **{item.name: _value(hints[item.name]) for item in items}}, ["op", *required]
+    )
+
+
+def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
+
+
+def _value(hint: Any) -> dict[str, Any]:
+    """The schema of a field of this type."""
+    if hint in _PLAIN:
+        return {"type": _PLAIN[hint]}
+    if hint == Argument:
+        return {"anyOf": [_value(part) for part in get_args(hint)]}
+    if hint == Vector3:
+        return {"type": "array", "items": _value(float), "minItems": 3, "maxItems": 3}
+    if get_origin(hint) is tuple:
+        return {"type": "array", "items": _value(get_args(hint)[0])}
+    if get_origin(hint) is Mapping:
+        return {"type": "object", "additionalProperties": _value(get_args(hint)[1])}
+    assert issubclass(hint, Enum)
+    return {"enum": [member.value for member in hint]}

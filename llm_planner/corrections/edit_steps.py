@@ -1,0 +1,254 @@
+"""Edits of what a plan does next: its steps ahead written as a program anew, and looked ahead over as a new plan is.
+
+Taking an edit back: exactly, while nothing has come of it; else with steps that make good what has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from llm_planner.corrections.draft import Draft, EditError, StaleEditError, highest_id, is_over
+from llm_planner.corrections.edit_motion import with_manner
+from llm_planner.errors import LlmPlannerError
+from llm_planner.execution.execution_state import Execution, Phase
+from llm_planner.planning.choices import Call
+from llm_planner.plans.plan import PlanStep, StepStatus, in_base_words, still_wanted
+from llm_planner.plans.prediction import predict
+from llm_planner.plans.privileges.policy import Verdict
+from llm_planner.plans.recovery import Task
+from llm_planner.plans.unroll import Forecast, look_ahead
+from llm_planner.programs.checker import check_program
+from llm_planner.programs.interpreter import Interpreter, SkillCall
+from llm_planner.programs.problems import Problem, ProgramError
+from llm_planner.programs.values import Argument
+from llm_planner.scene.places import BEHIND
+from llm_planner.scene.scene import Scene
+
+
+def draft_of(state: Execution) -> Draft:
+    """The plan of an execution that waits; raises EditError where only its program knows what comes next."""
+    if not state.plan.complete:
+        raise EditError(
+            "this plan decides its next steps by what it sees then, so they cannot be changed one by one; stop it and "
+            "say the whole command anew"
+        )
+    steps, skills = state.plan.steps, state.interpreter.program.skills
+    done, ahead = (tuple(step for step in steps if is_over(step) is over) for over in (True, False))
+    return Draft(done, ahead, skills, max(highest_id(steps), state.last_id))
+
+
+def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
+    """Going on with the steps of `draft`. Raises EditError where they cannot be carried out from `scene` on."""
+    ended = _just_ended(state, draft.ahead)
+    task = ended or _interrupted(state, draft.ahead)
+    ahead = tuple(step for step in draft.ahead if task is None or step.id != task.step.id)
+    start = predict(scene, task.goals) if task else scene
+    interpreter = _interpreter(state, ahead, start) if ahead else state.interpreter
+    forecast = _foreseen(state, interpreter, start, ahead) if ahead else Forecast((), start, (), True)
+    steps = tuple(
+        replace(new, id=old.id, line=new.line, message=old.message)
+        for old, new in zip(ahead, forecast.steps, strict=True)
+    )
+    _check_permitted(state, steps, start)
+    promised = still_wanted(task.goals if task else (), forecast.goals)
+    wanted = still_wanted(state.goals, promised)
+    whole = (*draft.done, *((task.step,) if task else ()), *steps)
+    text = interpreter.program.text if ahead else ""
+    plan = replace(state.plan, program=text, steps=whole, complete=True, goals=wanted)
+    queue = (task,) if task and not ended else ()  # what has ended is still to be judged, not done again
+    after = replace(
+        state, plan=plan, interpreter=interpreter, queue=queue, program_ended=not ahead, wanted=wanted,
+        last_id=draft.last_id,
+    )  # fmt: skip
+    return with_manner(after, after.manner)
+
+
+def _interrupted(state: Execution, ahead: tuple[PlanStep, ...]) -> Task | None:
+    """The step that was under way, where it is still the next and the same: it goes on towards what it has promised."""
+    task = state.queue[0] if state.queue else None
+    same = task is not None and ahead and (task.step.id, str(task.step)) == (ahead[0].id, str(ahead[0]))
+    return task if same else None
+
+
+def _just_ended(state: Execution, ahead: tuple[PlanStep, ...]) -> Task | None:
+    """The step whose skill has ended, while things come to rest; raises StaleEditError where it is to be another."""
+    if state.run is None:
+        return None
+    step = state.run.step
+    if str(step) not in [str(other) for other in ahead if other.id == step.id]:
+        raise StaleEditError(f"step {step.id}, {step}, cannot be changed any more: it has just been done")
+    return replace(state.run.task, step=step, goals=state.run.goals)
+
+
+def _interpreter(state: Execution, ahead: Sequence[PlanStep], scene: Scene) -> Interpreter:
+    """At the beginning of a straight-line program of these steps."""
+    skills, lines = state.interpreter.program.skills, []
+    for step in ahead:
+        skill = skills[step.skill]
+        missing = [p.name for p in skill.parameters if p.required and p.name not in step.arguments]
+        unknown = [name for name in step.arguments if name not in {p.name for p in skill.parameters}]
+        if missing or unknown:
+            what = f"is not told {missing[0]!r}" if missing else f"has no parameter {unknown[0]!r}"
+            raise EditError(f"step {step.id}, {step}, {what}; write {skill}")
+        values = tuple(step.arguments.get(p.name, p.default) for p in skill.parameters)
+        lines.append(Call(step.skill, values).text(skill, BEHIND))
+    text = "".join(f"{line}\n" for line in lines)
+    try:
+        return Interpreter(check_program(text, tuple(skills.values()), scene), state.viewpoint)
+    except ProgramError as error:
+        raise _of_steps(error, ahead) from error
+
+
+def _foreseen(state: Execution, interpreter: Interpreter, start: Scene, ahead: Sequence[PlanStep]) -> Forecast:
+    try:
+        return look_ahead(interpreter, start, state.viewpoint, rehearse=True, lay=state.origins)
+    except ProgramError as error:
+        raise _of_steps(error, ahead) from error
+
+
+def _of_steps(error: ProgramError, ahead: Sequence[PlanStep]) -> EditError:
+    """The same in words that speak of steps, each a line of a program that the person never saw."""
+
+    def said(problem: Problem) -> str:
+        if not 1 <= problem.line <= len(ahead):
+            return problem.message
+        step = ahead[problem.line - 1]
+        return re.sub(
+            rf"^{step.skill}\b|^", lambda found: f"{step}{'' if found[0] else ': '}", problem.message, count=1
+        )
+
+    told = dict.fromkeys(map(said, error.problems))
+    return EditError(f"the rest of the plan could not be done then: {'; '.join(told)}")
+
+
+def _check_permitted(state: Execution, steps: Sequence[PlanStep], scene: Scene) -> None:
+    """Raises EditError for a step that the source of the plan may not have done."""
+    for step in steps:
+        skill = state.interpreter.program.skills[step.skill]
+        call = SkillCall(step.skill, in_base_words(skill, step.arguments, state.viewpoint), step.line)
+        try:
+            decision = state.permit(call, scene)
+        except LlmPlannerError as error:
+            raise EditError(f"step {step.id}, {step}, may not be done: {error}") from error
+        if decision.verdict in (Verdict.REFUSE, Verdict.STOP):
+            raise EditError(f"step {step.id}, {step}, may not be done: {decision.reason}")
+
+
+def check_not_taken(state: Execution, step_id: str, scene: Scene) -> None:
+    """Raises StaleEditError where the step under way has changed what is in the gripper: too late for another thing."""
+    task = state.queue[0] if state.queue else None
+    if task is None or task.step.id != step_id or state.phase is not Phase.PAUSED or not task.goals:
+        return
+    if task.goals[0].held_at_start != scene.held:
+        now = f"holds the {scene.held}" if scene.held else "has let it go"
+        raise StaleEditError(f"step {step_id}, {task.step}, cannot be changed any more: the robot {now}")
+
+
+def pending(step: PlanStep) -> PlanStep:
+    """The step as one that is still to come."""
+    return replace(step, status=StepStatus.PENDING)
+
+
+def undone(state: Execution, scene: Scene) -> Execution:
+    """As it was before the last edit; raises EditError where there was none, or what came of it cannot be made good."""
+    before = state.before
+    if before is None:
+        raise EditError("there is nothing to take back: this plan has not been edited")
+    if _steps_as_planned(state) == _steps_as_planned(before):
+        return _as_wanted(state, before)
+    if _ended(state) == _ended(before) and _same_queue(state, before):
+        plan = replace(before.plan, constraints=state.plan.constraints)
+        same = replace(
+            state, plan=plan, interpreter=before.interpreter, queue=before.queue, wanted=before.wanted,
+            program_ended=before.program_ended,
+        )  # fmt: skip
+        return _as_wanted(same, before)
+    return _as_wanted(_made_good(state, before, scene), before)
+
+
+def _steps_as_planned(state: Execution) -> list[tuple[str, str]]:
+    return [(step.id, str(step)) for step in state.plan.steps]
+
+
+def _ended(state: Execution) -> list[str]:
+    return [step.id for step in state.plan.steps if is_over(step)]
+
+
+def _same_queue(state: Execution, before: Execution) -> bool:
+    """Whether nothing has begun since that was not under way then."""
+
+    def under_way(tasks: tuple[Task, ...]) -> list[str]:
+        return [task.step.id for task in tasks]
+
+    return not state.queue or under_way(state.queue) == under_way(before.queue)
+
+
+def _as_wanted(state: Execution, before: Execution) -> Execution:
+    """In the manner and under the rules of `before`, with what lessons have made of single steps since."""
+    manner = replace(before.manner, taught=state.manner.taught)
+    return _with_rules_of(with_manner(state, manner), before)
+
+
+def _with_rules_of(state: Execution, before: Execution) -> Execution:
+    """The rules of `before`, with all that those which stayed have seen since."""
+    kept = [one.formula for one in before.plan.constraints]
+    now = [one.formula for one in state.plan.constraints]
+    watch = state.watch
+    for formula in now:
+        if formula not in kept:
+            watch = watch.without_rule(formula)
+    lifted = [one for one in before.plan.constraints if one.formula not in now]
+    for rule in lifted:
+        assert state.scene is not None
+        watch = watch.with_rule(rule, state.scene)
+    order = {formula: place for place, formula in enumerate(kept)}
+    watched = tuple(sorted(watch.watched, key=lambda one: order[one.constraint.formula]))
+    plan = replace(state.plan, constraints=before.plan.constraints)
+    return replace(state, plan=plan, watch=replace(watch, watched=watched))
+
+
+def _made_good(state: Execution, before: Execution, scene: Scene) -> Execution:
+    """What was to come before the edit, after steps that put back what it had moved."""
+    draft, known = draft_of(state), {step.id: str(step) for step in before.plan.steps}
+    since = [step for step in draft.done if step.id not in set(_ended(before)) and step.status is StepStatus.DONE]
+    strange = any(known.get(step.id) != str(step) for step in since)
+    over = set() if strange else {step.id for step in since}  # what was done otherwise is done anew as it was to be
+    rest = tuple(pending(step) for step in before.plan.steps if not is_over(step) and step.id not in over)
+    calls = _puts_back(since, before, scene, draft) if strange else ()
+    backwards = [PlanStep("", skill, arguments, 0, message="put back") for skill, arguments in calls]
+    steps, last = list[PlanStep](), draft.last_id
+    for step in (*backwards, *rest):  # an id is never used again
+        is_new = not step.id or any(step.id == done.id for done in draft.done)
+        last += is_new
+        steps.append(replace(step, id=str(last)) if is_new else step)
+    return with_steps(state, replace(draft, ahead=tuple(steps), last_id=last), scene)
+
+
+def _puts_back(
+    since: list[PlanStep], before: Execution, scene: Scene, draft: Draft
+) -> Iterator[tuple[str, dict[str, Argument]]]:
+    """The calls that bring every thing that was moved `since` to where it lay when the edit was made."""
+    then = before.scene or scene
+    if scene.building is not None:
+        raise EditError("what has been carried through the building since cannot be taken back; say where it is to go")
+    moved = [item.name for item in then.objects if item.name in scene.names and _far(item.name, then, scene)]
+    for name in sorted(moved, key=lambda name: name != scene.held):  # what is held first
+        if "place_at" not in draft.skills or "pick" not in draft.skills:
+            raise EditError("this robot has no skills to put back what has been moved since")
+        x, y, _ = before.origins.get(name, then.find(name).position)
+        if name != scene.held:
+            yield "pick", {"object": name}
+        yield "place_at", {"place": (x, y, 0.0)}
+    if not moved:
+        told = ", ".join(f"{step.id} {step}" for step in since)
+        raise EditError(f"what has been done since cannot be taken back: {told}")
+
+
+MOVED = 0.02  # [m] farther from where it lay, a thing has been moved
+
+
+def _far(name: str, then: Scene, now: Scene) -> bool:
+    a, b = then.find(name).position, now.find(name).position
+    return max(abs(p - q) for p, q in zip(a, b, strict=True)) > MOVED

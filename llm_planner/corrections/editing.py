@@ -1,0 +1,355 @@
+"""Edits a plan while it runs: on a copy, checked as a new plan would be, and only then in its place.
+
+What acts on motion alone is changed in motion; everything else holds the robot first. What does not pass leaves the
+plan as it was.
+
+Goals of a command that a correction has outrun: who says "no, the lab" wants the parcel in the kitchen no more.
+
+Rules are another matter: they stand until the person lifts them.
+
+What an edit changes of a plan, as lines for a person: + what is new, - what is left out, ~ what is otherwise.
+
+What lessons make of the motion of single steps.
+
+It is no edit of the person's: it makes no new version of the plan, "undo that" is not about it, and the journal does
+not keep it: whoever goes on with the plan is taught anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from llm_planner.corrections.draft import EditError, StaleEditError, with_rule, without_rule
+from llm_planner.corrections.edit_motion import adjusted, shifted, with_manner
+from llm_planner.corrections.edit_steps import check_not_taken, draft_of, undone, with_steps
+from llm_planner.corrections.edits import (
+    AddRule,
+    Adjust,
+    Cancel,
+    Edit,
+    Hold,
+    Insert,
+    LiftRule,
+    Move,
+    Operation,
+    Rebind,
+    Remove,
+    Replace,
+    Resume,
+    Shift,
+    Undo,
+)
+from llm_planner.errors import LlmPlannerError
+from llm_planner.execution.execution import advance
+from llm_planner.execution.execution_state import (
+    Command,
+    EndReason,
+    Event,
+    Execution,
+    PauseRequested,
+    Phase,
+    ResumeRequested,
+    StopRequested,
+)
+from llm_planner.ltl.formula import Constraint
+from llm_planner.ltl.verbalization import read_back
+from llm_planner.planning.planned import Remainder
+from llm_planner.planning.rehearsal import Advice, rehearse
+from llm_planner.planning.repair import plan_remainder
+from llm_planner.planning.search.search import Limits
+from llm_planner.planning.search.task import History
+from llm_planner.plans.manner import Manner, added
+from llm_planner.plans.plan import PlanStep
+from llm_planner.scene.scene import Scene
+from llm_planner.skills.tuning import NOWHERE
+
+Blocked = Callable[[Execution], bool]  # whether the rest of the plan breaks a rule, or misses a goal
+
+
+def without_outrun_goals(state: Execution, is_blocked: Blocked) -> Execution:
+    """Without the goals that the steps ahead, as they are now, do not come to; as it is where something else is in the
+    way, too."""
+    goals = [one for one in state.plan.constraints if one.goal]
+    if not goals or not is_blocked(state) or is_blocked(_without(state, goals)):
+        return state
+    outrun = [goal for goal in goals if is_blocked(_without(state, (other for other in goals if other is not goal)))]
+    after = _without(state, outrun)
+    return _without(state, goals) if is_blocked(after) else after
+
+
+def _without(state: Execution, goals: Iterable[Constraint]) -> Execution:
+    dropped, watch = tuple(goals), state.watch
+    for goal in dropped:
+        watch = watch.without_rule(goal.formula)
+    constraints = tuple(one for one in state.plan.constraints if one not in dropped)
+    return replace(state, watch=watch, plan=replace(state.plan, constraints=constraints))
+
+
+_UNITS = {"speed": "of the full speed", "clearance": "m", "height": "m"}
+
+
+def difference(before: Execution, after: Execution) -> tuple[str, ...]:
+    """From `before` to `after`, steps first."""
+    return (*_steps(before.plan.steps, after.plan.steps), *_manner(before.manner, after.manner), *_rules(before, after))
+
+
+def _steps(before: tuple[PlanStep, ...], after: tuple[PlanStep, ...]) -> Iterator[str]:
+    old, new = ({step.id: step for step in steps} for steps in (before, after))
+    for step in before:
+        if step.id not in new:
+            yield f"- {step.id} {step}"
+    kept = [step.id for step in before if step.id in new]
+    order = [step.id for step in after if step.id in old]
+    for step in after:
+        if step.id not in old:
+            yield f"+ {step.id} {step}{_before(step, after)}"
+        elif str(old[step.id]) != str(step):
+            yield f"~ {step.id} {old[step.id]} -> {step}"
+    if kept != order:
+        yield f"~ order: {', '.join(order)}"
+
+
+def _before(step: PlanStep, steps: tuple[PlanStep, ...]) -> str:
+    place = steps.index(step)
+    return f" before {steps[place + 1].id}" if place + 1 < len(steps) else ""
+
+
+def _manner(before: Manner, after: Manner) -> Iterator[str]:
+    for name, unit in _UNITS.items():
+        changed: dict[tuple[float, float], list[str]] = {}
+        for step in ("", *_special(name, before, after)):
+            changed.setdefault((before.quantity(name, step), after.quantity(name, step)), []).append(step)
+        yield from (
+            f"~ {name} {old:g} -> {new:g} {unit}{_in(where)}" for (old, new), where in changed.items() if old != new
+        )
+    for step in sorted({*before.shifted_steps, *after.shifted_steps}):
+        offset = after.own_offset(step)
+        if before.own_offset(step) != offset:
+            yield f"~ step {step} is done {_metres(offset)} from where it would be"
+    if before.offset != after.offset:
+        yield f"~ everything is done {_metres(after.offset)} from where it would be"
+
+
+def _in(steps: list[str]) -> str:
+    """Where; nothing where it is so in all of the plan."""
+    if "" in steps:
+        return ""
+    *others, last = steps
+    return f", in steps {', '.join(others)} and {last}" if others else f", in step {last}"
+
+
+def _special(name: str, *manners: Manner) -> list[str]:
+    """The steps that have such a quantity of their own."""
+    return sorted({step for manner in manners for step in manner.special_steps if manner.is_special(name, step)})
+
+
+def _metres(offset: tuple[float, float, float]) -> str:
+    return f"({', '.join(f'{value:.3f}' for value in offset)}) m"
+
+
+def _rules(before: Execution, after: Execution) -> Iterator[str]:
+    for sign, one, other in (("-", before, after), ("+", after, before)):
+        known = {constraint.formula for constraint in other.plan.constraints}
+        for constraint in one.plan.constraints:
+            if constraint.formula not in known:
+                kind = "goal" if constraint.goal else "rule"
+                yield f"{sign} {kind}: {constraint.words} ({read_back(constraint.formula)})"
+
+
+MOST_UNDONE = 20  # edits in a row that can be taken back
+EFFORT = Limits(seconds=1.0)  # to find another way under a new rule: the robot holds meanwhile
+
+
+@dataclass(frozen=True)
+class Edited:
+    """The state after an edit, what is to be done at once, and what changed, for a person."""
+
+    state: Execution
+    commands: tuple[Command, ...] = ()
+    difference: tuple[str, ...] = ()
+
+
+def edited(state: Execution, edit: Edit, confirmed: bool = False) -> Edited:
+    """The execution with `edit` in force. `confirmed`: the person has said yes to the lifting of a rule.
+
+    Raises StaleEditError for one that was made for another version of the plan or for what has been done by now,
+    EditError for one that cannot be made; `state` then holds as it is.
+    """
+    if state.phase is Phase.ENDED or state.scene is None:
+        raise EditError("no plan is running that could be changed; say it as a command")
+    reflex = _reflex(state, edit)
+    if reflex is not None:
+        return reflex
+    if edit.version != state.version:
+        raise StaleEditError(f"the plan is at version {state.version} now; the edit was made for {edit.version}")
+    held, commands = _at_rest(state, edit)
+    after = _applied(held, edit, confirmed)
+    undoes = any(isinstance(one, Undo) for one in edit.operations)
+    after = replace(after, version=state.version + 1, before=after.before if undoes else _kept(held))
+    changes = difference(held, after)
+    if not changes:
+        raise EditError("that changes nothing: it is so already, or at its limit")
+    waits = held is state or state.phase is Phase.PAUSED
+    for event in _then(edit, waits):
+        after, more = advance(after, event)
+        commands = (*commands, *more)
+    return Edited(after, commands, changes)
+
+
+def _then(edit: Edit, waits: bool) -> tuple[Event, ...]:
+    """What is to be done besides, and after it: "slower, and wait", "go on, but slower"; else as before."""
+    if any(isinstance(one, Hold) for one in edit.operations):
+        return (PauseRequested(),)
+    resumes = any(isinstance(one, Resume) for one in edit.operations)
+    return (ResumeRequested(),) if resumes or not waits else ()
+
+
+def _reflex(state: Execution, edit: Edit) -> Edited | None:
+    """What acts at once, whatever version of the plan it was meant for."""
+    match edit.operations:
+        case (Hold(),):
+            return Edited(*advance(state, PauseRequested()))
+        case (Resume(),):
+            return Edited(*advance(state, ResumeRequested()))
+        case (Cancel(),):
+            return Edited(*advance(state, StopRequested()))
+        case _:
+            return None
+
+
+def acts_in_motion(edit: Edit) -> bool:
+    """Whether it is made while the robot moves; for everything else it is held."""
+    return all(isinstance(one, Shift) or (isinstance(one, Adjust) and one.is_of_motion) for one in edit.operations)
+
+
+def _at_rest(state: Execution, edit: Edit) -> tuple[Execution, tuple[Command, ...]]:
+    return (state, ()) if acts_in_motion(edit) else advance(state, PauseRequested())
+
+
+def _kept(state: Execution) -> Execution:
+    """As something to go back to, and what came before it, up to a number of edits."""
+    chain: list[Execution] = []
+    link: Execution | None = state
+    while link is not None and len(chain) < MOST_UNDONE:
+        chain.append(link)
+        link = link.before
+    kept: Execution | None = None
+    for item in reversed(chain):
+        kept = replace(item, before=kept)
+    assert kept is not None
+    return kept
+
+
+def _applied(state: Execution, edit: Edit, confirmed: bool) -> Execution:
+    """All operations, the first ones first, and the whole looked at; raises EditError."""
+    assert state.scene is not None
+    scene, after = state.scene, state
+    if any(isinstance(one, Undo) for one in edit.operations):
+        if len(edit.operations) > 1:
+            raise EditError("to undo is one thing, what else is to be done another: say them one after the other")
+        return _back(state, scene)
+    for operation in edit.operations:
+        after = _with(after, operation, scene, confirmed)
+    steps = [one for one in edit.operations if _is_of_steps(one)]
+    if steps:
+        after = without_outrun_goals(_with_steps(after, steps, scene), lambda ahead: bool(_blocked(ahead, scene)))
+    return _rehearsed(after, scene) if after.watch.watched and (steps or after.watch is not state.watch) else after
+
+
+def _back(state: Execution, scene: Scene) -> Execution:
+    after = undone(state, scene)
+    assert state.before is not None
+    after = replace(after, last_id=max(after.last_id, state.last_id), before=state.before.before)
+    return _rehearsed(after, scene) if after.watch.watched else after
+
+
+def _is_of_steps(operation: Operation) -> bool:
+    return isinstance(operation, (Rebind, Insert, Remove, Move, Replace)) or (
+        isinstance(operation, Adjust) and not operation.is_of_motion
+    )
+
+
+def _with(state: Execution, operation: Operation, scene: Scene, confirmed: bool) -> Execution:
+    """What is not about steps; those are changed all together."""
+    match operation:
+        case Shift():
+            return shifted(state, operation, scene)
+        case Adjust(is_of_motion=True):
+            return adjusted(state, operation)
+        case AddRule():
+            return with_rule(state, operation, scene)
+        case LiftRule():
+            after = without_rule(state, operation)
+            if not confirmed:
+                raise EditError("a rule is lifted only when you confirm it: say yes to that")
+            return after
+        case Hold() | Resume():
+            return state
+        case _ if _is_of_steps(operation):
+            return state
+        case _:
+            raise EditError(f"{type(operation).__name__} is no change of a plan")
+
+
+def _with_steps(state: Execution, operations: list[Operation], scene: Scene) -> Execution:
+    draft = draft_of(state)
+    for operation in operations:
+        if isinstance(operation, (Rebind, Replace)):
+            check_not_taken(state, operation.step, scene)
+        draft = draft.adjusted(operation) if isinstance(operation, Adjust) else draft.changed(operation)  # type: ignore[arg-type]
+    return with_steps(state, draft, scene)
+
+
+def _rehearsed(state: Execution, scene: Scene) -> Execution:
+    """The same where its rules are kept on the way that it will surely take; else another way to the same, if there is
+    one. Raises EditError."""
+    reasons = _blocked(state, scene)
+    if not reasons:
+        return state
+    left = Remainder(state.plan, EndReason.REPLAN, state.wanted, History(state.watch.trace, state.watch.origins))
+    skills = tuple(state.interpreter.program.skills.values())
+    try:
+        planned = plan_remainder(left, scene, skills, state.viewpoint, EFFORT)
+    except LlmPlannerError as error:
+        raise EditError(f"that cannot be kept with what is left to do: {reasons} {error}") from error
+    draft = draft_of(state)
+    number = draft.last_id
+    ahead = tuple(replace(step, id=str(number + k)) for k, step in enumerate(planned.plan.steps, start=1))
+    after = with_steps(state, replace(draft, ahead=ahead, last_id=number + len(ahead)), scene)
+    again = _blocked(after, scene)
+    if again:
+        raise EditError(f"that cannot be kept with what is left to do: {again}")
+    return after
+
+
+def _blocked(state: Execution, scene: Scene) -> str:
+    """Why the rest of the plan breaks a rule; "" where it does not."""
+    rehearsal = rehearse(_ready(state), scene, max_scenes=0)
+    return " ".join(map(str, rehearsal.findings)) if rehearsal.verdict is Advice.BLOCK else ""
+
+
+def _ready(state: Execution) -> Execution:
+    """As it will be when it goes on."""
+    run = state.run
+    queue = (replace(run.task, goals=run.goals), *state.queue) if run else state.queue
+    return replace(state, run=None, queue=queue, phase=Phase.READY)
+
+
+def with_lesson(state: Execution, operations: Iterable[Operation]) -> Execution:
+    """The execution with these changes of its steps' motion; raises EditError where they cannot be made."""
+    after = edited(state, Edit(tuple(operations), "", state.version)).state
+    return with_manner(state, _taught(state.manner, after.manner))
+
+
+def _taught(before: Manner, after: Manner) -> Manner:
+    """As `before`, with what is otherwise in the steps of `after` as taught."""
+    taught, said = before.taught, before.said
+    for step, offset in after.said.offsets.items():
+        if offset != said.offsets.get(step, NOWHERE):
+            x, y, z = said.offsets.get(step, NOWHERE)
+            taught = taught.with_offset(step, added(offset, (-x, -y, -z)))
+    for step, quantities in after.said.quantities.items():
+        for name in quantities.keys() - said.quantities.get(step, {}).keys():  # what the person says goes before
+            taught = taught.with_quantity(step, name, quantities[name])
+    return replace(before, taught=taught)

@@ -1,0 +1,221 @@
+"""Which lessons are used for a new plan, where, as which operations, and what is said of it.
+
+Rules hold by their scope. Of the others, those whose words are like a step's are proposed, and slots decide: by words
+alone "faster" and "slower" are alike. Of several lessons that decide the same of a step the one told most closely wins,
+then the newest; where two are contrary and neither is told more closely, the person is asked and neither is used.
+
+How alike words are, by the letters they share: what proposes lessons, and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import sqrt
+
+from llm_planner.corrections.edits import AddRule, Adjust, Clarify, Edit, Operation, Remove, Shift
+from llm_planner.corrections.preferences.binding import Case, bound, bound_rules, cases_of
+from llm_planner.corrections.preferences.learning import contrary, decides
+from llm_planner.corrections.preferences.preference import Occasion, Preference, Slots, State, announcement, gist
+from llm_planner.corrections.situation import Situation
+from llm_planner.language.correction_requests import Scope
+from llm_planner.language.understanding.wording import words_of
+from llm_planner.plans.plan import PlanStep
+
+MOST_PROPOSED = 64  # lessons for one step
+MOST_NGRAMS = 24  # of a word
+
+
+def most_like(lessons: Iterable[Preference], case: Slots, command: str) -> list[Preference]:
+    """The lessons that share words with the case or the command, the likest first and at most `MOST_PROPOSED`.
+
+    Before them come those told of no kind of thing: they share no words, and hold wherever their slots fit.
+    """
+    here = _features(f"{_slot_words(case)} {command}")
+    general, others = [], []
+    for lesson in lessons:
+        if not lesson.slots.kind:
+            general.append(lesson)
+        elif like := _likeness(_features(f"{_slot_words(lesson.slots)} {lesson.words}"), here):
+            others.append((like, lesson))
+    likest = sorted(others, key=lambda pair: -pair[0])[:MOST_PROPOSED]
+    return general + [lesson for _, lesson in likest]
+
+
+def _slot_words(slots: Slots) -> str:
+    return " ".join(slots.said.values()).replace("_", " ")
+
+
+@lru_cache(maxsize=4096)
+def _features(text: str) -> frozenset[str]:
+    """The n-grams of letters (fastText's, arXiv:1607.04606) of its words."""
+    return frozenset(gram for word in words_of(text) for gram in _ngrams(word))
+
+
+def _ngrams(word: str) -> list[str]:
+    """The word itself, and its stretches of 3 to 5 letters."""
+    marked = f"<{word}>"
+    return [word, *(marked[i : i + n] for n in (3, 4, 5) for i in range(len(marked) - n + 1))][:MOST_NGRAMS]
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """The cosine between the two, 0 to 1."""
+    return len(one & other) / sqrt(len(one) * len(other)) if one and other else 0.0
+
+
+@dataclass(frozen=True)
+class Use:
+    """A lesson used for the step `step` ("" for the whole plan), and what it is for this plan."""
+
+    lesson: Preference
+    step: str
+    operations: tuple[Operation, ...]
+
+    @property
+    def in_motion(self) -> bool:
+        """Whether it is a change of all motion that is to hold while its step is under way, and no longer."""
+        return bool(self.step) and all(_of_motion(operation) for operation in self.operations)
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A question which of several contrary lessons holds for a case; the options are in the order of `lessons`."""
+
+    question: Clarify
+    lessons: tuple[int, ...]
+    case: Slots
+
+
+@dataclass(frozen=True)
+class Recollection:
+    """What memory has to say to a plan that was made at `time` [s since the epoch]."""
+
+    time: float
+    uses: tuple[Use, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def announcement(self) -> str:
+        """What is said of it: "using what you told me on 3 November: slower with mugs"; "" for nothing."""
+        return announcement([use.lesson for use in self.uses], self.time)
+
+    def edit(self, version: int = 0) -> Edit:
+        """What is to be applied before the plan starts; it has no operations where there is nothing."""
+        return self._edit((use for use in self.uses if not use.in_motion), version)
+
+    def edit_during(self, step: str, version: int = 0) -> Edit:
+        """What is to hold while the step is under way, and to be taken back when it ends."""
+        return self._edit((use for use in self.uses if use.in_motion and use.step == step), version)
+
+    def used(self, step: str) -> tuple[int, ...]:
+        """The ids of the lessons by which a step is done."""
+        return tuple(use.lesson.id for use in self.uses if use.step in ("", step))
+
+    def _edit(self, uses: Iterable[Use], version: int) -> Edit:
+        operations = tuple(operation for use in uses for operation in use.operations)
+        return Edit(operations, self.announcement if operations else "", version)
+
+
+def recall(lessons: Sequence[Preference], situation: Situation, occasion: Occasion) -> Recollection:
+    """What the lessons are for the steps ahead in the plan of `situation`, for who asks for it and when."""
+    live = [lesson for lesson in lessons if _holds(lesson, occasion)]
+    cases = cases_of(situation, occasion.user)
+    uses = list(_rules(live, situation))
+    doubts: list[Doubt] = []
+    for step in situation.ahead:
+        chosen, doubt = _chosen(live, cases[step.id].slots, situation)
+        doubts += [item for item in doubt if item.lessons not in [other.lessons for other in doubts]]
+        uses += _uses(chosen, step, cases[step.id], situation)
+    settled = _of_whole_plan(_without_repeats(uses), situation)
+    return Recollection(occasion.time, tuple(settled), tuple(doubts))
+
+
+def _holds(lesson: Preference, occasion: Occasion) -> bool:
+    """Whether the lesson is learned and its scope reaches here."""
+    if lesson.state is not State.LEARNED:
+        return False
+    told = lesson.provenance
+    reach = {Scope.TASK: told.command == occasion.command, Scope.SESSION: told.session == occasion.session}
+    return reach.get(lesson.scope, lesson.scope is Scope.ALWAYS)
+
+
+def _rules(lessons: Iterable[Preference], situation: Situation) -> Iterator[Use]:
+    kept = {str(constraint.formula) for constraint in situation.plan.constraints}
+    for lesson in lessons:
+        rules = tuple(rule for rule in bound_rules(lesson, situation.scene) if rule.formula not in kept)
+        if rules:
+            yield Use(lesson, "", rules)
+
+
+def _chosen(lessons: Iterable[Preference], case: Slots, situation: Situation) -> tuple[list[Preference], list[Doubt]]:
+    """The lesson for each thing that lessons decide of this case, and the questions where they disagree."""
+    groups: dict[tuple[str, ...], list[Preference]] = {}
+    preferences = [lesson for lesson in lessons if not isinstance(lesson.operations[0], AddRule)]
+    for lesson in most_like(preferences, case, situation.plan.command):
+        if lesson.slots.fit(case):
+            groups.setdefault(decides(lesson.operations[0]), []).append(lesson)
+    chosen, doubts = [], []
+    for group in groups.values():
+        closest = [item for item in group if not any(_closer(other.slots, item.slots) for other in group)]
+        newest = max(closest, key=lambda item: (item.provenance.time, item.id))
+        against = [item for item in closest if any(map(contrary, item.operations, newest.operations))]
+        if against:
+            doubts.append(_doubt((newest, *against), case))
+        else:
+            chosen.append(newest)
+    return chosen, doubts
+
+
+def _closer(one: Slots, other: Slots) -> bool:
+    """Whether it says all that the other says, and more."""
+    return other != one and other.said.items() <= one.said.items()
+
+
+def _doubt(lessons: Sequence[Preference], case: Slots) -> Doubt:
+    offered = tuple(lessons[:3])
+    question = Clarify("You told me things that do not go together; which shall I do now?", tuple(map(gist, offered)))
+    return Doubt(question, tuple(lesson.id for lesson in offered), case)
+
+
+def _uses(lessons: Iterable[Preference], step: PlanStep, case: Case, situation: Situation) -> Iterator[Use]:
+    for lesson in lessons:
+        operations = bound(lesson, step, case, situation)
+        if operations:
+            yield Use(lesson, step.id, operations)
+
+
+def _without_repeats(uses: Sequence[Use]) -> list[Use]:
+    """Each change of the plan once, and none of a step that is left out."""
+    gone = {item.step for use in uses for item in use.operations if isinstance(item, Remove)}
+    kept: list[Use] = []
+    for use in uses:
+        done = [item for other in kept if not other.in_motion for item in other.operations]
+        leaves_out = isinstance(use.operations[0], Remove)
+        if (use.step in gone and not leaves_out) or (
+            not use.in_motion and all(item in done for item in use.operations)
+        ):
+            continue
+        kept.append(use)
+    return kept
+
+
+def _of_whole_plan(uses: Sequence[Use], situation: Situation) -> Iterator[Use]:
+    """What was told of nothing in particular, and is used in every step, holds for the plan."""
+    ahead = {step.id for step in situation.ahead}
+    told: set[int] = set()
+    for use in uses:
+        steps = {other.step for other in uses if other.lesson.id == use.lesson.id}
+        if not (use.in_motion and use.lesson.slots.said.keys() <= {"user"} and steps == ahead):
+            yield use
+        elif use.lesson.id not in told:
+            told.add(use.lesson.id)
+            yield Use(use.lesson, "", tuple(map(_of_all_motion, use.operations)))
+
+
+def _of_motion(operation: Operation) -> bool:
+    return isinstance(operation, Shift) or (isinstance(operation, Adjust) and operation.is_of_motion)
+
+
+def _of_all_motion(operation: Operation) -> Operation:
+    return replace(operation, step="") if isinstance(operation, Adjust) else operation

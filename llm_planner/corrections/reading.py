@@ -1,0 +1,301 @@
+"""From words to an edit: stop words and reflexes exactly, everything else with a language model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from llm_planner.corrections.building import Pending, Requests, build
+from llm_planner.corrections.building_choices import in_words
+from llm_planner.corrections.edits import (
+    AddRule,
+    Adjust,
+    Cancel,
+    Change,
+    Clarify,
+    Edit,
+    Hold,
+    Operation,
+    Remember,
+    Remove,
+    Resume,
+)
+from llm_planner.corrections.references import MOST_OPTIONS, answered, listed
+from llm_planner.corrections.reflexes import plain_words, read_reflex
+from llm_planner.corrections.situation import Situation, concerned
+from llm_planner.corrections.sources import Sources, offline_sources, sources_with
+from llm_planner.errors import LanguageModelError
+from llm_planner.language.correction_requests import Intent, requests_of
+from llm_planner.language.embedded.encoding import Task, plain, situation_of
+from llm_planner.language.embedded.model import not_said
+from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
+from llm_planner.language.factory import open_model
+from llm_planner.language.grounding.naming import scene_phrases
+from llm_planner.language.model import LanguageModel
+from llm_planner.language.stop_words import Stop, before_the_stop, heard_stop
+from llm_planner.language.understanding.said import sign
+
+SURE = 0.85  # from which on it is done without a question
+POSSIBLE = 0.25  # from which on it is offered
+OFFERED = 0.15  # of those that a question offers to choose from
+SLIGHT = 0.03  # of those that are not looked at
+DOUBTED = 0.5  # of the probability of what makes no sense here, which then speaks for what does
+TALK = 0.5  # from which on words are taken for no correction
+_ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
+_ARTICLES = frozenset(("the", "a", "an", "one", "ones", "that", "this"))
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")  # "1,5 cm": elsewhere a comma is a pause
+
+
+@dataclass(frozen=True)
+class CorrectionReader:
+    """Reads what is said while a plan runs.
+
+    Args:
+        other: reads what is neither a stop, a reflex nor an answer; by default the embedded model.
+        sources: formalise rules and write steps; by default the language `model`, else the embedded one.
+    """
+
+    sources: Sources | None = None
+    other: Callable[[str, Situation], Edit] | None = None
+    model: LanguageModel | None = None
+
+    def read(self, words: str, situation: Situation) -> Edit:
+        """Return the edit that the words ask for, made for the situation's version of the plan.
+
+        It is empty where they are no correction. It is a `Clarify`, alone or after a `Hold`, where only the person can
+        say what is meant. Raises LanguageModelError where the language model cannot be asked.
+        """
+        stop = heard_stop(words)
+        if stop is Stop.ONLY:
+            return Edit((Cancel(),), words, situation.version)
+        if stop is not Stop.NONE:
+            return _held(self._rest(words, situation), stop)
+        edit = self._rest(words, situation)
+        begun = before_the_stop(words)
+        if begun and not _ends_work(edit) and self._rest(begun, situation).operations:
+            return Edit((Cancel(),), words, situation.version)  # "slower, and stop": no talk that only ends so
+        return edit
+
+    def _rest(self, words: str, situation: Situation) -> Edit:
+        """What is no stop by its words alone; a speed of nothing is to hold."""
+        said, sources, asked = _DECIMAL_COMMA.sub(".", words), self._sources(situation), situation.asked
+        if asked is not None and not isinstance(asked.pending, Pending) and (number := chosen(said, asked)) is not None:
+            return replace(self._rest(asked.options[number], replace(situation, asked=None)), words=words)
+        edit = read_exactly(said, situation, sources)
+        if edit is None:
+            other = self.other or EmbeddedCorrections(load_reader(), sources).read
+            edit = other(said, situation)
+        stops = any(isinstance(one, Cancel) for one in edit.operations)
+        operations = (Cancel(),) if stops else tuple(map(_held_at_nothing, edit.operations))
+        return replace(edit, operations=operations, words=words)
+
+    def _sources(self, situation: Situation) -> Sources:
+        if self.sources is not None:
+            return self.sources
+        if self.model is None:
+            return offline_sources(situation)
+        return sources_with(self.model, tuple(situation.skills.values()), situation.viewpoint)
+
+
+def _ends_work(edit: Edit) -> bool:
+    """Whether it only leaves work out, or holds: "finish this one and stop"."""
+    return bool(edit.operations) and all(isinstance(one, Cancel | Hold | Remove) for one in edit.operations)
+
+
+def _held(edit: Edit, stop: Stop) -> Edit:
+    """The edit of words that have a stop in them: what is not understood is to hold and to ask, and after the edit a
+    stop is to hold, too; an exclamation lets the robot go on with what it is an exclamation to, and a stop of what is
+    left out then with the rest."""
+    if any(isinstance(one, Cancel | Hold) for one in edit.operations):
+        return edit
+    if not edit.operations or edit.asks:
+        return replace(edit, operations=(Hold(), *edit.operations))
+    if stop is Stop.OF_SOMETHING and all(isinstance(one, Remove) for one in edit.operations):
+        return replace(edit, operations=(*edit.operations, Resume()))
+    return edit if stop is Stop.EXCLAIMED else replace(edit, operations=(*edit.operations, Hold()))
+
+
+def _is_faster(operation: Operation) -> bool:
+    return isinstance(operation, Adjust) and operation.change is Change.SCALE and operation.value > 1.0
+
+
+def _held_at_nothing(operation: Operation) -> Operation:
+    match operation:
+        case Adjust("speed", Change.SET, value) if value <= 0.0:
+            return Hold()
+        case _:
+            return operation
+
+
+def open_reader(model: str = "embedded") -> CorrectionReader:
+    """Return the reader whose language model has this name: `embedded`, which ships, or `openai`, a server.
+
+    Raises InputError as `open_model`.
+    """
+    if model == "embedded":
+        return CorrectionReader()
+    language_model = open_model(model)
+    from llm_planner.corrections.large_model_reader import LanguageReader
+    from llm_planner.language.server.connection import settings_from_environment
+
+    return CorrectionReader(other=LanguageReader(settings_from_environment()).read, model=language_model)
+
+
+def read_exactly(words: str, situation: Situation, sources: Sources) -> Edit | None:
+    """Read a reflex, or an answer to the open question; None where the words are neither."""
+    asked = situation.asked
+    request = read_reflex(words, asked is not None)
+    if asked is not None:
+        meant = _answer(words, asked, situation)
+        if meant is not None:
+            return build(meant, words, replace(situation, asked=None), sources)
+        if request is not None and request.intent is Intent.OPTION:
+            return Edit((asked,), words, situation.version)
+        if request is not None and request.intent is Intent.NO and isinstance(asked.pending, Pending):
+            return Edit((Clarify("Please say it in other words."),), words, situation.version)
+    return build((request,), words, situation, sources) if request is not None else None
+
+
+def _answer(words: str, asked: Clarify, situation: Situation) -> Requests | None:
+    """The requests that the answer completes the open question to; None where it is no answer to it."""
+    if not isinstance(asked.pending, Pending):
+        return None
+    number = chosen(words, asked)
+    if number is not None and number < len(asked.pending.choices):
+        return asked.pending.choices[number]
+    if asked.pending.fill is None:
+        return None
+    found = answered(words, situation.scene, situation.viewpoint)
+    return asked.pending.fill(found[0].name) if len(found) == 1 else None
+
+
+def chosen(words: str, asked: Clarify) -> int | None:
+    """Return the number of the option that the words are, name by its number, or are a part of; None for none or
+    several."""
+    request = read_reflex(words, asked=True)
+    if request is not None and request.intent is Intent.OPTION:
+        number = len(asked.options) if request.text == "last" else int(request.text)
+        return number - 1 if 0 < number <= len(asked.options) else None
+    if request is not None and request.intent is Intent.YES and len(asked.options) == 1:
+        return 0
+    said = set(plain_words(words).split()) - _ARTICLES
+    fitting = [n for n, option in enumerate(asked.options) if said and said <= set(plain_words(option).split())]
+    is_yes_or_no = {*asked.options} <= {"yes", "no"}
+    return fitting[0] if len(fitting) == 1 and len(asked.options) > 1 and not is_yes_or_no else None
+
+
+@dataclass(frozen=True)
+class EmbeddedCorrections:
+    """Reads corrections with the embedded model; asks where no meaning is probable enough."""
+
+    reader: EmbeddedReader
+    sources: Sources
+
+    def read(self, words: str, situation: Situation) -> Edit:
+        """Return the edit, without operations for what is not a correction, a `Clarify` where the words are unclear."""
+        unclear = Clarify(f"I am not sure what you mean by “{words}”. Please say it in another way.")
+        try:
+            readings = self.reader.read(Task.CORRECTION, situation_of(situation.scene, _step(situation)), words)
+        except LanguageModelError:  # no words, or too many
+            operations = (unclear,) if words.strip() else ()
+            return Edit(operations, words, situation.version)
+        talk = sum(one.probability for one in readings if _is_talk(one))
+        meanings = self._meanings(readings, words, situation)
+        if talk >= TALK or talk > max((one.probability for one in meanings), default=0.0):
+            return Edit((), words, situation.version)
+        if not meanings or meanings[0].probability < POSSIBLE:
+            return Edit((unclear,), words, situation.version)
+        sensible = _sensible(meanings)
+        if not sensible:
+            return meanings[0].edit
+        best = sensible[0]
+        if best.edit.asks or not best.edit.operations:
+            return best.edit
+        names, about = scene_phrases(situation.scene), concerned(best.edit, situation)
+        is_turned = sign(words, "speed") < 0 and any(map(_is_faster, best.edit.operations))
+        lost = not_said(best.reading, words, names, situation.scene, about)
+        if best.probability >= SURE and not lost and not is_turned:
+            return best.edit
+        offered = {one.said: one.requests for one in sensible if one.probability >= OFFERED and one.said}
+        options = tuple(offered)[:MOST_OPTIONS]
+        asked = f"What do you mean: {listed(options)}?" if len(options) > 1 else f"Do you mean: {options[0]}?"
+        pending = Pending(tuple(offered[option] for option in options))
+        return Edit((Clarify(asked, options, pending) if options else unclear,), words, situation.version)
+
+    def _meanings(self, readings: Sequence[TermReading], words: str, situation: Situation) -> list[_Meaning]:
+        """What the readings come to, the most probable first; those that make the same edit count together."""
+        found: dict[str, _Meaning] = {}
+        for reading in readings:
+            requests = () if _is_talk(reading) else _requests(reading, words, situation)
+            if not requests or (found and reading.probability < SLIGHT):
+                continue
+            edit = build(requests, words, situation, self.sources)
+            key = what_it_does(edit)
+            known = found.get(key) or _Meaning(edit, requests, replace(reading, spans=()), 0.0)
+            covering = replace(known.reading, spans=known.reading.spans + reading.spans)
+            found[key] = replace(known, reading=covering, probability=known.probability + reading.probability)
+        return sorted(found.values(), key=lambda one: -one.probability)
+
+
+def _sensible(meanings: Sequence[_Meaning]) -> list[_Meaning]:
+    """Those of some probability that make sense in the situation: a question which thing is meant does, one that says
+    what is not so does not. That others make none makes them more probable."""
+    made = [one for one in meanings if one.options or not one.edit.asks]
+    senseless = sum(one.probability for one in meanings) - sum(one.probability for one in made)
+    share = 1.0 / (1.0 - DOUBTED * senseless)
+    return [replace(one, probability=one.probability * share) for one in made if one.probability >= OFFERED]
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """An edit, the reading and the requests that it comes of, and how probable it is that it is meant."""
+
+    edit: Edit
+    requests: Requests
+    reading: TermReading
+    probability: float
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What its question, if it is one, can be answered with."""
+        return next((one.options for one in self.edit.operations if isinstance(one, Clarify)), ())
+
+    @property
+    def said(self) -> str:
+        """What is asked for, in words."""
+        return " and ".join(filter(None, map(in_words, self.requests)))
+
+
+def what_it_does(edit: Edit) -> str:
+    """The same text for edits that differ in the words of a rule, in how long they are remembered, or in going on."""
+    done = [one for one in edit.operations if not isinstance(one, Remember | Resume)] or edit.operations
+    return repr([replace(one, words="") if isinstance(one, AddRule) else one for one in done])
+
+
+def _is_talk(reading: TermReading) -> bool:
+    return reading.terms[0].name == Intent.NOTHING.value
+
+
+def _requests(reading: TermReading, words: str, situation: Situation) -> Requests:
+    """The requests of a reading, none where it makes no sense; an answer is one while a question is open only."""
+    if reading.terms[0].name == "unclear":
+        return ()
+    try:
+        found = requests_of(reading.terms, plain(words))
+    except LanguageModelError:
+        return ()
+    return found if situation.asked is not None else tuple(one for one in found if one.intent not in _ANSWERS)
+
+
+def _step(situation: Situation) -> str:
+    """The skill call under way, as the model is shown it."""
+    now = situation.running
+    return " ".join((now.skill, *(one for one in now.arguments.values() if isinstance(one, str)))) if now else ""
+
+
+def warm_up() -> None:
+    """Load what the first reading would wait for."""
+    from llm_planner.scene.scene import Scene
+
+    load_reader().read(Task.CORRECTION, situation_of(Scene(0.0, ())), "no, the blue one")

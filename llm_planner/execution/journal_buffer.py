@@ -1,0 +1,263 @@
+"""A journal that never holds a node up: records wait in memory while the disk is full, slow, locked or broken.
+
+A thread of its own writes and reads the file. `append` waits until the record is on the disk, as long as the disk
+answers: altogether no longer than `WAIT` at once, and `WAIT_SHARE` of the time in the long run. After that, and while
+nothing can be written, records are held and written in their order as soon as that is possible again.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from llm_planner.database import PATIENCE
+from llm_planner.errors import InputError
+from llm_planner.execution.journal import JournalFile, Record, RecordKind, Unfinished, as_text, left_out
+
+WAIT = 0.15  # [s] that appending may keep a node waiting at once
+WAIT_SHARE = 0.2  # of the time, that it may in the long run
+READ_WAIT = 0.25  # [s] that one reading may; with `WAIT` less than the 0.5 s within which a stop is answered
+OPENING = PATIENCE + 1.0  # [s] that a node that starts waits for what the journal says
+RETRY = 1.0  # [s] between attempts to write
+CLOSING = 2.0  # [s] for the last records to be written when a node ends
+MOST_HELD = 5_000  # records; beyond them the oldest finished commands are dropped
+SLOW = 1.0  # [s] that records wait before a person is told that the disk is slow
+_PATIENCE = 0.5  # [s] that the thread waits for another process's transaction
+_BATCH = 200  # records of one transaction
+_MOST_REPORTED = 20  # unreadable records that are named one by one
+
+T = TypeVar("T")
+
+
+class JournalError(InputError):
+    """The journal does not tell what was done last; the message says why."""
+
+
+class Journal:
+    """Appends to the journal at `path` and reads its end, from one thread of a node. No fault of the disk is raised.
+
+    Args:
+        path: The file, made with its folder when it is not there.
+        open_file: Opens it.
+        clock: Seconds that only go up.
+        retry: Seconds between attempts to write what is held.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        open_file: Callable[[Path], JournalFile] = lambda path: JournalFile(path, patience=_PATIENCE),
+        clock: Callable[[], float] = time.monotonic,
+        retry: float = RETRY,
+    ) -> None:
+        self.path = path
+        self._open_file, self._clock, self._retry = open_file, clock, retry
+        self._file: JournalFile | None = None
+        self._held: deque[Record] = deque()
+        self._reads: deque[tuple[Callable[[JournalFile], object], concurrent.futures.Future[object]]] = deque()
+        self._changed = threading.Condition()
+        self._appended = self._dealt_with = 0  # records, ever
+        self._fault, self._said, self._is_told, self._is_closing = "", "", False, False
+        self._behind_since: float | None = None  # when a node last had to go on without its record on the disk
+        self._lost = 0
+        self._credit, self._credited = WAIT, clock()
+        self._lines: list[str] = []
+        self._reported: set[int] = set()
+        self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
+        self._thread.start()
+
+    def append(self, *records: Record) -> None:
+        """Write the records, and wait a bounded time until they are on the disk."""
+        for record in records:
+            as_text(record)  # what cannot be written is a fault of the caller, not of the disk
+        with self._changed:
+            self._held.extend(records)
+            self._appended += len(records)
+            self._shed()
+            number = self._appended
+            self._changed.notify_all()
+            begun = self._clock()
+            self._changed.wait_for(lambda: self._fault or self._dealt_with >= number, self._may_wait(begun))
+            self._credit -= self._clock() - begun
+            if self._dealt_with < number and self._behind_since is None:
+                self._behind_since = begun
+
+    @property
+    def trouble(self) -> str:
+        """Why what is done is kept in memory only, for a person; "" while it is on the disk."""
+        with self._changed:
+            return self._trouble()
+
+    def notice(self) -> str:
+        """The trouble, once after it has begun; "" otherwise."""
+        with self._changed:
+            trouble = "" if self._is_told else self._trouble()
+            self._is_told |= bool(trouble)
+        return trouble
+
+    def news(self) -> list[str]:
+        """Lines for the log since the last call: trouble that has begun or is over, records that cannot be read."""
+        with self._changed:
+            lines, self._lines = self._lines, []
+            before, self._said = self._said, self._trouble()
+            if self._said != before:
+                over = f"the journal {self.path} is written again, with what was held in memory"
+                lines.insert(0, self._said or over)
+        return lines
+
+    def unfinished(self) -> tuple[Unfinished, ...]:
+        """The commands that were left unfinished, as a node asks at its start; raises JournalError."""
+        return self._read(lambda file: file.unfinished(), OPENING)
+
+    def tail(
+        self, enough: Callable[[Sequence[Record]], bool], before: str = "", seconds: float = READ_WAIT
+    ) -> tuple[Record, ...]:
+        """As `JournalFile.tail`; raises JournalError where it cannot be read in time, or is not written to its end."""
+
+        def read(file: JournalFile) -> tuple[Record, ...]:
+            with self._changed:
+                if self._held:
+                    raise JournalError(self._untold(self._trouble()))
+            return file.tail(enough, before)
+
+        return self._read(read, seconds)
+
+    def close(self) -> int:
+        """Let what is held be written, if it can be soon, and free the file.
+
+        Returns:
+            How many records were not written.
+        """
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify_all()
+        self._thread.join(CLOSING)
+        with self._changed:
+            return len(self._held)
+
+    # The node's side
+
+    def _may_wait(self, now: float) -> float:
+        self._credit = min(WAIT, self._credit + WAIT_SHARE * (now - self._credited))
+        self._credited = now
+        return max(0.0, self._credit)
+
+    def _read(self, work: Callable[[JournalFile], T], seconds: float) -> T:
+        answer: concurrent.futures.Future[T] = concurrent.futures.Future()
+        with self._changed:
+            if self._is_closing:
+                raise JournalError("the journal is closed")
+            self._reads.append((work, answer))  # type: ignore[arg-type]
+            self._changed.notify_all()
+        try:
+            return answer.result(seconds)
+        except concurrent.futures.TimeoutError:
+            raise JournalError(self._untold(self.trouble or f"the disk of {self.path} does not answer")) from None
+
+    def _untold(self, trouble: str) -> str:
+        return f"what was done last is not known ({trouble}); say the command again"
+
+    def _trouble(self) -> str:
+        since = self._behind_since
+        is_slow = since is not None and self._clock() - since > SLOW
+        if not self._fault and not is_slow:
+            return ""
+        why = self._fault or f"the disk of the journal {self.path} is slow"
+        lost = f", and the oldest {self._lost} records are lost" if self._lost else ""
+        return f"{why}. Until then what is said and done is kept in memory only{lost}"
+
+    def _shed(self) -> None:
+        """Of too many the oldest finished command goes, or where none is finished the oldest record."""
+        while len(self._held) > MOST_HELD:
+            name = next((one.command_id for one in self._held if one.kind is RecordKind.OUTCOME), None)
+            kept = deque(one for one in self._held if one.command_id != name) if name else deque(self._held)
+            if name is None:
+                kept.popleft()
+            gone = len(self._held) - len(kept)
+            self._held, self._lost = kept, self._lost + gone
+            self._dealt_with += gone
+
+    # The thread's side
+
+    def _work(self) -> None:
+        more, is_over = True, False
+        while not is_over:
+            with self._changed:
+                pause = self._retry if self._fault else 0.0 if more else None
+                self._changed.wait_for(self._has_work, pause)
+                batch, is_over = list(islice(self._held, _BATCH)), self._is_closing
+                asked = len(self._reads)  # what is asked later may find the file in another state
+            written = self._write(batch)
+            with self._changed:
+                is_up_to_date = not (written and self._held)
+                reads = [self._reads.popleft() for _ in range(asked if is_up_to_date else 0)]
+            for work, answer in reads:
+                self._answer(work, answer)
+            is_over = is_over and (not written or not self._held)
+            more = written and not self._held and not is_over and self._compacted(more or bool(batch))
+        if self._file is not None:
+            self._file.close()
+
+    def _has_work(self) -> bool:
+        return self._is_closing or bool(self._reads) or (bool(self._held) and not self._fault)
+
+    def _write(self, batch: list[Record]) -> bool:
+        """Whether the file is well and has the batch."""
+        try:
+            if self._file is not None and not self._file.is_in_place():
+                self._file.close()
+                self._file = None
+            if self._file is None:
+                self._file = self._open_file(self.path)
+            if batch:
+                self._file.append(*batch)
+        except Exception as error:  # whatever it is, the thread goes on trying
+            told = f"the journal {self.path} cannot be written: {type(error).__name__}: {error}"
+            with self._changed:
+                self._fault = str(error) if isinstance(error, InputError) else told
+                self._changed.notify_all()
+            return False
+        with self._changed:
+            for record in batch:  # unless it was shed meanwhile
+                if self._held and self._held[0] is record:
+                    self._held.popleft()
+                    self._dealt_with += 1
+            self._fault = ""
+            if not self._held:
+                self._behind_since, self._is_told, self._lost = None, False, 0
+            self._changed.notify_all()
+        return True
+
+    def _answer(self, work: Callable[[JournalFile], object], answer: concurrent.futures.Future[object]) -> None:
+        try:
+            if self._file is None:
+                raise JournalError(self._untold(self.trouble))
+            answer.set_result(work(self._file))
+        except InputError as error:
+            answer.set_exception(error if isinstance(error, JournalError) else JournalError(self._untold(str(error))))
+        except Exception as error:  # the thread goes on, whatever a record has made of a reader
+            answer.set_exception(JournalError(self._untold(f"{type(error).__name__}: {error}")))
+        self._report()
+
+    def _report(self) -> None:
+        """Name what cannot be read, each once."""
+        unreadable = self._file.unreadable if self._file else {}
+        fresh = {number: reason for number, reason in unreadable.items() if number not in self._reported}
+        with self._changed:
+            self._lines += [left_out(self.path, *one) for one in islice(fresh.items(), _MOST_REPORTED)]
+            if len(fresh) > _MOST_REPORTED:
+                self._lines.append(f"{len(fresh) - _MOST_REPORTED} more records of {self.path} cannot be read")
+        self._reported |= fresh.keys()
+
+    def _compacted(self, wanted: bool) -> bool:
+        """Drop a portion of what is too much; whether there is more of it. A failure is no trouble: nothing is lost."""
+        try:
+            return wanted and self._file is not None and self._file.compact()
+        except InputError:
+            return False

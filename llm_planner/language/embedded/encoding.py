@@ -1,0 +1,144 @@
+"""What the embedded model is shown: the task, a line about the scene, and the words.
+
+Split text into word pieces as BERT's uncased vocabulary does (Wu et al., arXiv:1609.08144).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from llm_planner.scene.scene import Scene
+
+MOST_NAMES = 6  # of things and of rooms that are listed
+LIKE = 4  # letters at the beginning by which a word may stand for a name
+END = "<|im_end|>"  # that the model writes behind a result
+
+
+class Task(str, Enum):
+    """What the words are read as."""
+
+    COMMAND = "command"
+    RULE = "rule"
+    CORRECTION = "correction"
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the model is told of the scene: names of `things` and `rooms`, what is `held`, the step under way.
+
+    Where sentences speak of `propositions` that are known by their names only there is no scene.
+    """
+
+    things: tuple[str, ...] = ()
+    rooms: tuple[str, ...] = ()
+    held: str = ""
+    step: str = ""
+    propositions: tuple[str, ...] = ()
+
+    def line(self, words: str) -> str:
+        """The line about the scene: whether it is a table or a building, and the names that the words may speak of.
+
+        Names are copied from the words, so those that nobody speaks of would only make the prompt longer.
+        """
+        if self.propositions:
+            return f"letters: {', '.join(self.propositions[:MOST_NAMES])}"
+        parts = [
+            "building" if self.rooms else "table",
+            _spoken("rooms", self.rooms, words),
+            _spoken("things", self.things, words),
+            f"held: {self.held}" if self.held else "",
+            f"now: {self.step}" if self.step else "",
+        ]
+        return "; ".join(filter(None, parts))
+
+
+def _spoken(title: str, names: tuple[str, ...], words: str) -> str:
+    """The names that share the beginning of a word with what was said."""
+    said = {word[:LIKE] for word in re.findall(r"\w+", words)}
+    found = [name for name in names if any(part[:LIKE] in said for part in re.findall(r"\w+", name))]
+    return f"{title}: {', '.join(found[:MOST_NAMES])}" if found else ""
+
+
+def situation_of(scene: Scene, step: str = "") -> Situation:
+    """What the model is told of this scene; `step` is the skill call under way."""
+    rooms = tuple(scene.building.names) if scene.building else ()
+    return Situation(tuple(map(plain, scene.names)), tuple(map(plain, rooms)), plain(scene.held), plain(step))
+
+
+def prompt(task: Task, situation: Situation, words: str) -> str:
+    """The text that the model completes with a result; `words` are `plain` already."""
+    return f"{task.value}\nscene: {situation.line(words)}\nwords: {words}\nmeans:"
+
+
+def plain(text: str) -> str:
+    """The words as the model sees them: in lower case, without double quotes, one space between two of them."""
+    return re.sub(r"\s+", " ", text.replace('"', " ").replace("’", "'")).strip().lower()
+
+
+UNKNOWN, FIRST, BETWEEN = "[UNK]", "[CLS]", "[SEP]"
+LONGEST = 100  # characters of a word; a longer one is unknown
+_PART = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The number of a piece in the vocabulary, and the characters of the text that it covers."""
+
+    number: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class WordPieces:
+    """Greedy longest-match splitting with a vocabulary of pieces and their numbers."""
+
+    numbers: Mapping[str, int]
+
+    @classmethod
+    def of(cls, pieces: Sequence[str]) -> WordPieces:
+        """Make one of the pieces in the order of their numbers."""
+        return cls({piece: number for number, piece in enumerate(pieces)})
+
+    def split(self, text: str) -> list[Piece]:
+        """Return the pieces of the text, in its order."""
+        found: list[Piece] = []
+        for part in _PART.finditer(text):
+            for word, begin in _letters(part[0], part.start()):
+                found += self._word(word, begin, part.end())
+        return found
+
+    def _word(self, word: str, begin: int, stop: int) -> list[Piece]:
+        found: list[Piece] = []
+        at = 0
+        while at < len(word) <= LONGEST:
+            end = next(
+                (end for end in range(len(word), at, -1) if ("##" if at else "") + word[at:end] in self.numbers), at
+            )
+            if end == at:
+                break
+            number = self.numbers[("##" if at else "") + word[at:end]]
+            found.append(Piece(number, begin + at, min(begin + end, stop)))
+            at = end
+        return found if at == len(word) else [Piece(self.numbers[UNKNOWN], begin, min(begin + len(word), stop))]
+
+
+def _letters(part: str, begin: int) -> list[tuple[str, int]]:
+    """The part in lower case without accents; ideographs and underscores stand by themselves, as in BERT."""
+    if part.isascii() and "_" not in part:
+        return [(part.lower(), begin)]
+    found: list[tuple[str, int]] = []
+    for place, letter in enumerate(part, begin):
+        plain = "".join(
+            one for one in unicodedata.normalize("NFD", letter.lower()) if unicodedata.category(one) != "Mn"
+        )
+        alone = letter == "_" or "\u3400" <= letter <= "\u9fff"
+        if alone or not found or found[-1][0][-1:] == "_" or "\u3400" <= found[-1][0][-1:] <= "\u9fff":
+            found.append((plain, place))
+        else:
+            found[-1] = (found[-1][0] + plain, found[-1][1])
+    return [(word, place) for word, place in found if word]

@@ -1,0 +1,179 @@
+"""Holds a large model's reading against the words: goals and rules that say something else, or more, than they do.
+
+What a model has put in that nobody asked for: things that are moved, or kept to, which the words do not name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from llm_planner.language.grounding.lifting import LENGTHS, TIMES, Lifted, lift
+from llm_planner.language.grounding.naming import scene_phrases
+from llm_planner.language.understanding.grounding import amounts_of
+from llm_planner.language.understanding.said import (
+    denies,
+    exchanged,
+    has_denial,
+    is_known_language,
+    numbers,
+    plain,
+    sign,
+    turns,
+)
+from llm_planner.language.understanding.vote import Grounded
+from llm_planner.language.understanding.wording import arguments_of, is_english, words_of
+from llm_planner.ltl.formula import Constraint, Formula
+from llm_planner.scene.propositions import SLOW, Moment, holds, parse_proposition
+from llm_planner.scene.scene import Scene
+
+QUOTED = 0.7  # share of the words of a constraint that are the command's own
+_ANY = frozenset((  # with one of these the words may mean any thing
+    "everything", "everyone", "everybody", "anything", "anyone", "anybody", "nothing", "nobody", "things", "objects",
+    "items", "stuff", "others", "rest", "else", "whatever", "them", "they", "same", "people", "somebody", "someone",
+    "table", "rooms", "thing", "object", "item", "something",
+))  # fmt: skip
+_ANY_OF = frozenset((  # and with one of these, unless it says of what: "all blocks"
+    "all", "every", "each", "any", "other", "both", "whichever", "which", "what", "these", "those",
+))  # fmt: skip
+_NEAR = 4  # words after which "all" does not say of what
+
+
+def unnamed(names: Iterable[str], words: Sequence[str], scene: Scene, goals: Sequence[Formula] = ()) -> tuple[str, ...]:
+    """Those of the `names` of things, people and rooms that none of these sentences speaks of, by name, kind or colour.
+
+    Where a word may mean any of them, and in languages that are not known here, it is those that no goal names either,
+    and () where there are no goals.
+    """
+    text = " . ".join(words)
+    sentence = lift(text, scene_phrases(scene))
+    named = {(word.segment, word.name) for word in sentence}
+    known = {name for entry, name in named if entry in ("object", "person", "room")}
+    kinds = {name for entry, name in named if entry == "kind"}
+    known |= {item.name for item in scene.objects if item.kind in kinds or ("color", item.color) in named}
+    known |= {item.name for item in scene.objects if item.name.rstrip("0123456789 ") in known}  # "the left red block"
+    known |= {room for kind in kinds for room in (scene.building.names if scene.building else ())
+              if room.startswith(f"{kind} ")}  # fmt: skip
+    if not is_known_language(text, scene) or _means_any(sentence):
+        if not goals:
+            return ()
+        known |= {name for goal in goals for name in arguments_of(goal)}
+    return tuple(name for name in dict.fromkeys(names) if name not in known)
+
+
+def _means_any(words: Sequence[Lifted]) -> bool:
+    """Whether a word may mean any thing; of "all blocks" the kind says which."""
+    texts = [plain(word) for word in words]
+    things = [word.segment in ("object", "kind", "color") for word in words]
+    return not _ANY.isdisjoint(texts) or any(
+        (text in ("one", "ones") and not any(things[max(0, place - 2) : place]))
+        or (text in _ANY_OF and not any(things[place + 1 : place + _NEAR]))
+        for place, text in enumerate(texts)
+    )
+
+
+def is_quoted(constraint: Constraint, command: str) -> bool:
+    """Whether the words that a constraint is said to stand for are words of the command."""
+    said, command = words_of(constraint.words), command.lower()
+    return sum(word in command for word in said) >= QUOTED * len(said)
+
+
+def named_by(constraint: Constraint, scene: Scene) -> tuple[str, ...]:
+    """The things, people and rooms of the scene that its formula names."""
+    here = {*scene.names, *(scene.building.names if scene.building else ())}
+    return tuple(one for one in arguments_of(constraint.formula) if one in here)
+
+
+_ORDERED = frozenset(("!", "->", "<->", "U", "W", "R", "M", "|"))  # with these an order in time may be turned round
+
+
+def unfaithful(reading: Grounded, command: str, said: Sequence[str], scene: Scene) -> tuple[str, ...]:
+    """What the reading says otherwise than the command, a sentence each; `said` are the command and those before it."""
+    found = [*_of_goals(reading, command, said, scene)]
+    for constraint in reading.constraints:
+        found += [*_of_constraint(constraint, command, said, scene)]
+    if sign(command, "speed") < 0 and not any(_is_of_speed(one.formula) for one in reading.constraints):
+        found.append("the command asks for slowness, but no constraint limits the speed")
+    return tuple(dict.fromkeys(found))
+
+
+def _of_goals(reading: Grounded, command: str, said: Sequence[str], scene: Scene) -> Iterator[str]:
+    rooms = scene.building.names if scene.building else ()
+    items = {name: parse_proposition(name) for goal in reading.goals for name in goal.propositions}
+    unnegated = [parse_proposition(goal.name) for goal in reading.goals if not goal.operator]
+    about = [one for item in unnegated for one in item.arguments if one in (*scene.names, *rooms)]
+    known = is_known_language(" . ".join(said), scene)
+    others = [one.formula for one in reading.constraints] if known else []  # elsewhere goals are judged by the plan
+    for name in unnamed(about, said, scene, others):
+        yield f"the command does not speak of {name!r}, but a goal does"
+    moment = Moment(scene, {item.name: item.position for item in scene.objects})
+    for goal in reading.goals:
+        if goal.operator != "!" or has_denial(command):
+            continue
+        item = items[goal.operands[0].name]
+        if item.predicate != "moved" and not holds(item, moment) and not unnamed(item.arguments, said, scene):
+            yield f"{goal} is so already, and the command denies nothing"
+    pairs = [(item.arguments[0], item.arguments[1]) for item in unnegated if len(item.arguments) == 2]
+    for a, b in exchanged(pairs, command, scene):
+        yield f"the command does not name {a!r} together with {b!r}, but a goal does"
+
+
+def _of_constraint(constraint: Constraint, command: str, said: Sequence[str], scene: Scene) -> Iterator[str]:
+    formula, words = constraint.formula, constraint.words
+    yield from opposed(formula, words)
+    wanted = [number for text in said for number in numbers(text, scene)]
+    told = bool(wanted) or is_english(command)  # numbers may be words that are not known here
+    usual = () if any(number.dimension == "m/s" for number in wanted) else (SLOW[scene.robot_kind],)
+    for bound in amounts_of(formula) if told else ():
+        if bound in usual and _is_of_speed(formula):
+            continue
+        if not any(number.is_among((bound,)) for number in wanted) and (wanted or not _may_count(command)):
+            yield f"the command does not say {bound:g}, but {formula} does"
+    depths = dict[str, int]()
+    if not _operators(formula) & _ORDERED:
+        _nesting(formula, 0, depths)
+        latest = -1
+        for part in turns(command, scene):
+            found = [depths[name] for name in part if name in depths]
+            if found and min(found) < latest:
+                yield f"the command tells one thing after the other, but {formula} has them in another order"
+            latest = max((latest, *found))
+
+
+def opposed(formula: Formula, words: str) -> Iterator[str]:
+    """What a rule turns round: a denial that it has not, at most for at least."""
+    operators = _operators(formula)
+    measures = [item for item in map(parse_proposition, formula.propositions) if item.comparison]
+    if denies(words) and not operators & {"!", "G", "W", "R", "U", "M"} and not measures:
+        yield f"“{words}” denies something, but {formula} does not"
+    wanted = sign(words, "bound")
+    if wanted and len(measures) == 1 and "!" not in operators:
+        (measure,) = measures
+        if (measure.comparison == ">") != (wanted > 0):
+            yield f"“{words}” is {'at least' if wanted > 0 else 'at most'}, but {formula} is not"
+    lifts = sign(words, "height")
+    if lifts > 0 and denies(words):
+        lifts = -lifts
+    if lifts < 0 and denies(words) and len(measures) == 1 and "!" not in operators and measures[0].comparison == ">":
+        yield f"“{words}” sets a bound above, but {formula} one below"
+
+
+def _operators(formula: Formula) -> set[str]:
+    return {formula.operator}.union(*map(_operators, formula.operands))
+
+
+def _is_of_speed(formula: Formula) -> bool:
+    return any(parse_proposition(name).predicate == "speed" for name in formula.propositions)
+
+
+def _nesting(formula: Formula, depth: int, found: dict[str, int]) -> None:
+    """How many times "F" each name stands within."""
+    if formula.name:
+        for name in parse_proposition(formula.name).arguments:
+            found.setdefault(name, depth)
+    for operand in formula.operands:
+        _nesting(operand, depth + (formula.operator == "F"), found)
+
+
+def _may_count(command: str) -> bool:
+    """Whether a unit stands in it: its number may be written in a way that is not known here."""
+    return not {*words_of(command)}.isdisjoint({*LENGTHS, *TIMES} - {"s", "m", "h"})

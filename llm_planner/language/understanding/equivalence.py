@@ -1,0 +1,166 @@
+"""What formulas mean in one scene: whether two say the same there, and whether some cannot be kept together.
+
+Holding one or another of all that can be held is holding anything: two ways to say it are one formula.
+
+Formulas in propositions of which none implies another, so that excluding some together is all there is to know.
+
+`holding(vase)` implies `holding(anything)` and `moved(vase)`, and a distance below 0.2 m is below 0.3 m too. The first
+becomes a choice of things held, `moved` one between held and put elsewhere, a measure a choice of bands between all
+bounds that are mentioned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from llm_planner.errors import InputError
+from llm_planner.ltl.alphabet import Alphabet
+from llm_planner.ltl.decision import equivalent, smallest_conflict
+from llm_planner.ltl.formula import TRUE, Formula, atom, conj, disj, finally_, neg, rebuilt, substituted, until
+from llm_planner.ltl.scene_letters import alphabet_of, as_measure
+from llm_planner.scene.predicates import is_portable
+from llm_planner.scene.propositions import ANYTHING, Proposition, parse_proposition
+from llm_planner.scene.scene import Scene
+
+
+def ways_to_hold(scene: Scene) -> tuple[str, ...]:
+    """A proposition for every thing that can be held: one of these is so where anything is held."""
+    return tuple(f"holding({item.name})" for item in scene.objects if is_portable(item))
+
+
+def in_general(formula: Formula, scene: Scene) -> Formula:
+    """The formula with `holding(anything)` in place of a disjunction over every portable thing of the scene."""
+    every = frozenset(map(atom, ways_to_hold(scene)))
+
+    def shorter(part: Formula) -> Formula:
+        if part.operator != "|" or len(every) < 2 or not every <= set(part.operands):
+            return part
+        return disj(atom(f"holding({ANYTHING})"), *(one for one in part.operands if one not in every))
+
+    return substituted(formula, shorter)
+
+
+SOMETHING_ELSE = "holding(something else)"
+Measure = tuple[str, tuple[str, ...]]
+
+
+def independent(formulas: Sequence[Formula], scene: Scene) -> tuple[list[Formula], tuple[tuple[str, ...], ...]]:
+    """The formulas in such propositions, and the new groups of which at most one can hold.
+
+    Whether a measure is exactly at a bound makes no difference.
+    """
+    items = {name: item for f in formulas for name in f.propositions if (item := _item(name, scene))}
+    bands = _bands(items.values())
+    held = list(dict.fromkeys(f"holding({item.arguments[0]})" for item in items.values() if _tells_what_is_held(item)))
+    every = ways_to_hold(scene)
+    choices = held if every and set(every) <= set(held) else [*held, SOMETHING_ELSE]
+
+    def plain(part: Formula) -> Formula:
+        item = items.get(part.name)
+        if item is None:
+            return part
+        if item.comparison:
+            below = disj(*(atom(name) for bound, name in bands[_measure(item)] if bound <= item.bound))
+            return below if item.comparison == "<" else neg(below)
+        if item.predicate == "moved":
+            return disj(part, atom(f"holding({item.arguments[0]})"))
+        return disj(*map(atom, choices)) if item.arguments == (ANYTHING,) else part
+
+    groups = [tuple(name for _, name in band) for band in bands.values()]
+    groups.append(tuple(choices))
+    return [substituted(f, plain) for f in formulas], tuple(groups)
+
+
+def _item(name: str, scene: Scene) -> Proposition | None:
+    """What a proposition says, None for a bare name."""
+    try:
+        return as_measure(parse_proposition(name), scene)
+    except InputError:
+        return None
+
+
+def _tells_what_is_held(item: Proposition) -> bool:
+    return item.predicate == "moved" or (item.predicate == "holding" and item.arguments != (ANYTHING,))
+
+
+def _measure(item: Proposition) -> Measure:
+    return item.predicate, item.arguments
+
+
+def _bands(items: Iterable[Proposition]) -> dict[Measure, list[tuple[float, str]]]:
+    """For each measure its bounds in rising order, each with the name of the band that ends there."""
+    bounds: dict[Measure, set[float]] = {}
+    for item in items:
+        if item.comparison:
+            bounds.setdefault(_measure(item), set()).add(item.bound)
+    return {
+        (predicate, arguments): [
+            (bound, f"band({predicate}, {', '.join(arguments)}, {number})")
+            for number, bound in enumerate(sorted(found))
+        ]
+        for (predicate, arguments), found in bounds.items()
+    }
+
+
+class Meanings:
+    """Decides over the letters that can occur in `scene`; with `bare` propositions over all letters."""
+
+    def __init__(self, scene: Scene, bare: bool = False) -> None:
+        self._scene, self._bare = scene, bare
+
+    def same(self, f: Formula, g: Formula) -> bool:
+        """Whether they are proved equivalent; what is too large to decide is not."""
+        return f is g or self._equal(*_without_common(f, g)) or self._equal(f, g)
+
+    def conflict(self, formulas: Sequence[Formula]) -> tuple[int, ...]:
+        """Indices of fewest formulas that cannot be kept together in this scene; () where all can."""
+        listed, alphabet = self._decidable([_weaker(f) for f in formulas])
+        return smallest_conflict(listed, alphabet)
+
+    def _equal(self, f: Formula, g: Formula) -> bool:
+        (first, second), alphabet = self._decidable(_opaque(f, g))
+        if first is second:
+            return True
+        try:
+            return equivalent(first, second, alphabet)
+        except InputError:
+            return False
+
+    def _decidable(self, formulas: Sequence[Formula]) -> tuple[list[Formula], Alphabet]:
+        if self._bare:
+            return list(formulas), Alphabet(tuple({name for f in formulas for name in f.propositions}))
+        listed, groups = independent(formulas, self._scene)
+        names = {name for f in listed for name in f.propositions}
+        occurring = alphabet_of(names, self._scene)
+        known = (tuple(name for name in group if name in names) for group in groups)
+        return listed, Alphabet(occurring.propositions, (*occurring.exclusive, *(g for g in known if len(g) > 1)))
+
+
+def _without_common(f: Formula, g: Formula) -> tuple[Formula, Formula]:
+    """Both without the conjuncts that they share: if the rests say the same, so do they."""
+    mine, other = (set(h.operands) if h.operator == "&" else {h} for h in (f, g))
+    return conj(*(mine - other)), conj(*(other - mine))
+
+
+def _opaque(*formulas: Formula) -> list[Formula]:
+    """Each part that counts seconds is a proposition of its own: equal where it is written alike."""
+    numbers: dict[Formula, int] = {}
+
+    def plain(part: Formula) -> Formula:
+        return part if part.window is None else atom(f"timed_{numbers.setdefault(part, len(numbers))}")
+
+    return [substituted(f, plain) for f in formulas]
+
+
+def _weaker(f: Formula) -> Formula:
+    """What it demands without counting seconds: nothing that can be kept becomes impossible by it."""
+    if not f.timed:
+        return f
+    if f.operator in ("!", "->", "<->"):
+        return _opaque(f)[0]
+    parts = [_weaker(g) for g in f.operands]
+    if f.window is None:
+        return rebuilt(f, parts)
+    if f.operator == "G":
+        return parts[0] if f.window[0] == 0 else TRUE
+    return finally_(parts[0]) if f.operator == "F" else until(parts[0], parts[1])

@@ -1,0 +1,261 @@
+"""The worlds in which skills are learned and tried: what is on the table, and what is asked for, drawn from a seed.
+
+What goes wrong in the middle of a skill: the hand is shoved, a thing is moved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.programs.values import Argument
+from llm_planner.scene.geometry import bottom, top
+from llm_planner.scene.places import DIRECTIONS, REGIONS, WORKSPACE
+from llm_planner.scene.predicates import is_container
+from llm_planner.scene.scene import Scene
+from llm_planner.simulation.objects import COLORS, ObjectSpec, named, object_kind, spec_of
+from llm_planner.simulation.shapes import SCALE_MAX, SCALE_MIN
+from llm_planner.simulation.world import World
+from llm_planner.skills.hand_geometry import FLOOR, footprint, reachable, separation
+
+Rng = np.random.Generator
+Call = tuple[str, Mapping[str, Argument]]
+Things = tuple[ObjectSpec, ...]
+Arguments = Callable[[Rng, Things], Mapping[str, Argument]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """`objects` on the table, how far drawers are `slid` out [m], `towers` of things from below upwards, what is done
+    `before` with scripted skills, and the `arguments` of the skill itself."""
+
+    objects: tuple[ObjectSpec, ...]
+    arguments: Mapping[str, Argument]
+    before: tuple[Call, ...] = ()
+    slid: Mapping[str, float] = field(default_factory=dict)
+    towers: tuple[tuple[str, ...], ...] = ()
+
+    def prepare(self, world: World) -> None:
+        """Drawers as far out as they are to be, and things on and in each other."""
+        for name, state in self.slid.items():
+            world.slide_part(name, state)
+        for tower in self.towers:
+            for below, above in pairwise(tower):
+                _rest(world, above, below)
+
+
+def _rest(world: World, above: str, below: str) -> None:
+    scene = world.scene()
+    item, under = scene.find(above), scene.find(below)
+    surface = bottom(under) + FLOOR if is_container(under) else top(under)
+    world.shift(above, under.position[:2], height=surface + item.size[2] / 2 + LOOSE)
+
+
+Draw = Callable[[Rng], Case]
+LOOSE = 0.001  # [m] between things that are put on each other
+
+
+def draw_case(world: str, seed: int) -> Case:
+    """Of the training world called `world`; raises InputError that lists the worlds."""
+    if world not in CASES:
+        raise InputError(f"there is no training world {world!r}; there are: {', '.join(CASES)}")
+    return CASES[world](np.random.default_rng((seed, 1)))
+
+
+AMOUNTS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3)  # [m] that people say
+TOWERS = 0.35  # of the cases, where there are blocks for one
+HIGH = 0.6  # of the cases in which something is to be put on or beside a block: it stands on others
+KINDS = ("block", "bowl", "mug", "vase", "plate")
+AROUND, GRASPED, CONTAINERS = (0.45, 0.3, 0.1, 0.1, 0.05), (0.5, 0.2, 0.1, 0.1, 0.1), ("bowl", "plate")
+
+
+def _things(rng: Rng, *wanted: str, others: int = 5) -> tuple[ObjectSpec, ...]:
+    """The kinds wanted first, then up to so many other things, of different colours and all sizes."""
+    kinds = [*wanted, *rng.choice(KINDS, size=rng.integers(0, others + 1), p=AROUND)]
+    pairs = [(str(color), str(kind)) for color, kind in zip(rng.permutation(list(COLORS)), kinds, strict=False)]
+    return tuple(_sized(item, rng) for item in named(pairs))
+
+
+def _sized(item: ObjectSpec, rng: Rng) -> ObjectSpec:
+    largest = min(SCALE_MAX, object_kind(item.kind).scale_max)
+    return replace(item, scale=float(rng.uniform(SCALE_MIN, largest)))
+
+
+def _grasped(rng: Rng) -> str:
+    return str(rng.choice(KINDS, p=GRASPED))
+
+
+def _towered(case: Case, rng: Rng, about: ObjectSpec | None = None) -> Case:
+    """Now and then with blocks on each other: what the skill is `about` on top, or, a container, below."""
+    free = [item.name for item in case.objects if item.kind == "block" and item.name not in _spoken_of(case)]
+    if rng.random() > TOWERS or not free:
+        return case
+    blocks = tuple(free[: int(rng.integers(1, len(free) + 1))])
+    if about is not None and about.kind == "block":
+        blocks = (*blocks, about.name)
+    elif about is not None and about.kind in CONTAINERS:
+        blocks = (about.name, blocks[0])
+    return replace(case, towers=(blocks,))
+
+
+def _spoken_of(case: Case) -> tuple[Argument, ...]:
+    return (*case.arguments.values(), *(value for _, arguments in case.before for value in arguments.values()))
+
+
+def _about(*kinds: str, others: int = 5) -> Draw:
+    """The skill's only argument is the first thing."""
+
+    def draw(rng: Rng) -> Case:
+        things = _things(rng, str(rng.choice(kinds)) if kinds else _grasped(rng), others=others)
+        case = Case(things, {"object": things[0].name})
+        return _towered(case, rng, things[0] if things[0].kind == "block" else None)
+
+    return draw
+
+
+def _holding(arguments: Arguments, second: tuple[str, ...] = (), held: str = "") -> Draw:
+    """Something is held when the skill begins; where there is a `second` thing, it is of one of these kinds, a block
+    often on up to three others."""
+
+    def draw(rng: Rng) -> Case:
+        wanted = [held or _grasped(rng), *([str(rng.choice(second))] if second else [])]
+        below = int(rng.integers(1, 4)) if wanted[1:] == ["block"] and rng.random() < HIGH else 0
+        things = _things(rng, *wanted, *["block"] * below, others=4 - below)
+        case = Case(things, arguments(rng, things), (("pick", {"object": things[0].name}),))
+        if below:
+            return replace(case, towers=(tuple(item.name for item in reversed(things[1 : below + 2])),))
+        return _towered(case, rng, things[1] if wanted[1:] else None)
+
+    return draw
+
+
+def _calling(arguments: Arguments, *kinds: str) -> Draw:
+    """Nothing is held, and the first things are of these kinds; "" is whatever can be grasped."""
+
+    def draw(rng: Rng) -> Case:
+        things = _things(rng, *(kind or _grasped(rng) for kind in kinds), others=4)
+        return Case(things, arguments(rng, things))
+
+    return draw
+
+
+def _drawer(low: float, high: float) -> Draw:
+    """A drawer that is so far out [m]."""
+
+    def draw(rng: Rng) -> Case:
+        things = _things(rng, "drawer", others=3)
+        return Case(things, {"object": things[0].name}, slid={things[0].name: float(rng.uniform(low, high))})
+
+    return draw
+
+
+def _point(rng: Rng) -> tuple[float, float, float]:
+    x = rng.uniform(WORKSPACE.x_min + 0.05, WORKSPACE.x_max - 0.05)
+    return float(x), float(rng.uniform(WORKSPACE.y_min + 0.05, WORKSPACE.y_max - 0.05)), 0.0
+
+
+def _somewhere(rng: Rng, things: Things) -> Mapping[str, Argument]:
+    return {"place": str(rng.choice(list(REGIONS))) if rng.random() < 0.7 else _point(rng)}
+
+
+def _beside(rng: Rng, things: Things) -> Mapping[str, Argument]:
+    side = "any" if rng.random() < 0.5 else str(rng.choice(list(DIRECTIONS)))
+    return {"object": things[1].name, "direction": side, "distance": _distance(rng)}
+
+
+def _away(rng: Rng, things: Things) -> Mapping[str, Argument]:
+    return {"direction": str(rng.choice(list(DIRECTIONS))), "distance": _distance(rng)}
+
+
+def _distance(rng: Rng) -> float:
+    """As often as not one that people say [m], else any up to the farthest of them."""
+    return float(rng.choice(AMOUNTS)) if rng.random() < 0.5 else float(rng.uniform(AMOUNTS[0], AMOUNTS[-1]))
+
+
+def _second(rng: Rng, things: Things) -> Mapping[str, Argument]:
+    return {"object": things[1].name}
+
+
+def _pushed(rng: Rng, things: Things) -> Mapping[str, Argument]:
+    return {"object": things[0].name, **_away(rng, things)}
+
+
+def _swept(rng: Rng, things: Things) -> Mapping[str, Argument]:
+    return {"object": things[0].name, **_somewhere(rng, things)}
+
+
+def _stacked(rng: Rng, things: Things) -> Mapping[str, Argument]:
+    return {"object": things[0].name, "onto": things[1].name}
+
+
+CASES: Mapping[str, Draw] = {
+    "reach": _about(),
+    "pick": _about(),
+    "place_at": _holding(_somewhere),
+    "place_offset": _holding(_away),
+    "place_beside": _holding(_beside, KINDS),
+    "place_in": _holding(_second, CONTAINERS, held="block"),
+    "place_on": _holding(_second, ("block", "block", "bowl", "plate"), held="block"),
+    "push": _calling(_pushed, ""),
+    "sweep": _calling(_swept, ""),
+    "stack": _calling(_stacked, "", ""),
+    "tip": _about("mug", "vase", others=3),
+    "open_drawer": _drawer(0.0, 0.03),
+    "close_drawer": _drawer(0.04, 0.1),
+    "press": _about("button", others=3),
+    "wipe": _holding(_second, ("stain",), held="sponge"),
+}
+
+FORCE = (130.0, 190.0)  # [N] on the hand, sideways: in any direction more than the joints' drives hold
+FORCE_TIME = 0.1  # [s]: the hand is thrown off by 2 to 15 cm
+MOVED = (0.01, 0.04)  # [m]
+TURNED = math.radians(30)
+SLID = 0.03  # [m] that a drawer is moved
+GAP = 0.02  # [m] that a moved thing keeps from others
+TRIES = 20
+
+
+def shove_hand(world: World, rng: np.random.Generator) -> None:
+    """A force on the hand from now on; see `release_hand`."""
+    angle, force = rng.uniform(0, 2 * math.pi), rng.uniform(*FORCE)
+    world.push_hand((force * math.cos(angle), force * math.sin(angle), rng.uniform(0.0, 0.3) * force))
+
+
+def release_hand(world: World) -> None:
+    """The force on the hand is over."""
+    world.push_hand((0.0, 0.0, 0.0))
+
+
+def shove_thing(world: World, names: Sequence[str], rng: np.random.Generator) -> bool:
+    """Moves one of the things that lie freely, to a near free place; whether there was one."""
+    scene = world.scene()
+    free = [name for name in names if _lies_free(scene, name)]
+    for name in rng.permutation(free)[:1]:
+        item = scene.find(str(name))
+        kind = spec_of(item).shape
+        if kind.opens:
+            world.slide_part(item.name, item.state + rng.uniform(-SLID, SLID))
+            return True
+        if kind.fixed:
+            return False
+        for _ in range(TRIES):
+            angle, way, turn = rng.uniform(0, 2 * math.pi), rng.uniform(*MOVED), rng.uniform(-TURNED, TURNED)
+            x, y = item.position[0] + way * math.cos(angle), item.position[1] + way * math.sin(angle)
+            shape = footprint(item).at((x, y), footprint(item).yaw + turn)
+            others = [footprint(other) for other in scene.objects if other.name != item.name]
+            if reachable(x, y) and all(separation(shape, other) > GAP for other in others):
+                world.shift(item.name, (x, y), turn)
+                return True
+    return False
+
+
+def _lies_free(scene: Scene, name: str) -> bool:
+    """Whether it is not in the hand, and the hand is not around it."""
+    if scene.held == name or scene.robot is None:
+        return False
+    return math.dist(scene.robot.position, scene.find(name).position) > 0.10

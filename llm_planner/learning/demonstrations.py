@@ -1,0 +1,281 @@
+"""Demonstrations: a scripted skill in drawn worlds, disturbed on the way and begun anew from wherever that left it.
+
+A demonstration as it is recorded: what the demonstrator saw, and where it then wanted the hand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from llm_planner.control.inverse_kinematics import InverseKinematics
+from llm_planner.learning.cases import FORCE_TIME, Case, release_hand, shove_hand, shove_thing
+from llm_planner.learning.recording import Recording
+from llm_planner.programs.values import Argument
+from llm_planner.robots.limits import JointLimits
+from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.scene.geometry import top
+from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.simulation.world import World
+from llm_planner.skills.arm import Arm, ArmSettings, Script
+from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.episode import Episode
+from llm_planner.skills.hand_geometry import OPENING_MAX, Grip, grip_of, hand_slices, into_reach, room
+from llm_planner.skills.learned.chunk import Decision
+from llm_planner.skills.learned.features import STEP, Frame, Place, View, frame_of, goal_numbers, observed
+from llm_planner.skills.learned.velocity_field import Array
+from llm_planner.skills.library import SkillLibrary
+from llm_planner.skills.motion import Leg
+from llm_planner.skills.scripted import ScriptedRun
+from llm_planner.skills.scripts import ScriptFunction
+
+
+@dataclass
+class Piece:
+    """Moments that were shown one after the other, undisturbed, in one frame."""
+
+    frame: Frame
+    states: list[Array] = field(default_factory=list)
+    goals: list[Array] = field(default_factory=list)
+    actions: list[tuple[float, ...]] = field(default_factory=list)
+
+    def columns(self) -> dict[str, Array]:
+        """As a recording keeps them."""
+        tables = {"observation.state": self.states, "action": self.actions}
+        if self.goals and len(self.goals[0]):
+            tables["observation.goal"] = self.goals
+        return {name: np.array(rows, np.float32) for name, rows in tables.items()}
+
+
+class ShownRun:
+    """A demonstrator's run that is written down, piece by piece."""
+
+    def __init__(
+        self, run: SkillRun, observe: tuple[str, ...], goal: tuple[str, ...], decision: Decision,
+        arguments: Mapping[str, Argument],
+    ) -> None:  # fmt: skip
+        self._run, self._observe, self._goal, self._decision, self._arguments = run, observe, goal, decision, arguments
+        self.pieces: list[Piece] = []
+
+    @property
+    def phase(self) -> str:
+        return self._run.phase
+
+    def step(self, observation: Observation) -> MotionReference | SkillResult:
+        """See `SkillRun`."""
+        outcome = self._run.step(observation)
+        if isinstance(outcome, MotionReference):
+            try:
+                self.write(observation, outcome)
+            except SkillError as refusal:  # where to act cannot be decided any more: what it is about fell over
+                return SkillResult(refusal.code, str(refusal))
+        return outcome
+
+    def write(self, observation: Observation, reference: MotionReference, done: float = 0.0) -> None:
+        """One moment; raises SkillError where the demonstrator cannot say any more where to act."""
+        aim = self._decision.aim(observation)
+        frame = frame_of(aim)
+        if not self.pieces or self.pieces[-1].frame != frame:
+            self.pieces.append(Piece(frame))
+        piece = self.pieces[-1]
+        piece.states.append(observed(self._observe, View(observation, aim, self._arguments)))
+        piece.goals.append(goal_numbers(self._goal, aim))
+        place = place_wanted(reference, observation.time + STEP, frame)
+        piece.actions.append((*place, reference.gripper_width, done))
+
+
+class Finished:
+    """Keeps the hand where it came to rest for some moments, done: a policy learns what the end looks like."""
+
+    def __init__(self, shown: ShownRun, observation: Observation, width: float) -> None:
+        self._shown, self._pose, self._width = shown, grip_of(observation.T_base_gripper).pose(), width
+
+    phase = "done"
+
+    def step(self, observation: Observation) -> MotionReference:
+        """See `SkillRun`."""
+        reference = MotionReference(observation.time, STEP, (self._pose,), self._width)
+        self._shown.write(observation, reference, 1.0)
+        return reference
+
+
+def place_wanted(reference: MotionReference, time: float, frame: Frame) -> Place:
+    """Where the reference has the hand at `time` [s]."""
+    at = min(max((time - reference.start_time) / reference.dt, 0.0), len(reference.poses) - 1.0)
+    low = min(math.floor(at + 1e-6), len(reference.poses) - 1)
+    share, high = at - low, min(low + 1, len(reference.poses) - 1)
+    a, b = (frame.place_of(grip_of(reference.poses[index])) for index in (low, high))
+    x, y, z, turn = (p + share * (q - p) for p, q in zip(a, b, strict=True))
+    return x, y, z, turn
+
+
+FINISHED = 4  # skill periods that the end is shown for
+SHOVES_MAX = 4
+SHOVED_AFTER = (0.2, 4.0)  # [s]
+ASTRAY = (0.004, 0.15)  # [m] that a hand is led off its way
+ASTRAY_TURN = 0.8  # [rad] to either side
+_LIMITS = JointLimits(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max, PANDA_LIMITS.qvel_max, PANDA_LIMITS.qacc_max)
+ROOM = 0.01  # [m] around a hand that is put somewhere
+AT_HOME = 0.4  # of the cases in which nothing is to be done before: there most commands find the hand
+AZIMUTH = 0.9  # [rad] to either side, where hands begin
+TURN = 1.2  # [rad] to either side, how they are turned then
+BESIDE = 0.15  # [m] from a thing, and over it, is near to it
+
+
+@dataclass(frozen=True)
+class Show:
+    """What is demonstrated: the skill's script, and what a policy is to see and be told of it."""
+
+    name: str
+    script: ScriptFunction
+    timeout: float
+    observe: tuple[str, ...]
+    goal: tuple[str, ...]
+    settings: ArmSettings
+
+
+def demonstrate(show: Show, case: Case, library: SkillLibrary, seed: int) -> list[Recording]:
+    """One episode, as the undisturbed pieces of it that led to success; none where it failed."""
+    rng = np.random.default_rng((seed, 2))
+    episode = Episode(World(seed, case.objects))
+    if begin(case, episode, library, rng).code is not SkillErrorCode.SUCCEEDED:
+        return []
+    pieces = _shown(show, case.arguments, episode, rng)
+    return [Recording(show.name, piece.columns(), True, seed) for piece in pieces if len(piece.actions) > 1]
+
+
+def begin(case: Case, episode: Episode, library: SkillLibrary, rng: np.random.Generator) -> SkillResult:
+    """Brings the world of `episode` to where the skill of the case is to begin, the hand at home or anywhere: the first
+    failure on the way there."""
+    world = episode.world
+    assert isinstance(world, World)
+    case.prepare(world)
+    for name, arguments in case.before:
+        result = episode.run(library.find(name), arguments)
+        if result.code is not SkillErrorCode.SUCCEEDED:
+            return result
+    if not case.before and rng.random() >= AT_HOME:
+        begin_anywhere(world, named_in(world.scene(), case.arguments), rng)
+    return SkillResult(SkillErrorCode.SUCCEEDED)
+
+
+def _shown(show: Show, arguments: Mapping[str, Argument], episode: Episode, rng: np.random.Generator) -> list[Piece]:
+    began = episode.observe()
+    decision = Decision(show.script, show.settings, arguments, began)
+    pieces: list[Piece] = []
+    for shove in range(SHOVES_MAX + 1):
+        last = shove == SHOVES_MAX or rng.random() < 0.2
+        until = math.inf if last else episode.world.time + rng.uniform(*SHOVED_AFTER)
+        arm = Arm(episode.observe(), show.settings, began)
+        run = ScriptedRun(show.name, arm, show.script(arm, arguments), show.timeout)
+        shown = ShownRun(run, show.observe, show.goal, decision, arguments)
+        result = _follow(episode, shown, until)
+        if result is None:
+            pieces += shown.pieces
+            _disturb(episode, run, began, show.settings, arguments, rng)
+            continue
+        if result.code is not SkillErrorCode.SUCCEEDED:
+            return []
+        finished = Finished(shown, episode.observe(), arm.width)
+        with suppress(SkillError):  # what has been done may come undone
+            for _ in range(FINISHED):
+                episode.advance(finished, episode.observe())
+        return pieces + shown.pieces
+    return []
+
+
+def named_in(scene: Scene, arguments: Mapping[str, Argument]) -> list[str]:
+    """The things in the scene that the arguments name."""
+    return [item.name for item in scene.objects if item.name in arguments.values()]
+
+
+def _follow(episode: Episode, run: SkillRun, until: float = math.inf) -> SkillResult | None:
+    """The result of the run, or None where time [s] was up first."""
+    while episode.world.time < until:
+        result = episode.advance(run, episode.observe())
+        if result is not None:
+            return result
+    return None
+
+
+def _disturb(
+    episode: Episode, run: SkillRun, began: Observation, settings: ArmSettings, arguments: Mapping[str, Argument],
+    rng: np.random.Generator,
+) -> None:  # fmt: skip
+    """A thing is moved, the hand is shoved while `run` goes on, or it is led astray."""
+    world, observation = episode.world, episode.observe()
+    assert isinstance(world, World)
+    kind = rng.random()
+    if kind < 0.3 and shove_thing(world, named_in(observation.scene, arguments), rng):
+        return
+    if kind < 0.65:
+        shove_hand(world, rng)
+        _follow(episode, run, world.time + FORCE_TIME)
+        release_hand(world)
+    else:
+        arm = Arm(observation, settings, began)
+        if not observation.scene.held and rng.random() < 0.5:
+            arm.width = rng.uniform(0.0, OPENING_MAX)
+        _follow(episode, ScriptedRun("astray", arm, _astray(arm, rng), 5.0))
+
+
+def _astray(arm: Arm, rng: np.random.Generator) -> Script:
+    angle, way = rng.uniform(0, 2 * math.pi), math.exp(rng.uniform(*np.log(ASTRAY)))
+    up = rng.uniform(-0.5, 1.0) * way
+    here = arm.grip
+    z = min(max(here.z + up, min(here.z, 0.03)), arm.settings.cruise_max)
+    there = Grip(
+        here.x + way * math.cos(angle),
+        here.y + way * math.sin(angle),
+        z,
+        here.yaw + rng.uniform(-ASTRAY_TURN, ASTRAY_TURN),
+    )
+    if room(hand_slices(there, arm.width), arm.scene, {arm.scene.held})[0] < ROOM:
+        there = here.raised(max(z, here.z + 0.03))
+    yield from arm.move("astray", [Leg(into_reach(there))], stop_early=True)
+
+
+def begin_anywhere(world: World, near: Sequence[str], rng: np.random.Generator) -> None:
+    """The hand somewhere over the table where it is free, open by any width; as often as not beside one of the things
+    called `near`. At home where no place was found."""
+    scene = world.scene()
+    close = bool(near) and rng.random() < 0.5
+    for _ in range(40):
+        grip = _beside(scene.find(str(rng.choice(list(near)))), rng) if close else _anywhere(rng)
+        width = rng.uniform(0, OPENING_MAX)
+        if room(hand_slices(grip, width), scene)[0] >= ROOM and put_hand(world, grip, width):
+            return
+
+
+def put_hand(world: World, grip: Grip, width: float) -> bool:
+    """The hand there, at rest, open by `width` [m]; whether the arm reaches that: else it stays where it is."""
+    posture = np.array(HOME_QPOS)
+    posture[0] = math.atan2(grip.y, grip.x)
+    solution = _solver().solve(grip.pose(), posture)
+    if solution.converged:
+        world.pose_arm(solution.qpos, width)
+    return solution.converged
+
+
+@lru_cache(maxsize=1)  # a model of the arm is compiled for it
+def _solver() -> InverseKinematics:
+    return InverseKinematics(ArmKinematics(), _LIMITS)
+
+
+def _anywhere(rng: np.random.Generator) -> Grip:
+    radius, azimuth = rng.uniform(0.32, 0.72), rng.uniform(-AZIMUTH, AZIMUTH)
+    x, y, z = radius * math.cos(azimuth), radius * math.sin(azimuth), rng.uniform(0.02, 0.42)
+    return into_reach(Grip(x, y, z, azimuth + rng.uniform(-TURN, TURN)))
+
+
+def _beside(item: SceneObject, rng: np.random.Generator) -> Grip:
+    angle, way = rng.uniform(0, 2 * math.pi), rng.uniform(0.0, BESIDE)
+    x, y = item.position[0] + way * math.cos(angle), item.position[1] + way * math.sin(angle)
+    z = rng.uniform(0.015, top(item) + BESIDE)
+    return into_reach(Grip(x, y, z, math.atan2(y, x) + rng.uniform(-TURN, TURN)))

@@ -1,0 +1,203 @@
+"""A policy is made better in a copy of its skill, and the copy takes its place only if it succeeds no less often.
+
+The examination of a learned skill: its trials are counted, its failures shown, and that is kept with the policy.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from llm_planner.errors import InputError, SimulationError
+from llm_planner.learning.cases import draw_case
+from llm_planner.learning.command_tally import tally_commands
+from llm_planner.learning.command_trials import CommandTrial
+from llm_planner.learning.dataset import read_recordings
+from llm_planner.learning.evaluating import evaluate, try_out
+from llm_planner.learning.pool import Pool
+from llm_planner.learning.recording import Recording
+from llm_planner.learning.report import Evaluated, Latency, SkillReport, tally, write_report
+from llm_planner.learning.report_page import PICTURE_FILE, draw_strip, scenes_of, write_page
+from llm_planner.learning.sight_trials import look_times
+from llm_planner.learning.teaching import report_of
+from llm_planner.learning.training_task import TrainingTask, demonstrators
+from llm_planner.skills.arm import ArmSettings
+from llm_planner.skills.learned.loading import CRITIC_FILE, POLICY_FILE, REPORT_FILE, learned_skill, load_sampler
+from llm_planner.skills.learned.samplers import ChunkSampler, Rollout, save_critic
+from llm_planner.skills.learned.velocity_field import Array, Conditioning, PolicySpec
+from llm_planner.skills.learned.weights_file import load_policy, write_whole
+from llm_planner.skills.library import CheckedSkill
+
+if TYPE_CHECKING:
+    from llm_planner.learning.policy_training import CriticSettings
+
+
+FIRST_ROLLOUT = 950_000_000  # seed; trials and demonstrations have others
+
+
+class Noted:
+    """A `ChunkSampler` that tries things out, from noise of its own, and remembers what it was asked and gave."""
+
+    def __init__(self, sampler: ChunkSampler, rng: np.random.Generator) -> None:
+        self._sampler, self._rng = sampler, rng
+        self.conditionings: list[Conditioning] = []
+        self.chunks: list[Array] = []
+
+    @property
+    def spec(self) -> PolicySpec:
+        return self._sampler.spec
+
+    def sample(self, conditioning: Conditioning, noise: Array) -> Array:
+        """See `ChunkSampler`."""
+        chunks = self._sampler.sample(conditioning, self._rng.standard_normal(noise.shape, dtype=np.float32))
+        self.conditionings.append(conditioning)
+        self.chunks.append(chunks[0])
+        return chunks
+
+
+@dataclass(frozen=True)
+class _Job:
+    lesson: TrainingTask
+    seed: int
+
+
+def roll_out(
+    lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]
+) -> list[Rollout]:  # fmt: skip
+    """What the policy tried in so many perturbed episodes, those left out in which it was never asked."""
+    first, rollouts = FIRST_ROLLOUT + 10_000 * seed, {}
+    for position, rollout in pool.results(_rolled_out, [_Job(lesson, first + k) for k in range(episodes)]):
+        rollouts[position] = rollout
+        report(1)
+    return [rollouts[position] for position in sorted(rollouts) if len(rollouts[position].chunks)]
+
+
+def _rolled_out(job: _Job) -> Rollout:
+    lesson, library = job.lesson, demonstrators(job.lesson.skills)
+    noted = Noted(load_sampler(lesson.manifest, lesson.policy), np.random.default_rng((job.seed, 4)))
+    skill = CheckedSkill(lesson.manifest, learned_skill(lesson.manifest, noted, ArmSettings()))
+    trial = evaluate(skill, draw_case(lesson.contract.world, job.seed), library, job.seed, perturbed=True)
+    return Rollout(tuple(noted.conditionings), np.array(noted.chunks, np.float32), trial.succeeded)
+
+
+def criticise(lesson: TrainingTask, rollouts: Sequence[Rollout], seed: int, settings: CriticSettings) -> None:
+    """Give the skill a critic of what was rolled out; raises InputError where all of that ended alike."""
+    import torch
+
+    from llm_planner.learning.policy_training import train_critic
+
+    torch.set_num_threads(1)  # two slow a small network down
+    critic = train_critic(load_policy(lesson.policy), rollouts, seed, settings)
+    save_critic(lesson.folder / CRITIC_FILE, critic)
+    # What was found on commands was of the policy without it.
+    write_report(lesson.folder, replace(report_of(lesson), commands=None))
+
+
+def read_corrections(lesson: TrainingTask, folder: Path) -> list[Recording]:
+    """The corrections in a data set; raises InputError where it has none, or has other columns than the lesson."""
+    if not folder.is_dir():
+        raise InputError(f"there are no corrections in {folder}; docs/skills.md tells how they are written")
+    format, recordings = read_recordings(folder)
+    corrections = [recording for recording in recordings if recording.source == "correction"]
+    if not corrections:
+        raise InputError(f"{folder} has no corrections: none of its {len(recordings)} recordings has that source")
+    if format != lesson.format:
+        raise InputError(f"{folder} holds {format}, but {lesson.name} learns from {lesson.format}")
+    return corrections
+
+
+def candidate_of(lesson: TrainingTask) -> TrainingTask:
+    """A copy of the library, and of what was learned of this skill, in the folder of what is not finished yet."""
+    folder = lesson.work / lesson.name / "candidate"
+    shutil.rmtree(folder, ignore_errors=True)
+    learned = f"{lesson.name}/{POLICY_FILE}", f"{lesson.name}/{REPORT_FILE}"
+    for path in lesson.skills.glob("*/*"):
+        name = path.relative_to(lesson.skills)
+        if path.name == "skill.yaml" or str(name) in learned:
+            (folder / "skills" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, folder / "skills" / name)
+    return replace(lesson, skills=folder / "skills", work=folder / "work")
+
+
+def adopt(lesson: TrainingTask, candidate: TrainingTask) -> None:
+    """What was learned in the candidate takes the place of what the skill has."""
+    names = sorted(path.name for path in candidate.folder.iterdir() if path.name != "skill.yaml")
+    if CRITIC_FILE not in names:
+        (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)
+    for name in names:
+        write_whole(lesson.folder / name, (candidate.folder / name).read_bytes())
+
+
+def is_no_worse(after: Evaluated, before: Evaluated) -> bool:
+    """By the successes of the same trials, all of them counted."""
+    return after.plain.successes + after.perturbed.successes >= before.plain.successes + before.perturbed.successes
+
+
+CHUNKS = 300  # whose latency is measured
+
+
+def examine(lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]) -> SkillReport:
+    """Try the policy out, and write report.json, report.md and their pictures.
+
+    `report` hears of each trial that is over. Raises InputError where there is no policy.
+    """
+    known = report_of(lesson)
+    latency = _latency(lesson)
+    plain, perturbed = (tally(outcome) for outcome in try_out(lesson, episodes, seed, pool, report))
+    result = replace(known, evaluated=Evaluated(plain, perturbed, latency))
+    write_report(lesson.folder, result)
+    write_page(lesson.folder, result, _picture(lesson, result))
+    return result
+
+
+def examine_on_commands(lesson: TrainingTask, trials: Sequence[CommandTrial]) -> SkillReport:
+    """Write into the report of a skill what its trials on commands say, and with it what is to move it.
+
+    Raises InputError where there is no policy.
+    """
+    result = replace(report_of(lesson), commands=tally_commands(trials))
+    write_report(lesson.folder, result)
+    drawn = (lesson.folder / PICTURE_FILE).exists() or result.evaluated is None
+    write_page(lesson.folder, result, "" if drawn else "none was drawn")
+    return result
+
+
+def _latency(lesson: TrainingTask) -> Latency:
+    if lesson.contract.by_sight:
+        return latency_from(look_times(lesson))
+    return latency_of(load_sampler(lesson.manifest, lesson.policy), time.perf_counter)
+
+
+def latency_of(sampler: ChunkSampler, clock: Callable[[], float]) -> Latency:
+    """Of chunks from no noise, by the `clock` [s]."""
+    spec = sampler.spec
+    conditioning = Conditioning(
+        np.zeros((spec.n_obs_steps, spec.observation_dim), np.float32), np.zeros(spec.goal_dim, np.float32)
+    )
+    noise, times = np.zeros((1, spec.horizon, spec.action_dim), np.float32), []
+    for _ in range(CHUNKS):
+        began = clock()
+        sampler.sample(conditioning, noise)
+        times.append(clock() - began)
+    return latency_from(times)
+
+
+def latency_from(times: Sequence[float]) -> Latency:
+    """Of chunks, or looks, that took so long [s]."""
+    median, p99 = np.percentile(np.array(times) * 1000, [50, 99]).tolist()
+    return Latency(median, p99)
+
+
+def _picture(lesson: TrainingTask, report: SkillReport) -> str:
+    """Why there is no picture, empty where there is one."""
+    try:
+        draw_strip(scenes_of(lesson, report), lesson.folder / PICTURE_FILE)
+    except SimulationError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,176 @@
+"""What is kept of a demonstration, and what the numbers in it are called.
+
+What a policy is trained on: what was seen, what was wanted, and the chunk that followed.
+
+What of an episode is learned from again, where somebody took over from a policy (Sirius, arXiv:2211.08416).
+
+Who corrects must be able to recover from wherever the policy got to; episodes that failed all the same teach failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.skills.learned.velocity_field import Array, PolicySpec
+
+SOURCES = ("demonstrator", "correction", "policy")
+RESERVED = ("timestamp", "frame_index", "episode_index", "index", "task_index")  # what LeRobot adds to every frame
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One undisturbed piece of a demonstration: T moments of `columns`, each (T, n) float32 and finite.
+
+    The usual columns are "observation.state", "observation.goal", "observation.frame" and "action"; "weight" (T, 1) is
+    how much each moment counts in training. `task` is a sentence, `source` one of SOURCES, `seed` that of the episode.
+    """
+
+    task: str
+    columns: Mapping[str, Array]
+    success: bool
+    seed: int
+    source: str = "demonstrator"
+
+    def __post_init__(self) -> None:
+        if not self.task.strip():
+            raise InputError("the task of a recording is empty; say in a sentence what is done")
+        if self.source not in SOURCES:
+            raise InputError(f"the source of a recording is {self.source!r}; the sources are: {', '.join(SOURCES)}")
+        if not self.columns:
+            raise InputError("a recording needs at least one column, such as 'action'")
+        for name, values in self.columns.items():
+            if values.dtype != np.float32 or values.ndim != 2 or values.size == 0:
+                raise InputError(f"column {name!r} must be (T, n) float32, not {values.shape} {values.dtype}")
+            if len(values) != len(self):
+                raise InputError(f"column {name!r} has {len(values)} moments where the others have {len(self)}")
+            if not np.isfinite(values).all():
+                raise InputError(
+                    f"column {name!r} of the recording with seed {self.seed} has numbers that are not finite"
+                )
+
+    def __len__(self) -> int:
+        """T, the moments."""
+        return len(next(iter(self.columns.values())))
+
+
+@dataclass(frozen=True)
+class DatasetFormat:
+    """`fps` moments a second, of the robot `robot_type`; `names` of the numbers of each column, in their order."""
+
+    fps: float
+    robot_type: str
+    names: Mapping[str, tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.fps) and self.fps > 0):
+            raise InputError(f"fps of a data set must be above 0, not {self.fps}")
+        if not self.names:
+            raise InputError("the format of a data set needs at least one column, such as 'action'")
+        for column, names in self.names.items():
+            if column in RESERVED or "/" in column:
+                raise InputError(f"a column may not be called {column!r}: LeRobot keeps that name for itself")
+            if not names or len(set(names)) != len(names):
+                raise InputError(f"the numbers of column {column!r} need names of their own, not {list(names)}")
+
+    def check(self, recording: Recording) -> None:
+        """Raise InputError unless `recording` has these columns, each as wide as it has names."""
+        wrong = sorted(set(self.names) ^ set(recording.columns))
+        if wrong:
+            raise InputError(f"column {wrong[0]!r} is missing or unknown; the columns are: {', '.join(self.names)}")
+        for column, names in self.names.items():
+            width = recording.columns[column].shape[1]
+            if width != len(names):
+                raise InputError(f"column {column!r} has {width} numbers where the format names {len(names)}")
+
+
+@dataclass(frozen=True)
+class Windows:
+    """`observations` (N, n_obs_steps, D), `goals` (N, G), `chunks` (N, horizon, A), each in its own units, and
+    `weights` (N,): how often a window is drawn, against the others; 0 is never."""
+
+    observations: Array
+    goals: Array
+    chunks: Array
+    weights: Array
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+    def drawn(self) -> Windows:
+        """Those that are ever drawn."""
+        used = self.weights > 0
+        return Windows(self.observations[used], self.goals[used], self.chunks[used], self.weights[used])
+
+    def check(self, spec: PolicySpec) -> None:
+        """Raises InputError where they do not fit the sizes of a policy, or there is nothing to learn from."""
+        expected = {
+            "observations": (len(self), spec.n_obs_steps, spec.observation_dim),
+            "goals": (len(self), spec.goal_dim),
+            "chunks": (len(self), spec.horizon, spec.action_dim),
+            "weights": (len(self),),
+        }
+        for name, shape in expected.items():
+            value = getattr(self, name)
+            if value.shape != shape:
+                raise InputError(f"{name} of the windows have the shape {value.shape}; the policy asks for {shape}")
+            if not np.isfinite(value).all():
+                raise InputError(f"{name} of the windows are not all finite")
+        if not (self.weights >= 0).all() or not self.weights.sum() > 0:
+            raise InputError("no window has a weight above 0: there is nothing to learn from")
+
+
+def joined(parts: Sequence[Windows]) -> Windows:
+    """All windows of the parts, in their order."""
+    columns = ([getattr(part, name) for part in parts] for name in ("observations", "goals", "chunks", "weights"))
+    return Windows(*(np.concatenate(column) for column in columns))
+
+
+def episode_windows(spec: PolicySpec, observations: Array, goals: Array, actions: Array) -> Windows:
+    """One window a step of an episode: `observations` (T, D), `goals` (T, G), `actions` (T, A).
+
+    Before its start the first observation is repeated, after its end the last action: a hand that is done stays.
+    """
+    steps = np.arange(len(actions))
+    seen = np.maximum(steps[:, None] + np.arange(1 - spec.n_obs_steps, 1), 0)
+    ahead = np.minimum(steps[:, None] + np.arange(spec.horizon), len(actions) - 1)
+    return Windows(observations[seen], goals, actions[ahead], np.ones(len(actions), np.float32))
+
+
+POLICY, TAKEOVER, DEMONSTRATION = "policy", "takeover", "demonstration"
+
+
+@dataclass(frozen=True)
+class SourceWeights:
+    """How often a step is drawn by who acted; the policy's own steps `before` a takeover led to it: never drawn."""
+
+    policy: float = 0.0
+    takeover: float = 1.0
+    demonstration: float = 1.0
+    before: int = 15
+
+
+def step_weights(sources: Sequence[str], succeeded: bool, weights: SourceWeights = SourceWeights()) -> Array:
+    """Of each step of an episode (T,), from who acted in it (T,): "policy", "takeover" or "demonstration".
+
+    A failed episode has no weight at all. Raises InputError for another source.
+    """
+    of_source = {POLICY: weights.policy, TAKEOVER: weights.takeover, DEMONSTRATION: weights.demonstration}
+    unknown = sorted(set(sources) - set(of_source))
+    if unknown:
+        raise InputError(f"a step was acted by {', '.join(of_source)}, not by {unknown[0]!r}")
+    result = np.array([of_source[source] * succeeded for source in sources], np.float32)
+    for step, source in enumerate(sources):
+        if source == POLICY and TAKEOVER in sources[step + 1 : step + 1 + weights.before]:
+            result[step] = 0.0
+    return result
+
+
+def weighted(windows: Windows, weights: Array) -> Windows:
+    """The windows of `episode_windows`, one a step, drawn as often as the steps weigh (T,)."""
+    if weights.shape != windows.weights.shape:
+        raise InputError(f"{len(windows)} windows take as many weights, not an array of the shape {weights.shape}")
+    return replace(windows, weights=windows.weights * weights)

@@ -1,0 +1,212 @@
+"""Pictures of the table with what can be taken in them, as arrays: what sight is learned from.
+
+Pictures to learn to see from: drawn cases as the camera shows them, with the grasps that the demonstrator takes.
+
+Nothing moves for them. Robot and things are put where they may be, and the script that picks is asked where.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.control.inverse_kinematics import InverseKinematics
+from llm_planner.errors import InputError
+from llm_planner.learning.cases import Case, draw_case
+from llm_planner.robots.limits import JointLimits
+from llm_planner.robots.robots import GRIPPER_WIDTH_MAX, HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.scene.geometry import bottom, top
+from llm_planner.scene.predicates import clear, is_container
+from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.simulation.camera import SceneRenderer
+from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.tabletop import draw_layout, standing
+from llm_planner.skills.contract import SkillError
+from llm_planner.skills.grasps import choose_grasp
+from llm_planner.skills.hand_geometry import FLOOR, Grip, into_reach
+from llm_planner.skills.learned.velocity_field import Array
+from llm_planner.skills.learned.weights_file import write_whole
+from llm_planner.skills.sight_network import COLUMNS, LOOKOUT, ROWS, Image, SightSpec, laid_out
+
+CASES, LAYOUTS = 8, 5  # that are drawn by one renderer, and layouts of each
+SIZE = (640, 480)  # of a picture, as the camera gives it
+PLAIN = 0.1  # of the things have no colour of their own
+LOOKING = 0.6  # of the pictures show a robot that is out of the way, others one that is anywhere
+ASTRAY, TURNED = 0.05, 0.6  # [m], [rad] off its lookout
+_LIMITS = JointLimits(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max, PANDA_LIMITS.qvel_max, PANDA_LIMITS.qacc_max)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What `kind` and `color` mean in a picture: the grasp (x, y, closing direction, z, width, opening) [m, rad]."""
+
+    kind: str
+    color: str
+    grasp: tuple[float, float, float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture laid out on the table, and the things in it that can be taken."""
+
+    picture: Image
+    things: tuple[Shown, ...]
+    words: tuple[tuple[str, str], ...]  # kind and colour of everything that is there
+
+
+def draw_pictures(world: str, seeds: Sequence[int]) -> Iterator[Drawn]:
+    """`LAYOUTS` pictures of each of the cases drawn from `seeds`; raises SimulationError without OpenGL."""
+    cases = {seed: _plain(draw_case(world, seed), np.random.default_rng((seed, 4))) for seed in seeds}
+    things = [_of(seed, item) for seed, case in cases.items() for item in case.objects]
+    with SceneRenderer(things, *SIZE) as renderer:
+        for seed, case in cases.items():
+            rng = np.random.default_rng((seed, 5))
+            for _ in range(LAYOUTS):
+                scene = lay_out(case, rng)
+                qpos, width = _posture(rng), float(rng.uniform(0.0, GRIPPER_WIDTH_MAX))
+                called = replace(scene, objects=tuple(_renamed(seed, item) for item in scene.objects))
+                picture = laid_out(renderer.render(qpos, width, called))
+                words = tuple((item.kind, item.color) for item in scene.objects)
+                yield Drawn(picture, tuple(_graspable(scene)), words)
+
+
+def lay_out(case: Case, rng: np.random.Generator) -> Scene:
+    """The things of the case at rest, its towers built."""
+    places = draw_layout(case.objects, rng)
+    turned = [replace(place, yaw=place.yaw + float(rng.uniform(-TURNED, TURNED))) for place in places]
+    things = {item.name: standing(item, place) for item, place in zip(case.objects, turned, strict=True)}
+    for tower in case.towers:
+        for below, above in pairwise(tower):
+            things[above] = _on(things[above], things[below])
+    return Scene(0.0, tuple(things.values()))
+
+
+def _on(item: SceneObject, under: SceneObject) -> SceneObject:
+    surface = bottom(under) + FLOOR if is_container(under) else top(under)
+    x, y, _ = under.position
+    return replace(item, position=(x, y, surface + item.size[2] / 2))
+
+
+def _graspable(scene: Scene) -> Iterator[Shown]:
+    for item in scene.objects:
+        if not clear(scene, item.name):
+            continue
+        try:
+            grasp = choose_grasp(scene, item)
+        except SkillError:
+            continue
+        grip = grasp.grip
+        yield Shown(item.kind, item.color, (grip.x, grip.y, grip.yaw, grip.z, grasp.width, grasp.opening))
+
+
+def _plain(case: Case, rng: np.random.Generator) -> Case:
+    """Some things without a colour, at most one of a kind."""
+    seen: set[str] = set()
+    objects = []
+    for item in case.objects:
+        plain = rng.random() < PLAIN and item.kind not in seen
+        seen.update([item.kind] if plain else [])
+        objects.append(replace(item, color="") if plain else item)
+    return replace(case, objects=tuple(objects))
+
+
+def _of(seed: int, item: ObjectSpec) -> ObjectSpec:
+    return replace(item, name=f"{seed} {item.name}")
+
+
+def _renamed(seed: int, item: SceneObject) -> SceneObject:
+    return replace(item, name=f"{seed} {item.name}")
+
+
+def _posture(rng: np.random.Generator) -> NDArray[np.float64]:
+    """Joint angles (7,) [rad] with the hand near its lookout, or anywhere over the table; home, if that fails."""
+    if rng.random() < LOOKING:
+        dx, dy, dz = rng.uniform(-ASTRAY, ASTRAY, 3).tolist()
+        grip = Grip(LOOKOUT.x + dx, LOOKOUT.y + dy, LOOKOUT.z + dz, LOOKOUT.yaw + float(rng.uniform(-1.0, 1.0)))
+    else:
+        radius, azimuth = rng.uniform(0.32, 0.72), rng.uniform(-0.9, 0.9)
+        x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
+        grip = into_reach(Grip(x, y, float(rng.uniform(0.1, 0.48)), azimuth + float(rng.uniform(-1.2, 1.2))))
+    posture = np.array(HOME_QPOS)
+    posture[0] = math.atan2(grip.y, grip.x)
+    solution = _solver().solve(grip.pose(), posture)
+    return solution.qpos if solution.converged else np.array(HOME_QPOS)
+
+
+@lru_cache(maxsize=1)  # a model of the arm is compiled for it
+def _solver() -> InverseKinematics:
+    return InverseKinematics(ArmKinematics(), _LIMITS)
+
+
+_PARTS = ("pictures", "there", "shown", "grasps")
+
+
+@dataclass(frozen=True)
+class Album:
+    """`pictures` (n, ROWS, COLUMNS, 3), bytes. `there` (w, 3) is everything in them: the picture's row, kind and
+    colour as the spec counts them; `shown` (m, 3) likewise what can be taken, and `grasps` (m, 6) how: x, y, closing
+    direction, z, width, opening [m, rad]."""
+
+    pictures: NDArray[np.uint8]
+    there: NDArray[np.int64]
+    shown: NDArray[np.int64]
+    grasps: Array
+
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+
+def collected_album(drawn: Iterable[Drawn], spec: SightSpec) -> Album:
+    """Of pictures as they are drawn; raises InputError for words that the spec has not."""
+    pictures, there, shown, grasps = [], [], [], []
+    for row, one in enumerate(drawn):
+        pictures.append(one.picture)
+        there += [(row, *spec.words(kind, color)) for kind, color in one.words]
+        shown += [(row, *spec.words(thing.kind, thing.color)) for thing in one.things]
+        grasps += [thing.grasp for thing in one.things]
+    return Album(
+        np.array(pictures, np.uint8).reshape(-1, ROWS, COLUMNS, 3),
+        np.array(there, np.int64).reshape(-1, 3),
+        np.array(shown, np.int64).reshape(-1, 3),
+        np.array(grasps, np.float32).reshape(-1, 6),
+    )
+
+
+def joined(albums: Sequence[Album]) -> Album:
+    """One after the other; raises InputError where nothing in them can be taken."""
+    if not sum(len(album.shown) for album in albums):
+        raise InputError("there are no pictures to learn from, or nothing in them can be taken")
+    starts = np.cumsum([0, *map(len, albums)])
+    there, shown = (
+        np.concatenate(
+            [np.add(getattr(album, part), (start, 0, 0)) for album, start in zip(albums, starts[:-1], strict=True)]
+        )
+        for part in ("there", "shown")
+    )
+    pictures, grasps = (np.concatenate([getattr(album, part) for album in albums]) for part in ("pictures", "grasps"))
+    return Album(pictures, there, shown, grasps)
+
+
+def write_album(path: Path, album: Album) -> None:
+    """Whole or not at all."""
+    content = io.BytesIO()
+    np.savez_compressed(content, **{part: getattr(album, part) for part in _PARTS})
+    write_whole(path, content.getvalue())
+
+
+def read_album(path: Path) -> Album:
+    """Raises InputError for a file that cannot be read."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return Album(*(file[part] for part in _PARTS))
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: no pictures that can be read ({error}); delete it, they are drawn again") from error

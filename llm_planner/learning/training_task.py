@@ -1,0 +1,106 @@
+"""A skill that is to be learned: its folder, what it promises, who demonstrates it, and where the work is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from llm_planner.errors import InputError
+from llm_planner.learning.demonstrations import Show
+from llm_planner.learning.recording import DatasetFormat
+from llm_planner.skills.arm import ArmSettings
+from llm_planner.skills.learned.features import NAMES, STEP, feature_names
+from llm_planner.skills.learned.loading import POLICY_FILE, contract_of, spec_of
+from llm_planner.skills.learned.velocity_field import PolicySpec
+from llm_planner.skills.library import SkillLibrary, load_skills
+from llm_planner.skills.manifest import Manifest, PolicyContract, read_manifest
+from llm_planner.skills.scripts import SCRIPTS
+
+STATE, GOAL, ACTION = "observation.state", "observation.goal", "action"
+ROBOT = "panda"
+
+
+@dataclass(frozen=True)
+class TrainingTask:
+    """The skill called `name` of the library in the folder `skills`; what is not finished yet lies in `work`."""
+
+    skills: Path
+    work: Path
+    manifest: Manifest
+
+    @property
+    def name(self) -> str:
+        return self.manifest.name
+
+    @property
+    def folder(self) -> Path:
+        return self.skills / self.name
+
+    @property
+    def policy(self) -> Path:
+        return self.folder / POLICY_FILE
+
+    @property
+    def demonstrations(self) -> Path:
+        """A data set."""
+        return self.work / self.name / "demonstrations"
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.work / self.name / "checkpoint.safetensors"
+
+    @property
+    def contract(self) -> PolicyContract:
+        return contract_of(self.manifest)
+
+    @property
+    def spec(self) -> PolicySpec:
+        return spec_of(self.manifest)
+
+    def with_amounts(self, episodes: int, steps: int) -> TrainingTask:
+        """With so many episodes of demonstration and steps of training, in place of what the manifest says."""
+        policy = replace(self.contract, episodes=episodes, steps=steps)
+        return replace(self, manifest=replace(self.manifest, policy=policy))
+
+    @property
+    def format(self) -> DatasetFormat:
+        """Of its demonstrations."""
+        parameters = [parameter.name for parameter in self.manifest.parameters]
+        names = {
+            STATE: feature_names(self.contract.observe, parameters),
+            GOAL: self.contract.goal,
+            ACTION: NAMES,
+        }
+        return DatasetFormat(1 / STEP, ROBOT, {column: parts for column, parts in names.items() if parts})
+
+    def show(self, settings: ArmSettings) -> Show:
+        """What is demonstrated."""
+        manifest, contract = self.manifest, self.contract
+        script = SCRIPTS[manifest.robot][manifest.script]
+        return Show(manifest.name, script, manifest.timeout, contract.observe, contract.goal, settings)
+
+
+def open_lesson(skills: Path, work: Path, name: str) -> TrainingTask:
+    """Raises InputError for a skill that is not in the folder, listing those that can be learned, or has no policy."""
+    path = skills / name / "skill.yaml"
+    if not path.is_file():
+        raise InputError(
+            f"{skills} has no skill {name!r}; those with a policy: {', '.join(learnable(skills)) or 'none'}"
+        )
+    lesson = TrainingTask(skills, work, read_manifest(path))
+    contract_of(lesson.manifest)
+    return lesson
+
+
+def learnable(skills: Path) -> Sequence[str]:
+    """The skills in the folder that have a policy to learn."""
+    manifests = [read_manifest(path) for path in sorted(skills.glob("*/skill.yaml"))]
+    return [manifest.name for manifest in manifests if manifest.policy is not None]
+
+
+@lru_cache(maxsize=4)
+def demonstrators(skills: Path) -> SkillLibrary:
+    """The library in the folder, all of it scripted."""
+    return load_skills(skills, learned=False)

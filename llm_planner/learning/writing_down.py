@@ -1,0 +1,51 @@
+"""Writes down what the hand is told to do while a skill runs, for a skill that only repeats it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from llm_planner.errors import InputError
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.skills.contract import Skill, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.episode import Episode
+from llm_planner.skills.hand_geometry import Grip, grip_of
+from llm_planner.skills.recorded import BASE, ORIGIN, HandRecording, anchor_at, seen_from
+
+
+def written_down(skill: Skill, arguments: Mapping[str, Argument], episode: Episode, frame: str) -> HandRecording:
+    """What the hand did when the skill was run in the episode, seen from where `frame` was when it began.
+
+    `frame` is a parameter that names a thing, or "base". Raises InputError where the skill failed.
+    """
+    began = episode.observe()
+    run = _WrittenRun(skill.start(arguments, began))
+    result = None
+    while result is None:
+        result = episode.advance(run, episode.observe())
+    if result.code is not SkillErrorCode.SUCCEEDED:
+        raise InputError(f"{skill.name} failed, so it cannot be recorded: {result.message}")
+    anchor = ORIGIN if frame == BASE else anchor_at(began.scene.find(str(arguments[frame])))
+    grips = tuple(seen_from(anchor, grip) for grip in run.grips)
+    return HandRecording(frame, episode.settings.skill_period, grips, tuple(run.widths))
+
+
+class _WrittenRun:
+    """A run whose every step is kept."""
+
+    def __init__(self, run: SkillRun) -> None:
+        self._run = run
+        self.grips: list[Grip] = []
+        self.widths: list[float] = []
+
+    @property
+    def phase(self) -> str:
+        return self._run.phase
+
+    def step(self, observation: Observation) -> MotionReference | SkillResult:
+        """See `SkillRun`."""
+        outcome = self._run.step(observation)
+        if isinstance(outcome, MotionReference):
+            self.grips.append(grip_of(outcome.poses[0]))
+            self.widths.append(outcome.gripper_width)
+        return outcome

@@ -1,0 +1,242 @@
+"""Questions about formulas over the letters that can occur: can it be met, how, and do two say the same.
+
+Every question takes formulas, or their automata where many questions are asked about the same ones. InputError is
+raised where one takes more work than MAX_STEPS of `effort`.
+
+Several automata that read the same letters, walked together and only as far as asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import combinations, count
+from typing import TypeVar, cast
+
+from llm_planner.errors import InputError
+from llm_planner.ltl.alphabet import Alphabet, Branch, Letter, Trace, Transition
+from llm_planner.ltl.automaton import Automaton, automaton
+from llm_planner.ltl.formula import Formula, neg
+from llm_planner.ltl.progression import MAX_STEPS, Effort
+
+States = tuple[int, ...]  # one of each automaton
+_Names = tuple[str, ...]
+_Question = tuple[tuple[Transition, ...], frozenset[int]]  # trees, and exclusive groups of which one holds already
+_Key = TypeVar("_Key")
+
+
+class Product:
+    """`automata` side by side over one alphabet; the walk goes no further from states that `dead` names.
+
+    Walking takes `effort`: InputError is raised where none is left.
+
+    The whole alphabet is needed: what excludes what across the automata is in none of theirs.
+    """
+
+    def __init__(
+        self,
+        automata: Sequence[Automaton],
+        alphabet: Alphabet,
+        effort: Effort,
+        dead: Callable[[States], bool] = lambda states: False,
+    ) -> None:
+        self.automata = tuple(automata)
+        self.initial: States = tuple(one.initial for one in automata)
+        self.dead = dead
+        self._memberships = alphabet.memberships
+        self._effort = effort
+
+    def moves(self, states: States) -> dict[States, _Names]:
+        """The states one letter later, each with the propositions of a smallest letter that leads there."""
+        found: dict[States, _Names] = {}
+        trees = tuple(one.transitions[state] for one, state in zip(self.automata, states, strict=True))
+        waiting: dict[str, dict[_Question, _Names]] = {}  # by the proposition to be asked next
+        self._arrive((trees, frozenset()), (), waiting, found)
+        while waiting:
+            name = min(waiting)
+            for (trees, taken), letter in waiting.pop(name).items():
+                lower = tuple([t.low if type(t) is Branch and t.proposition == name else t for t in trees])
+                self._arrive((lower, taken), letter, waiting, found)
+                if not (groups := self._memberships[name]) & taken:
+                    higher = tuple([t.high if type(t) is Branch and t.proposition == name else t for t in trees])
+                    self._arrive((higher, taken | groups), (*letter, name), waiting, found)
+        return found
+
+    def _arrive(
+        self,
+        question: _Question,
+        letter: _Names,
+        waiting: dict[str, dict[_Question, _Names]],
+        found: dict[States, _Names],
+    ) -> None:
+        """Notes the smallest letter that leads to the same trees."""
+        trees, _ = question
+        self._effort.spend(1 + len(trees) // 16)
+        asked = [tree.proposition for tree in trees if type(tree) is Branch]
+        if asked:
+            _keep(waiting.setdefault(min(asked), {}), question, letter)
+        elif not self.dead(states := cast(States, trees)):  # leaves are states
+            _keep(found, states, letter)
+
+
+def _keep(letters: dict[_Key, _Names], key: _Key, letter: _Names) -> None:
+    if key not in letters or len(letter) < len(letters[key]):
+        letters[key] = letter
+
+
+@dataclass
+class _Layer:
+    """The states that a walk of one length reaches first: true propositions so far, and where each came from."""
+
+    cost: dict[States, int] = field(default_factory=dict)
+    origin: dict[States, tuple[States, _Names]] = field(default_factory=dict)
+
+    def offer(self, states: States, cost: int, origin: States, letter: _Names) -> None:
+        if cost < self.cost.get(states, cost + 1):
+            self.cost[states] = cost
+            self.origin[states] = (origin, letter)
+
+
+def shortest(product: Product, wanted: Callable[[States], bool]) -> Trace | None:
+    """The shortest trace to wanted states, of these one with fewest true propositions; None where there is none."""
+    layers = [_Layer({product.initial: 0})]
+    seen: set[States] = set()  # a trace has at least one letter: the start may be met again
+    while layers[-1].cost:
+        layer = _Layer()
+        for states, cost in layers[-1].cost.items():
+            for after, letter in product.moves(states).items():
+                if after not in seen:
+                    layer.offer(after, cost + len(letter), states, letter)
+        seen.update(layer.cost)
+        layers.append(layer)
+        if goals := [states for states in layer.cost if wanted(states)]:
+            return _traced(layers, min(goals, key=lambda states: layer.cost[states]))
+    return None
+
+
+def _traced(layers: list[_Layer], states: States) -> Trace:
+    letters: list[Letter] = []
+    for layer in reversed(layers[1:]):
+        states, letter = layer.origin[states]
+        letters.append(frozenset(letter))
+    return tuple(reversed(letters))
+
+
+MAX_EXHAUSTIVE = 8  # formulas, of which every subset may be tried
+
+Compiled = Formula | Automaton
+
+
+def satisfiable(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, steps: int = MAX_STEPS) -> bool:
+    """Whether some trace satisfies it, or all of them."""
+    return _satisfiable(formula, alphabet, Effort(steps))
+
+
+def witness(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, steps: int = MAX_STEPS) -> Trace | None:
+    """The shortest satisfying trace, of these one with fewest true propositions; None when unsatisfiable."""
+    product = _product(formula, alphabet, Effort(steps))
+    return shortest(product, lambda states: _accepts(product.automata, states))
+
+
+def violation(formula: Formula, alphabet: Alphabet) -> Trace | None:
+    """The shortest trace that violates it, of these one with fewest true propositions; None when nothing can."""
+    return witness(neg(formula), alphabet)
+
+
+def difference(f: Compiled, g: Compiled, alphabet: Alphabet) -> Trace | None:
+    """A shortest trace that satisfies one of them and violates the other; None when they are equivalent."""
+    effort = Effort()
+    first, second = compiled(f, alphabet, effort), compiled(g, alphabet, effort)
+    if first.transitions == second.transitions and first.accepting == second.accepting:
+        return None
+    product = Product((first, second), alphabet, effort, lambda s: _agree_for_ever(first, second, s))
+    return shortest(product, lambda s: (s[0] in first.accepting) != (s[1] in second.accepting))
+
+
+def equivalent(f: Compiled, g: Compiled, alphabet: Alphabet) -> bool:
+    """Whether the same traces satisfy both."""
+    return difference(f, g, alphabet) is None
+
+
+def smallest_conflict(formulas: Sequence[Compiled], alphabet: Alphabet) -> tuple[int, ...]:
+    """Indices of fewest formulas that no trace satisfies together; () when one satisfies them all.
+
+    Of more than 8 formulas, a set of which every part can be satisfied, perhaps not the one with fewest.
+    """
+    effort = Effort()
+    automata = [compiled(formula, alphabet, effort) for formula in formulas]
+    everything = tuple(range(len(automata)))
+
+    def conflict(indices: tuple[int, ...]) -> bool:
+        return not _satisfiable([automata[k] for k in indices], alphabet, effort)
+
+    if not everything or not conflict(everything):
+        return ()
+    if len(everything) > MAX_EXHAUSTIVE:
+        for k in tuple(everything):
+            rest = tuple(index for index in everything if index != k)
+            everything = rest if conflict(rest) else everything
+        return everything
+    sizes = range(1, len(everything) + 1)
+    return next(chosen for size in sizes for chosen in combinations(everything, size) if conflict(chosen))
+
+
+def compiled(formula: Compiled, alphabet: Alphabet, effort: Effort) -> Automaton:
+    """Its automaton; one that is given must be over the same alphabet, or InputError is raised."""
+    if not isinstance(formula, Automaton):
+        return automaton(formula, alphabet, effort)
+    if formula.alphabet != alphabet.restricted(formula.alphabet.propositions):
+        raise InputError(
+            f"the automaton of {formula.formula} is over another alphabet; make it over the one asked about"
+        )
+    return formula
+
+
+def _product(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, effort: Effort) -> Product:
+    """The automata of all conjuncts, walked while each can still accept."""
+    listed = [formula] if isinstance(formula, Formula | Automaton) else list(formula)
+    conjuncts = [part for one in listed for part in _conjuncts(one)]
+    automata = [compiled(part, alphabet, effort) for part in dict.fromkeys(conjuncts)]
+
+    def dead(states: States) -> bool:
+        return any(s not in one.live for one, s in zip(automata, states, strict=True))
+
+    return Product(automata, alphabet, effort, dead)
+
+
+def _conjuncts(formula: Compiled) -> tuple[Compiled, ...]:
+    return formula.operands if isinstance(formula, Formula) and formula.operator == "&" else (formula,)
+
+
+def _accepts(automata: Sequence[Automaton], states: States) -> bool:
+    return all(state in one.accepting for one, state in zip(automata, states, strict=True))
+
+
+def _agree_for_ever(first: Automaton, second: Automaton, states: States) -> bool:
+    a, b = states
+    return (a in first.won and b in second.won) or (a not in first.live and b not in second.live)
+
+
+def _satisfiable(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, effort: Effort) -> bool:
+    return _reachable(_product(formula, alphabet, effort))
+
+
+def _reachable(product: Product) -> bool:
+    """Best first: towards states from which the automata, each alone, need fewest letters."""
+    if any(one.initial not in one.live for one in product.automata):
+        return False
+    if len(product.automata) < 2:
+        return True
+    ticket = count()
+    waiting: list[tuple[float, int, States]] = [(0.0, next(ticket), product.initial)]
+    seen: set[States] = set()
+    while waiting:
+        for states in product.moves(heappop(waiting)[2]):
+            if _accepts(product.automata, states):
+                return True
+            if states not in seen:
+                seen.add(states)
+                distance = sum(one.distances[s] for one, s in zip(product.automata, states, strict=True))
+                heappush(waiting, (distance, next(ticket), states))
+    return False

@@ -1,0 +1,209 @@
+"""Propositions as a person says them: subject, verb and the rest, in every form that a sentence needs.
+
+A moment in words: what is so, is not so, comes to be so. Sentences over time are made of these in `words`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llm_planner.ltl.formula import PROPOSITION, Formula, neg
+from llm_planner.scene.names import the
+from llm_planner.scene.propositions import ROBOT
+
+
+@dataclass(frozen=True)
+class Verb:
+    """`third` as in "enters", `participle` as in "entered"; the rest of the clause, and the rest after a negation."""
+
+    base: str
+    third: str
+    participle: str
+    rest: str = ""
+    rest_negated: str = ""
+
+    @property
+    def affirmed(self) -> str:
+        return f"{self.third} {self.rest}"
+
+    @property
+    def negated(self) -> str:
+        rest = self.rest_negated or self.rest
+        return f"is not {rest}" if self.base == "be" else f"does not {self.base} {rest}"
+
+    @property
+    def always(self) -> str:
+        return f"is always {self.rest}" if self.base == "be" else f"always {self.affirmed}"
+
+    @property
+    def never(self) -> str:
+        rest = self.rest_negated or self.rest
+        return f"is never {rest}" if self.base == "be" else f"never {self.third} {rest}"
+
+    @property
+    def perfect(self) -> str:
+        return f"has {self.participle} {self.rest}"
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Who; what is so ("is in the office"); how it comes to be so ("enters the office")."""
+
+    subject: str
+    state: Verb
+    event: Verb
+
+
+def _be(rest: str) -> Verb:
+    return Verb("be", "is", "been", rest)
+
+
+def _in(what: str, where: str) -> Phrase:
+    """The robot is in a room, and so is a person; a thing lies there, which it does not while it is carried through."""
+    name, place = the(what), f"in {the(where)}"
+    if what == ROBOT:
+        return Phrase(name, _be(place), Verb("enter", "enters", "entered", the(where)))
+    state = _be(place) if name == what else Verb("lie", "lies", "lain", place)
+    return Phrase(name, state, state)
+
+
+def _near(what: str, thing: str) -> Phrase:
+    return Phrase(the(what), _be(f"near {the(thing)}"), Verb("come", "comes", "come", f"near {the(thing)}"))
+
+
+def _holding(thing: str) -> Phrase:
+    rest, negated = ("something", "anything") if thing == "anything" else (the(thing), "")
+    holds = Verb("hold", "holds", "held", rest, negated)
+    return Phrase("the robot", holds, holds)
+
+
+def _did(skill: str, argument: str) -> Phrase:
+    rest = f"“{skill.replace('_', ' ')}: {argument}”"
+    finishes = Verb("finish", "finishes", "finished", rest)
+    return Phrase("the robot", finishes, finishes)
+
+
+def _is(word: str) -> Callable[..., Phrase]:
+    def phrase(what: str, *where: str) -> Phrase:
+        state = _be(" ".join([word, *map(the, where)]))
+        return Phrase(the(what), state, state)
+
+    return phrase
+
+
+_SAID: dict[tuple[str, int], Callable[..., Phrase]] = {  # predicate, arguments
+    ("in", 2): _in, ("near", 2): _near, ("holding", 1): _holding, ("did", 2): _did, ("on", 2): _is("on"),
+    ("at", 2): _is("at"), ("beside", 2): _is("beside"), ("over", 2): _is("over"), ("clear", 1): _is("clear"),
+    ("moved", 1): _is("moved"),
+}  # fmt: skip
+_MEASURED = {  # signal, comparison: what is said before the number, its unit, what is said after it
+    ("distance", ">"): ("more than", "m from"), ("distance", "<"): ("less than", "m from"),
+    ("speed", ">"): ("faster than", "m/s"), ("speed", "<"): ("slower than", "m/s"),
+    ("height", ">"): ("higher than", "m"), ("height", "<"): ("lower than", "m"),
+}  # fmt: skip
+
+
+def default_phrase(name: str) -> Phrase:
+    """Of a proposition of a scene, or of any other name: "a is true"."""
+    match = PROPOSITION.fullmatch(name)
+    listed = match["arguments"] if match else None
+    arguments = listed.split(", ") if listed else []
+    if match and match["comparison"] and (match["name"], match["comparison"]) in _MEASURED and arguments:
+        words, unit = _MEASURED[match["name"], match["comparison"]]
+        rest = " ".join([words, match["bound"], unit, *map(the, arguments[1:])])
+        return Phrase(the(arguments[0]), _be(rest), _be(rest))
+    said = _SAID.get((match["name"], len(arguments))) if match and not match["comparison"] else None
+    return said(*arguments) if said else Phrase(name, _be("true"), _be("true"))
+
+
+PhraseOf = Callable[[str], Phrase]
+TEMPORAL = ("X", "N", "F", "G", "U", "W", "R", "M")
+
+
+def is_literal(f: Formula) -> bool:
+    return bool(f.name) or (f.operator == "!" and bool(f.operands[0].name))
+
+
+def is_momentary(f: Formula) -> bool:
+    """Whether it speaks of one moment only."""
+    return f.operator not in TEMPORAL and all(is_momentary(g) for g in f.operands)
+
+
+def atom_of(f: Formula, phrase: PhraseOf) -> Phrase:
+    """The phrase of a literal."""
+    return phrase(f.name or f.operands[0].name)
+
+
+def subject(f: Formula, phrase: PhraseOf, before: str = "") -> str:
+    """Who a literal is about: "it" where the clause before was about the same."""
+    name = atom_of(f, phrase).subject
+    return "it" if name == before else name
+
+
+def momentary(f: Formula, phrase: PhraseOf, before: str = "") -> str:
+    """ "the robot is in the office and the box is not clear"; about a formula of one moment."""
+    if is_literal(f):
+        verb = atom_of(f, phrase).state
+        return f"{subject(f, phrase, before)} {verb.affirmed if f.name else verb.negated}"
+    match f.operator:
+        case "true":
+            return "anything is so"
+        case "false":
+            return "something impossible is so"
+        case "!":
+            return _negated(f.operands[0], phrase)
+        case "&" | "|":
+            word = "and" if f.operator == "&" else "or"
+            return listed([_bracketed(g, phrase) for g in f.operands], word)
+        case "->":
+            return f"{_bracketed(neg(f.operands[0]), phrase)} or {_bracketed(f.operands[1], phrase)}"
+        case _:
+            return f"{_bracketed(f.operands[0], phrase)} exactly if {_bracketed(f.operands[1], phrase)}"
+
+
+def _negated(f: Formula, phrase: PhraseOf) -> str:
+    if f.operator == "|":
+        return listed([_bracketed(neg(g), phrase) for g in f.operands], "and")
+    return f"it is not so that {_bracketed(f, phrase)}"
+
+
+def _bracketed(f: Formula, phrase: PhraseOf) -> str:
+    return momentary(f, phrase) if is_literal(f) else f"({momentary(f, phrase)})"
+
+
+def happening(f: Formula, phrase: PhraseOf, before: str = "") -> str:
+    """ "the robot enters the office": that a moment comes."""
+    if not f.name:
+        return momentary(f, phrase, before)
+    return f"{subject(f, phrase, before)} {phrase(f.name).event.affirmed}"
+
+
+def having_been(f: Formula, phrase: PhraseOf, before: str = "") -> str:
+    """ "the robot has been in the office": that a moment has come."""
+    if not f.name:
+        return momentary(f, phrase, before)
+    return f"{subject(f, phrase, before)} {phrase(f.name).state.perfect}"
+
+
+def not_yet(f: Formula, phrase: PhraseOf, before: str = "") -> str:
+    """ "the robot does not enter the office": the negation of a proposition, for a while."""
+    return f"{subject(f, phrase, before)} {atom_of(f, phrase).event.negated}"
+
+
+def shared(fs: Sequence[Formula], phrase: PhraseOf, form: Callable[[Verb], str], word: str) -> str:
+    """ "the robot never enters the lab or the hall": one form of several propositions, joined where they are alike."""
+    verbs: dict[tuple[str, str], list[str]] = {}
+    for f in fs:
+        item = atom_of(f, phrase)
+        said = form(item.event)
+        rest = item.event.rest_negated or item.event.rest
+        start = said.removesuffix(rest) if said.endswith(rest) else said
+        verbs.setdefault((item.subject, start), []).append(rest if said.endswith(rest) else "")
+    return listed([f"{name} {start}{listed(rests, word)}" for (name, start), rests in verbs.items()], "and")
+
+
+def listed(parts: Sequence[str], word: str = "and") -> str:
+    """ "a, b and c"."""
+    parts = list(dict.fromkeys(parts))
+    return f" {word} ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)

@@ -1,0 +1,191 @@
+"""Which propositions cannot be true together in a scene: the letters that can occur.
+
+Nothing is excluded that a scene could show: a block in a mug in a bowl is in both, one across two others is on both.
+What is listed follows from how `world.propositions` measures: the robot and each object are in one room at a time,
+one thing is held and rests nowhere. Implications are not listed: a letter where a thing is held and not moved counts as
+one that can occur, so that nothing is taken for impossible wrongly.
+
+How far a proposition is from changing, where the scene measures it: the signals of robustness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import combinations
+from math import dist, hypot, inf
+
+from llm_planner.errors import InputError
+from llm_planner.ltl.alphabet import Alphabet
+from llm_planner.scene.geometry import half_extents
+from llm_planner.scene.places import REGIONS, Point2, Rectangle
+from llm_planner.scene.predicates import CONTACT_TOLERANCE, PLACE_TOLERANCE, SUPPORTS, is_container
+from llm_planner.scene.propositions import (
+    ANYTHING,
+    MOVED_DISTANCE,
+    NEAR_ARM,
+    NEAR_BASE,
+    ROBOT,
+    Moment,
+    Proposition,
+    holds,
+    parse_proposition,
+    signal,
+)
+from llm_planner.scene.scene import Scene
+
+RESTS = ("in", "on", "at", "beside")  # not so of a thing in the gripper
+Named = tuple[str, Proposition]  # as it is spelt, and what it says
+
+
+def alphabet_of(propositions: Iterable[str], scene: Scene) -> Alphabet:
+    """The letters over `propositions` that can occur in the scene; bare names exclude nothing."""
+    names = tuple(sorted(set(propositions)))
+    named = list(_parsed(names))
+    alone = [_alone(named, partial(_room_of_robot, scene)), _alone(named, _held)]
+    things = sorted({argument for _, item in named for argument in item.arguments})
+    rooms = [_alone(named, partial(_place_of, scene, thing)) for thing in things]
+    pairs = [(a, b) for (a, p), (b, q) in combinations(named, 2) if _excludes(p, q, scene) or _excludes(q, p, scene)]
+    groups = [group for group in (*alone, *rooms) if len(group) > 1]
+    covered = {pair for group in groups for pair in combinations(group, 2)}
+    return Alphabet(names, (*groups, *(pair for pair in pairs if pair not in covered)))
+
+
+def _parsed(names: Sequence[str]) -> Iterator[Named]:
+    for name in names:
+        try:
+            yield name, parse_proposition(name)
+        except InputError:  # a bare name, which says nothing of the scene
+            continue
+
+
+def _alone(named: Sequence[Named], belongs: Callable[[Proposition], bool]) -> tuple[str, ...]:
+    return tuple(name for name, item in named if belongs(item))
+
+
+def _room_of_robot(scene: Scene, item: Proposition) -> bool:
+    return item.predicate == "in" and item.arguments[0] == ROBOT and _is_room(item.arguments[1], scene)
+
+
+def _is_room(name: str, scene: Scene) -> bool:
+    return scene.building is not None and name in scene.building.names
+
+
+def _held(item: Proposition) -> bool:
+    return item.predicate == "holding" and item.arguments[0] != ANYTHING
+
+
+def _place_of(scene: Scene, thing: str, item: Proposition) -> bool:
+    """Held, or in one of the rooms: one of these at a time."""
+    if item.arguments[0] != thing or thing == ROBOT:
+        return False
+    return item.predicate == "holding" or (item.predicate == "in" and _is_room(item.arguments[1], scene))
+
+
+def _excludes(p: Proposition, q: Proposition, scene: Scene) -> bool:
+    """Whether `p` rules `q` out, for the kinds of `p` listed here."""
+    if p.predicate == "holding":
+        about = q.arguments[:2] if q.predicate == "beside" else q.arguments[:1]
+        return q.predicate in RESTS and p.arguments[0] in about
+    if p.predicate == "clear":
+        return q.predicate in SUPPORTS and q.arguments[1] == p.arguments[0]
+    if p.predicate == "at" and q.predicate == "at":
+        return p.arguments[0] == q.arguments[0] and _apart(p.arguments[1], q.arguments[1])
+    if p.predicate == "on" and q.predicate == "on":
+        return p.arguments == q.arguments[::-1] and _stand_apart(p.arguments, scene)
+    return _beyond(p, q, scene)
+
+
+def _stand_apart(names: Sequence[str], scene: Scene) -> bool:
+    """Whether neither can be on the other while that is on it: one is no container, and neither is so flat that its
+    bottom is as good as its top."""
+    if not set(names) <= set(scene.names):
+        return False
+    things = [scene.find(name) for name in names]
+    thick = all(min(item.size) > 2 * CONTACT_TOLERANCE for item in things)
+    return thick and not all(map(is_container, things))
+
+
+def _apart(a: str, b: str) -> bool:
+    """Whether nothing lies in both regions, with the tolerance that `at` allows."""
+    one, other = REGIONS[a].area, REGIONS[b].area
+    gap_x = max(one.x_min, other.x_min) - min(one.x_max, other.x_max)
+    gap_y = max(one.y_min, other.y_min) - min(one.y_max, other.y_max)
+    return max(gap_x, gap_y) > 2 * PLACE_TOLERANCE
+
+
+def _beyond(p: Proposition, q: Proposition, scene: Scene) -> bool:
+    """`p` wants more of a measure than `q` allows; near is a distance too."""
+    high, low = as_measure(p, scene), as_measure(q, scene)
+    return (
+        (high.predicate, high.arguments) == (low.predicate, low.arguments)
+        and (high.comparison, low.comparison) == (">", "<")
+        and high.bound >= low.bound
+    )
+
+
+def as_measure(item: Proposition, scene: Scene) -> Proposition:
+    """`near(robot, x)` as the distance that it means; anything else as it is."""
+    if item.predicate != "near":
+        return item
+    return Proposition("distance", item.arguments, "<", NEAR_BASE if scene.building else NEAR_ARM)
+
+
+_METRES, _SPEED = "m", "m/s"
+_UNITS = {"speed": _SPEED, "distance": _METRES, "height": _METRES, "near": _METRES, "over": _METRES, "moved": _METRES}
+
+
+def unit_of(item: Proposition, scene: Scene) -> str:
+    """The unit of its margin; "" where the scene only shows whether it holds."""
+    return _METRES if _is_room_of_robot(item, scene) else _UNITS.get(item.predicate, "")
+
+
+def margin_of(item: Proposition, moment: Moment) -> float:
+    """Positive where it holds, negative where it does not, in the unit of `unit_of`.
+
+    Infinite where nothing measures how nearly: a thing is held or it is not, and so it is with what is not here.
+    """
+    try:
+        value = _measured(item, moment)
+    except (KeyError, InputError):
+        return -inf
+    if value is not None:
+        return value
+    return inf if holds(item, moment) else -inf
+
+
+def room_distance(area: Rectangle, point: Point2) -> float:
+    """From the room to a point of the floor [m], negative inside: how far it is to the nearest wall."""
+    x, y = point
+    beyond = (max(area.x_min - x, x - area.x_max), max(area.y_min - y, y - area.y_max))
+    return hypot(max(0.0, beyond[0]), max(0.0, beyond[1])) if max(beyond) > 0 else max(beyond)
+
+
+def column_distance(scene: Scene, name: str) -> float:
+    """Seen from above, from the robot to the thing's box [m], negative over it; infinite where the robot is not seen.
+
+    Raises KeyError for what is not in the scene.
+    """
+    (x, y, _), reach = scene.find(name).position, half_extents(scene.find(name))
+    if scene.robot is None:
+        return inf
+    return room_distance(Rectangle(x - reach[0], x + reach[0], y - reach[1], y + reach[1]), scene.robot.position[:2])
+
+
+def _measured(item: Proposition, moment: Moment) -> float | None:
+    scene, measure = moment.scene, as_measure(item, moment.scene)
+    if measure.comparison:
+        return signal(measure, scene)
+    if item.predicate == "over":
+        return -column_distance(scene, item.arguments[1])
+    if item.predicate == "moved" and scene.held != item.arguments[0]:
+        position = scene.find(item.arguments[0]).position
+        return dist(position, moment.origins.get(item.arguments[0], position)) - MOVED_DISTANCE
+    if _is_room_of_robot(item, scene) and scene.building and scene.robot:
+        return -room_distance(scene.building.find(item.arguments[1]).area, scene.robot.position[:2])
+    return None
+
+
+def _is_room_of_robot(item: Proposition, scene: Scene) -> bool:
+    rooms = scene.building.names if scene.building else ()
+    return item.predicate == "in" and item.arguments[0] == ROBOT and item.arguments[1] in rooms

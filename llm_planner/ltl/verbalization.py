@@ -1,0 +1,390 @@
+"""Formulas read back in plain English, for a person who has never seen one.
+
+Common shapes come out as people say them: "the robot never enters the server room", "the robot does not enter the lab
+before it has been in the office". Every other formula comes out right, if clumsy, part by part.
+
+Formulas that people mean as one thing: so many times, one after another, in this order.
+
+How often something happens, as formulas; a stretch of moments in which it holds counts once.
+
+The forms are those of Lang2LTL's data (arXiv 2302.11649).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from llm_planner.errors import InputError
+from llm_planner.ltl.formula import (
+    FALSE,
+    TRUE,
+    Formula,
+    conj,
+    disj,
+    dual,
+    finally_,
+    globally,
+    neg,
+    strong_release,
+    until,
+)
+from llm_planner.ltl.phrases import (
+    PhraseOf,
+    atom_of,
+    default_phrase,
+    happening,
+    having_been,
+    is_literal,
+    is_momentary,
+    momentary,
+    not_yet,
+    shared,
+)
+
+MAX_COUNT = 12  # beyond, formulas become too deep
+
+
+def at_least(times: int, f: Formula) -> Formula:
+    """`f` in at least so many stretches; raises InputError for a count that is not 1 to 12."""
+    _check(times)
+    found = finally_(f)
+    for _ in range(times - 1):
+        found = finally_(conj(f, until(f, conj(neg(f), until(neg(f), found)))))
+    return found
+
+
+def at_most(times: int, f: Formula) -> Formula:
+    """`f` in at most so many stretches, 0 to 11."""
+    return neg(at_least(times + 1, f))
+
+
+def exactly(times: int, f: Formula) -> Formula:
+    """`f` in exactly so many stretches, 1 to 12."""
+    _check(times)
+    begun, over = f, globally(neg(f))
+    for _ in range(times - 1):
+        begun = conj(f, finally_(conj(neg(f), finally_(begun))))
+        over = globally(disj(neg(f), globally(disj(f, over))))
+    return strong_release(begun, disj(neg(f), globally(disj(f, over))))
+
+
+def _check(times: int) -> None:
+    if not 1 <= times <= MAX_COUNT:
+        raise InputError(f"{times} times cannot be written as a formula; give a number from 1 to {MAX_COUNT}")
+
+
+_COUNTS: tuple[tuple[str, Callable[[int, Formula], Formula], int], ...] = (
+    ("at least", at_least, 2),
+    ("at most", at_most, 1),
+    ("exactly", exactly, 1),
+)
+
+
+@dataclass(frozen=True)
+class Count:
+    """`words` ("at most") so many `times` that `formula` holds, each stretch counted once."""
+
+    words: str
+    times: int
+    formula: Formula
+
+
+def count_in(f: Formula) -> Count | None:
+    """The counting formula that it is, if it is one."""
+    if len(f.propositions) != 1 or f.operator not in ("F", "M", "!"):
+        return None
+    inner = f.operands[0] if f.operator == "!" else f
+    if inner.operator not in ("F", "M") or inner.window:
+        return None
+    item = _counted(inner)
+    for words, formula_of, fewest in _COUNTS:
+        for times in range(fewest, MAX_COUNT):
+            found = formula_of(times, item)
+            if found is f:
+                return Count(words, times, item)
+            if found.size > f.size:
+                break
+    return None
+
+
+def _counted(f: Formula) -> Formula:
+    """The smallest operand of what an F or M awaits."""
+    inside = f.operands[0]
+    return inside.operands[0] if inside.operator == "&" else inside
+
+
+@dataclass(frozen=True)
+class Visit:
+    """That `formula` holds at some moment: after the visit before it, or at the same moment unless `later`."""
+
+    formula: Formula
+    later: bool
+
+
+def visits_in(f: Formula) -> tuple[Visit, ...]:
+    """a, b, c of `F (a & F (b & F c))`, where X before an F makes the next visit `later`; () for anything else."""
+    found: list[Visit] = []
+    after = False
+    while f.operator == "F" and f.window is None:
+        inside = f.operands[0]
+        if is_momentary(inside):
+            return (*found, Visit(inside, after))
+        parts = inside.operands if inside.operator == "&" else ()
+        later = [part for part in parts if not is_momentary(part)]
+        rest = conj(*(part for part in parts if is_momentary(part)))
+        if len(later) != 1 or len(parts) < 2:
+            return ()
+        found.append(Visit(rest, after))
+        after = later[0].operator == "X"
+        f = later[0].operands[0] if after else later[0]
+    return ()
+
+
+def once_before(f: Formula) -> tuple[Formula, Formula] | None:
+    """a, b of `!a U (a U (!a U b))`: b comes, and before it a holds in at most one stretch."""
+    if f.operator != "U" or f.operands[0].operator != "!" or f.operands[1].operator != "U":
+        return None
+    item, last = neg(f.operands[0]), f.operands[1].operands[1]
+    awaited = last.operands[-1] if last.operator == "U" else last
+    if not (item.name and is_momentary(awaited)):
+        return None
+    return (item, awaited) if f is until(neg(item), until(item, until(neg(item), awaited))) else None
+
+
+@dataclass(frozen=True)
+class Order:
+    """The `visits` in turn, none before its turn; `once`: each for one stretch before the next comes."""
+
+    visits: tuple[Formula, ...]
+    once: bool
+
+
+def order_in(parts: Sequence[Formula]) -> Order | None:
+    """The order that a conjunction demands, where that is all that it demands."""
+    ahead = {
+        u.operands[1]: neg(u.operands[0]) for u in parts if u.operator == "U" and u.operands[1].name and not u.window
+    }
+    ahead = {first: then for first, then in ahead.items() if then.name}
+    starts = [first for first in ahead if first not in ahead.values()]
+    if len(starts) != 1:
+        return None
+    chain = [starts[0]]
+    while chain[-1] in ahead and ahead[chain[-1]] not in chain:
+        chain.append(ahead[chain[-1]])
+    pairs = list(pairwise(chain))
+    plain = {*(until(neg(then), first) for first, then in pairs), finally_(chain[-1])}
+    if {once_before(f) for f in set(parts) - plain} == set(pairs) and plain <= set(parts):
+        return Order(tuple(chain), once=True)
+    return Order(tuple(chain), once=False) if set(parts) == plain else None
+
+
+def read_back(formula: Formula, phrase: PhraseOf = default_phrase) -> str:
+    """One sentence, without a capital and a full stop; `phrase` says propositions."""
+    return _Reader(phrase).sentence(formula)
+
+
+class _Reader:
+    """`sentence` says what must be so from the start, `part` what must be so from a moment within a sentence."""
+
+    def __init__(self, phrase: PhraseOf) -> None:
+        self._phrase = phrase
+
+    def sentence(self, f: Formula) -> str:
+        if f in (TRUE, FALSE):
+            return "anything may happen" if f is TRUE else "nothing can satisfy this"
+        if is_momentary(f):
+            return f"at the start, {self.now(f)}"
+        return self.over_time(f, self.sentence, since="now")
+
+    def part(self, f: Formula) -> str:
+        if is_momentary(f):
+            return self.now(f)
+        text = self.over_time(f, self.part)
+        if f.operator == "G" and is_momentary(f.operands[0]):
+            return f"{text} from then on"
+        return f"({text})" if f.operator in ("&", "|", "->", "<->", "!") else text
+
+    def now(self, f: Formula, before: str = "") -> str:
+        return momentary(f, self._phrase, before)
+
+    def over_time(self, f: Formula, say: Callable[[Formula], str], since: str = "then") -> str:
+        """`say` is how the operands of an operator without time are said; windows count `since` now or then."""
+        if (count := count_in(f)) is not None:
+            return f"{happening(count.formula, self._phrase)} {count.words} {_times(count.times)}"
+        match f.operator:
+            case "&":
+                return self._all(f.operands, say)
+            case "|":
+                return f"either {' or '.join(self._grouped(g, say) for g in f.operands)}"
+            case "->":
+                return f"if {self._grouped(f.operands[0], say)}, then {self._grouped(f.operands[1], say)}"
+            case "<->":
+                return f"{self._grouped(f.operands[0], say)} exactly if {self._grouped(f.operands[1], say)}"
+            case "!":
+                return self._not(f.operands[0], say, since)
+            case "X":
+                return f"at the next change, which must come, {self.part(f.operands[0])}"
+            case "N":
+                return f"at the next change, if there is one, {self.part(f.operands[0])}"
+            case "F":
+                return self._eventually(f, since)
+            case "G":
+                return self._always(f, since)
+            case "U" | "W":
+                return self._until(f, since)
+            case _:
+                return self._release(f)
+
+    def _grouped(self, f: Formula, say: Callable[[Formula], str]) -> str:
+        text = say(f)
+        return f"({text})" if f.operator in ("&", "|", "->", "<->") and not text.startswith("(") else text
+
+    def _not(self, f: Formula, say: Callable[[Formula], str], since: str) -> str:
+        """A negated operator over time as its dual where it has one."""
+        if (opposite := dual(f)) is not None:
+            return say(opposite)
+        return f"this must not be so: ({self.over_time(f, say, since)})"
+
+    def _all(self, parts: tuple[Formula, ...], say: Callable[[Formula], str]) -> str:
+        if (order := order_in(parts)) is not None:
+            once = ", each only once before the next" if order.once else ""
+            visits = [Visit(visit, later=False) for visit in order.visits]
+            return f"{self._in_turn(visits)}, none of them before its turn{once}"
+        alike: dict[str, list[Formula]] = {"": []}
+        for f in parts:
+            alike.setdefault(_alike(f), []).append(f)
+        said, single = [], alike.pop("")
+        for kind, fs in alike.items():
+            if len(fs) > 1:
+                said.append(self._together(kind, fs))
+            else:
+                single += fs
+        said += [self._grouped(f, say) for f in parts if f in single]
+        return "; and ".join(said)
+
+    def _together(self, kind: str, fs: list[Formula]) -> str:
+        """What several conjuncts of one kind say, in one clause."""
+        if kind == "never":
+            return shared([f.operands[0] for f in fs], self._phrase, lambda verb: verb.never, "or")
+        if kind == "ever":
+            atoms = [f.operands[0] for f in fs]
+            return f"{shared(atoms, self._phrase, lambda verb: verb.affirmed, 'and')} at some point, in any order"
+        atoms = [f.operands[0].operands[0] for f in fs]
+        return f"{shared(atoms, self._phrase, lambda verb: verb.affirmed, 'and')}, each again and again and at the end"
+
+    def _in_turn(self, visits: Sequence[Visit]) -> str:
+        text, before = "", ""
+        for visit in visits:
+            link = "" if not text else ", then later " if visit.later else ", then "
+            text += link + happening(visit.formula, self._phrase, before)
+            before = atom_of(visit.formula, self._phrase).subject if is_literal(visit.formula) else ""
+        return text
+
+    def _eventually(self, f: Formula, since: str) -> str:
+        if len(visits := visits_in(f)) > 1:
+            return f"at some point {self._in_turn(visits)}, in this order"
+        inside, when = f.operands[0], _when(f, since) or "at some point"
+        if _is_plain("F", f) and _is_plain("G", inside) and is_momentary(inside.operands[0]):
+            return f"{self.now(inside.operands[0])} in the end"  # the same, where runs end
+        if is_momentary(inside):
+            return f"{happening(inside, self._phrase)} {when}"
+        return f"{when} this becomes so: {self.part(inside)}"
+
+    def _always(self, f: Formula, since: str) -> str:
+        inside, when = f.operands[0], _when(f, since)
+        if inside.operator in ("->", "<->") and not when:
+            return self._whenever(inside)
+        if is_momentary(inside):
+            return self._never(neg(inside), when) if inside.operator == "!" else self._ever_so(inside, when)
+        if inside.operator == "F" and is_momentary(inside.operands[0]) and not when:
+            if inside.window is None:
+                return f"{self.now(inside.operands[0])} again and again and at the end"
+            if inside.window[0] == 0:
+                return f"{self.now(inside.operands[0])} at least once in every {inside.window[1]:g} seconds"
+        return f"at every moment{when and ' ' + when} this is so: {self.part(inside)}"
+
+    def _never(self, f: Formula, when: str) -> str:
+        when = when and f" {when}"
+        if f.name:
+            item = self._phrase(f.name)
+            return f"{item.subject} {item.event.never}{when}"
+        first = f.operands[0]
+        if f.operator == "&" and first.name and len(f.operands) == 2:
+            item = self._phrase(first.name)
+            return f"{item.subject} {item.state.never} while {self.now(f.operands[1], item.subject)}{when}"
+        return f"at no moment{when} {self.now(f)}"
+
+    def _ever_so(self, f: Formula, when: str) -> str:
+        when = when and f" {when}"
+        if f.name:
+            item = self._phrase(f.name)
+            return f"{item.subject} {item.state.always}{when}"
+        return f"at every moment{when} {self.now(f)}"
+
+    def _whenever(self, f: Formula) -> str:
+        cause, effect = f.operands
+        if f.operator == "<->":
+            return f"at every moment, {self.part(cause)} exactly if {self.part(effect)}"
+        about = atom_of(cause, self._phrase).subject if is_literal(cause) else ""
+        if effect.operator == "F" and is_momentary(effect.operands[0]):
+            then = f"{happening(effect.operands[0], self._phrase, about)} {_when(effect) or 'then or later'}"
+        else:
+            then = self.now(effect, about) if is_momentary(effect) else self.part(effect)
+        return f"whenever {self.part(cause)}, {then}"
+
+    def _until(self, f: Formula, since: str) -> str:
+        held, awaited = f.operands
+        when = _when(f, since) or "at some point"
+        if (pair := once_before(f)) is not None:
+            item, last = pair
+            about = atom_of(item, self._phrase).subject
+            often = f"{happening(item, self._phrase)} at most once before {having_been(last, self._phrase, about)}"
+            return f"{often}, and {happening(last, self._phrase, about)} at some point"
+        if _is_plain("G", awaited) and awaited.operands[0] == neg(held) and is_momentary(held):
+            comes = f"and that comes {when}" if f.operator == "U" else "if that ever comes"
+            return f"as soon as {self.now(awaited.operands[0])}, it stays so for ever, {comes}"
+        if not (is_momentary(held) and is_momentary(awaited)):
+            ends = f"which comes {when}" if f.operator == "U" else "or for ever"
+            return f"until ({self.part(awaited)}), {ends}, this is so: ({self.part(held)})"
+        about = atom_of(held, self._phrase).subject if is_literal(held) else ""
+        comes = f", and {happening(awaited, self._phrase, about)} {when}" if f.operator == "U" else ""
+        if held.operator == "!" and is_literal(held):
+            return f"{not_yet(held, self._phrase)} before {having_been(awaited, self._phrase, about)}{comes}"
+        return f"{self.now(held)} until {self.now(awaited, about)}{comes or ', or for ever'}"
+
+    def _release(self, f: Formula) -> str:
+        awaited, held = f.operands
+        comes = "which comes" if f.operator == "M" else "or for ever"
+        return f"up to and at the moment when {self.part(awaited)}, {comes}, {self.part(held)}"
+
+
+def _is_plain(operator: str, f: Formula) -> bool:
+    return f.operator == operator and f.window is None
+
+
+def _when(f: Formula, since: str = "then") -> str:
+    """Its window: "within 10 seconds"."""
+    if f.window is None:
+        return ""
+    first, last = f.window
+    if first == 0:
+        return f"{'during the next' if f.operator == 'G' else 'within'} {last:g} seconds"
+    return f"between {first:g} and {last:g} seconds from {since}"
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _alike(f: Formula) -> str:
+    """The kind of conjunct of which several make one clause, "" for all others."""
+    if not (_is_plain("F", f) or _is_plain("G", f)):
+        return ""
+    inside = f.operands[0]
+    if f.operator == "F":
+        return "ever" if inside.name else ""
+    if inside.operator == "!" and is_literal(inside):
+        return "never"
+    return "again" if _is_plain("F", inside) and inside.operands[0].name else ""

@@ -1,1 +1,0 @@
-"""Thin ROS shells around the core; the only package that imports rclpy."""

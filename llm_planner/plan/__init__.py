@@ -1,1 +1,0 @@
-"""Plans, their steps, and execution as (state, event) -> (state, commands)."""

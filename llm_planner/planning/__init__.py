@@ -1,0 +1,3 @@
+"""Plans, their steps, and execution as (state, event) -> (state, commands)."""
+
+from __future__ import annotations

@@ -1,0 +1,313 @@
+"""The options of a next step: every sensible skill call that can start in a scene.
+
+Several plans for one command, merged into a tree that branches where they part (Tree-Planner, arXiv:2310.08582).
+
+Walked against the live scene: a call that cannot start, or that has failed too often, is passed over for another branch
+of the same node or of the nearest one above that has one. No model is asked again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from llm_planner.plans.plan import Goal, PlanStep, in_base_words
+from llm_planner.plans.prediction import is_push
+from llm_planner.plans.unroll import unmet_preconditions
+from llm_planner.programs.signatures import Parameter, Signature
+from llm_planner.programs.values import Argument
+from llm_planner.scene.atoms import HELD
+from llm_planner.scene.free_space import clearance
+from llm_planner.scene.geometry import half_extents
+from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, REGIONS, WORKSPACE, Viewpoint
+from llm_planner.scene.predicates import FURNITURE, clear, contents, is_vessel, on_table
+from llm_planner.scene.scene import Scene, SceneObject
+
+PUSHED = 0.1  # [m] that a thing is pushed where nobody says how far: more than a nudge, less than to the next thing
+_SPATIAL = frozenset({"direction", "side", "region", "place", "location"})
+
+
+@dataclass(frozen=True)
+class Call:
+    """A skill call as a value; arguments in the order of the skill's parameters, in base words."""
+
+    skill: str
+    arguments: tuple[Argument, ...] = ()
+
+    def values(self, skill: Signature) -> dict[str, Argument]:
+        """The arguments by parameter name."""
+        return {parameter.name: value for parameter, value in zip(skill.parameters, self.arguments, strict=True)}
+
+    def text(self, skill: Signature, viewpoint: Viewpoint) -> str:
+        """As a line of a program, in the words of a speaker at `viewpoint`."""
+        words = [
+            viewpoint.from_base(value) if parameter.type in _SPATIAL and isinstance(value, str) else value
+            for parameter, value in zip(skill.parameters, self.arguments, strict=True)
+        ]
+        return f"{self.skill}({', '.join(map(_written, words))})"
+
+    def __str__(self) -> str:
+        return f"{self.skill}({', '.join(map(_written, self.arguments))})"
+
+
+def _written(value: Argument) -> str:
+    if isinstance(value, tuple):
+        return f"point({value[0]:.6g}, {value[1]:.6g})"
+    if isinstance(value, str):
+        return repr(value) if '"' in value else f'"{value}"'
+    return f"{value:.6g}"
+
+
+def call_of(step: PlanStep, skill: Signature, viewpoint: Viewpoint) -> Call:
+    """The call that a step makes, in base words."""
+    values = in_base_words(skill, step.arguments, viewpoint)
+    return Call(step.skill, tuple(values[parameter.name] for parameter in skill.parameters))
+
+
+@dataclass(frozen=True)
+class Menu:
+    """What the options are drawn from: the `skills` by name, the things worth going to or putting others on (`places`)
+    and those worth taking (`movable`).
+
+    `drops` are the only rooms in which a mobile robot puts a thing down, for the things that it lists; `fetched` are
+    things to which it carries nothing. `pushed` are the things worth sliding a little, each way. `calls` are offered
+    besides, with arguments that nobody would think of otherwise (points, distances).
+    """
+
+    skills: Mapping[str, Signature]
+    places: tuple[str, ...] = ()
+    movable: tuple[str, ...] = ()
+    drops: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    calls: tuple[Call, ...] = ()
+    pushed: tuple[str, ...] = ()
+    fetched: frozenset[str] = frozenset()
+
+    def options(self, scene: Scene) -> tuple[Call, ...]:
+        """All calls that can start in `scene`, in a fixed order, without those that could change nothing."""
+        offered = [call for skill in self.skills.values() for call in self._calls(skill, scene)]
+        every = dict.fromkeys([*(call for call in self.calls if call.skill in self.skills), *offered])
+        return tuple(call for call in every if can_start(call, self.skills[call.skill], scene))
+
+    def _calls(self, skill: Signature, scene: Scene) -> Iterator[Call]:
+        if skill.empties_gripper and not self._puts_down(skill, scene):
+            return
+        if slides(skill):
+            yield from self._pushes(skill, scene)
+            return
+        choices = [self._values(skill, parameter, scene) for parameter in skill.parameters]
+        yield from (Call(skill.name, values) for values in product(*choices))
+
+    def _puts_down(self, skill: Signature, scene: Scene) -> bool:
+        """Not by just opening the fingers of an arm: what they hold falls, and nobody knows where to."""
+        if not any(HELD in atom.arguments for atom in skill.effects):
+            return False
+        return scene.robot_room in self.drops.get(scene.held, (scene.robot_room,))
+
+    def _pushes(self, skill: Signature, scene: Scene) -> Iterator[Call]:
+        """What stands on the table with nothing on it, to where there is room."""
+        (slid,) = skill.effects
+        for name in self.pushed:
+            if name in scene.names and on_table(scene, name) and clear(scene, name):
+                for direction in _free_ways(scene, scene.find(name)):
+                    values: dict[str, Argument] = dict(zip(slid.arguments, (name, direction, PUSHED), strict=True))
+                    yield Call(skill.name, tuple(values[parameter.name] for parameter in skill.parameters))
+
+    def _values(self, skill: Signature, parameter: Parameter, scene: Scene) -> Sequence[Argument]:
+        match parameter.type:
+            case "object":
+                listed = self.places if skill.empties_gripper or _is_for_furniture(skill) else self.movable
+                there = [name for name in listed if name in scene.names and name != scene.held]
+                return [name for name in there if not (skill.empties_gripper and _is_too_narrow(scene, name))]
+            case "destination":
+                rooms = scene.building.names if scene.building else ()
+                off = self.fetched if scene.held else ()
+                there = [name for name in self.places if name in scene.names and name not in (scene.held, *off)]
+                return [*rooms, *there]
+            case "region" | "place":
+                return list(REGIONS)
+            case "location":
+                return [*(name for name in self.places if name in scene.names), *REGIONS]
+            case "side":
+                return [ANY_SIDE]
+            case "direction":
+                return list(DIRECTIONS)
+            case _:
+                return [] if parameter.required or parameter.default is None else [parameter.default]
+
+
+def _is_too_narrow(scene: Scene, name: str) -> bool:
+    """Whether it is a vessel, and what is held is wider: that would not go in."""
+    narrow, wide = (min(half_extents(scene.find(one))[:2]) if one else 0.0 for one in (name, scene.held))
+    return is_vessel(scene.find(name)) and wide > narrow
+
+
+def _is_for_furniture(skill: Signature) -> bool:
+    return any(condition.atom.predicate in FURNITURE for condition in skill.preconditions)
+
+
+def slides(skill: Signature) -> bool:
+    """Whether it moves a thing, somewhere and so far, without taking it; the arguments say which, where to and how
+    far."""
+    names = {parameter.name for parameter in skill.parameters}
+    return len(skill.effects) == 1 and is_push(skill.effects[0]) and set(skill.effects[0].arguments) == names
+
+
+def _free_ways(scene: Scene, item: SceneObject) -> Iterator[str]:
+    """The directions in which nothing stands where the thing would come to lie."""
+    x, y, z = item.position
+    for direction, (ux, uy) in DIRECTIONS.items():
+        there = x + ux * PUSHED, y + uy * PUSHED, z
+        if WORKSPACE.contains(*there[:2]) and clearance(scene, there, (item.name,)) >= max(half_extents(item)[:2]):
+            yield direction
+
+
+def can_start(call: Call, skill: Signature, scene: Scene) -> bool:
+    """Whether its preconditions hold and what it names is there."""
+    values = call.values(skill)
+    objects = [values[p.name] for p in skill.parameters if p.type == "object"]
+    return all(name in scene.names for name in objects) and not unmet_preconditions(skill, values, scene)
+
+
+def with_what_lies_on(names: Collection[str], scene: Scene) -> tuple[str, ...]:
+    """These things and whatever is on or in them, which may have to be moved away first; in the scene's order."""
+    found, waiting = set(names) & set(scene.names), sorted(set(names) & set(scene.names))
+    while waiting:
+        for name in contents(scene, waiting.pop()):
+            if name not in found:
+                found.add(name)
+                waiting.append(name)
+    return tuple(name for name in scene.names if name in found)
+
+
+ROOT = 0
+PATIENCE = 3  # times that a call may fail before another branch is tried
+
+
+@dataclass(frozen=True)
+class Step:
+    """A call of a plan and the effects that it promises."""
+
+    call: Call
+    promises: tuple[Goal, ...] = ()
+
+
+@dataclass(frozen=True)
+class Node:
+    """What the plans that begin with the same calls do next. The root has no `step`; `plans` counts those through here.
+
+    `parent` is -1 for the root. `children` are in the order in which the plans were given.
+    """
+
+    step: Step | None
+    parent: int
+    plans: int
+    children: Mapping[Call, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ActionTree:
+    """Nodes by number, the root first."""
+
+    nodes: tuple[Node, ...]
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """Every different call in it."""
+        return tuple(dict.fromkeys(node.step.call for node in self.nodes if node.step is not None))
+
+    def child(self, number: int, call: Call) -> int | None:
+        """The node that the call leads to, None where no plan goes on so."""
+        return self.nodes[number].children.get(call)
+
+    def first(self, call: Call) -> int | None:
+        """The first node that makes this call, None where no plan does."""
+        return next((k for k, node in enumerate(self.nodes) if node.step is not None and node.step.call == call), None)
+
+    def after(self, number: int, call: Call) -> int:
+        """The node that a call leads to from another. Out of turn, plans go on from where they make that call; one
+        that none makes leads nowhere."""
+        child = self.child(number, call)
+        found = child if child is not None else self.first(call)
+        return number if found is None else found
+
+    def branches(self, number: int) -> list[int]:
+        """The nodes below one, those of most plans first."""
+        return sorted(self.nodes[number].children.values(), key=lambda child: -self.nodes[child].plans)
+
+    def is_done(self, number: int, scene: Scene) -> bool:
+        """Whether the scene shows what the node promises, or what comes of it: a thing that was picked up to be put
+        somewhere lies there."""
+        step = self.nodes[number].step
+        if step is None or not step.promises:
+            return False
+        if all(goal.holds(scene) for goal in step.promises):
+            return True
+        fills = any(goal.atom.predicate == "held" for goal in step.promises)
+        return fills and any(self.is_done(child, scene) for child in self.branches(number))
+
+
+def merged(plans: Iterable[Sequence[Step]]) -> ActionTree:
+    """The tree of these plans."""
+    nodes = [Node(None, -1, 0)]
+    children: list[dict[Call, int]] = [{}]
+    for plan in plans:
+        number = ROOT
+        for step in plan:
+            if step.call not in children[number]:
+                children[number][step.call] = len(nodes)
+                nodes.append(Node(step, number, 0))
+                children.append({})
+            number = children[number][step.call]
+            nodes[number] = replace(nodes[number], plans=nodes[number].plans + 1)
+        nodes[ROOT] = replace(nodes[ROOT], plans=nodes[ROOT].plans + 1)
+    return ActionTree(tuple(replace(node, children=below) for node, below in zip(nodes, children, strict=True)))
+
+
+NO_PLANS = merged(())
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Where the walk through a tree is: below `node`, whose call has succeeded last. `failures` counts by node."""
+
+    tree: ActionTree
+    node: int = ROOT
+    failures: Mapping[int, int] = field(default_factory=dict)
+
+    def succeeded(self, number: int) -> Walk:
+        """The walk after the call of node `number` has ended well."""
+        return Walk(self.tree, number, self.failures)
+
+    def failed(self, number: int) -> Walk:
+        """The walk after the call of node `number` has failed."""
+        return replace(self, failures=Counter(self.failures) + Counter([number]))
+
+    def next(self, scene: Scene, can_start: Callable[[Call], bool]) -> int | None:
+        """The node to carry out now, None where no branch is left.
+
+        What the scene shows to be done is passed. Where nothing below can go on, the nearest node above that has
+        another branch takes over.
+        """
+        node = self.node
+        while node != -1:
+            found = self._below(node, scene, can_start)
+            if found is not None:
+                return found
+            node = self.tree.nodes[node].parent
+        return None
+
+    def _below(self, number: int, scene: Scene, can_start: Callable[[Call], bool]) -> int | None:
+        for child in self.tree.branches(number):
+            if self.failures.get(child, 0) >= PATIENCE:
+                continue
+            if self.tree.is_done(child, scene):
+                found = self._below(child, scene, can_start)
+                if found is not None:
+                    return found
+                continue
+            step = self.tree.nodes[child].step
+            if step is not None and can_start(step.call):
+                return child
+        return None

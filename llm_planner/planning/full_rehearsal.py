@@ -1,0 +1,113 @@
+"""Rehearses a plan in a copy of the simulation, as fast as it goes: what a forecast leaves out, physics shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from llm_planner.errors import LlmPlannerError
+from llm_planner.execution.execution import SETTLE_TIME
+from llm_planner.execution.execution_state import EndReason, Execution, start_execution
+from llm_planner.execution.watch import check_watchable
+from llm_planner.planning.in_process import execute
+from llm_planner.planning.planned import Planned
+from llm_planner.planning.rehearsal import Advice, Finding, Rehearsal
+from llm_planner.programs.reward_program import check_reward
+from llm_planner.scene.geometry import UPRIGHT, rotation_matrix
+from llm_planner.scene.names import the
+from llm_planner.scene.places import Viewpoint
+from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.skills.episode import Episode, EpisodeSettings, EpisodeWorld
+from llm_planner.skills.library import SkillLibrary
+
+MakeWorld = Callable[[Scene], EpisodeWorld]  # laid out as the scene says; raises LlmPlannerError
+
+
+def rehearse_in_simulation(
+    start: Execution, scene: Scene, library: SkillLibrary, make_world: MakeWorld, out_of_time: Callable[[], bool]
+) -> Rehearsal:
+    """What becomes of the plan that `start` is about to carry out, in a copy of `scene`. Nothing else moves.
+
+    BLOCK where a constraint is broken or missed; ASK where a skill fails, something falls over, `out_of_time` says that
+    it takes too long, or the scene cannot be copied.
+    """
+    try:
+        world = make_world(scene)
+        check_watchable((one.constraint for one in start.watch.watched), world.observation().scene)
+    except LlmPlannerError as error:
+        return Rehearsal(Advice.ASK, (Finding(0, f"this cannot be rehearsed in simulation: {error}", sure=False),))
+    episode = Episode(world, settings=EpisodeSettings(settle_time=SETTLE_TIME))
+    before = episode.observe().scene
+    state = execute(start, episode, library, stop_requested=out_of_time)
+    after = episode.observe().scene
+    findings = (*_ended_badly(state), *_fallen(before, after, _tipped(state, before)))
+    return Rehearsal(_verdict(state, findings), findings, seconds=after.time - before.time)
+
+
+def _verdict(state: Execution, findings: tuple[Finding, ...]) -> Advice:
+    if state.end is not None and state.end.reason in (EndReason.REPLAN, EndReason.BROKEN):
+        return Advice.BLOCK
+    return Advice.ASK if findings else Advice.ALLOW
+
+
+def _ended_badly(state: Execution) -> tuple[Finding, ...]:
+    assert state.end is not None
+    reason, seconds = state.end.reason, state.scene.time if state.scene else 0.0
+    if reason is EndReason.DONE:
+        return ()
+    line = 0 if state.program_ended else state.interpreter.line
+    if reason is EndReason.STOPPED:
+        message = f"the rehearsal in simulation was not finished in the time given to it; it came to {seconds:.0f} s"
+        return (Finding(line, message, sure=False),)
+    return (Finding(line, f"in simulation, after {seconds:.1f} s: {state.end.message}", True, state.end.trace),)
+
+
+def _tipped(state: Execution, before: Scene) -> frozenset[str]:
+    """The things that the plan's reward programs tilt: these are meant to fall."""
+    skills = state.interpreter.program.skills
+    named: set[str] = set()
+    for step in state.plan.steps:
+        for parameter in skills[step.skill].parameters:
+            if parameter.type == "rewards":
+                program = check_reward(str(step.arguments[parameter.name]), before)
+                named |= {str(wish.arguments[0]) for wish in program.wishes if wish.term.name == "tilt"}
+    return frozenset(named)
+
+
+def _fallen(before: Scene, after: Scene, meant: frozenset[str]) -> tuple[Finding, ...]:
+    """Things that stood and lie now, but for those that are meant to."""
+    stood = [item.name for item in before.objects if _is_upright(item) and item.name not in meant]
+    fallen = [item.name for item in after.objects if item.name in stood and not _is_upright(item)]
+    return tuple(Finding(0, f"in simulation {the(name)} fell over", sure=True) for name in fallen)
+
+
+def _is_upright(item: SceneObject) -> bool:
+    """A block lies as well as it stands, on whichever side."""
+    up = max(map(abs, rotation_matrix(item.orientation)[2])) if item.kind == "block" else _own_axis(item)
+    return up >= UPRIGHT
+
+
+def _own_axis(item: SceneObject) -> float:
+    return rotation_matrix(item.orientation)[2][2]
+
+
+def full_rehearsal(
+    library: SkillLibrary, make_world: MakeWorld, viewpoint: Viewpoint, wall_time: float, clock: Callable[[], float]
+) -> Callable[[Planned, Scene], Rehearsal]:
+    """What rehearses a plan in simulation besides, for at most about `wall_time` [s] by `clock`."""
+
+    def rehearse_fully(planned: Planned, scene: Scene) -> Rehearsal:
+        start = start_execution(planned.plan, planned.interpreter, viewpoint, scene, planned.permit)
+        end = clock() + wall_time
+        return both(planned.rehearsal, rehearse_in_simulation(start, scene, library, make_world, lambda: clock() > end))
+
+    return rehearse_fully
+
+
+def both(symbolic: Rehearsal, simulated: Rehearsal) -> Rehearsal:
+    """One verdict of the two: the graver one, save that what was only doubted for its speeds is settled by physics."""
+    findings = (*(item for item in symbolic.findings if not item.settled_by_physics), *simulated.findings)
+    doubted = Advice.ASK if any(not item.settled_by_physics for item in symbolic.findings) else Advice.ALLOW
+    first = symbolic.verdict if symbolic.verdict is Advice.BLOCK else doubted
+    verdict = max(first, simulated.verdict, key=[Advice.ALLOW, Advice.ASK, Advice.BLOCK].index)
+    return replace(symbolic, verdict=verdict, findings=findings, seconds=simulated.seconds)

@@ -1,0 +1,330 @@
+"""From words to a plan that may run: understood, written, rehearsed, permitted; or what to tell the person instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from llm_planner.errors import LanguageModelError, LlmPlannerError, ProposalError, QuestionError, SoAlreadyError
+from llm_planner.execution.execution_state import start_execution
+from llm_planner.language.model import CountedModel, LanguageModel
+from llm_planner.language.program_synthesis import Asking, as_question, clean_command, write_program
+from llm_planner.language.understanding.understand import Understood, understand
+from llm_planner.ltl.formula import Constraint
+from llm_planner.ltl.verbalization import read_back
+from llm_planner.planning.choices import ActionTree, Step, merged
+from llm_planner.planning.model_feedback import Feedback, InsistedError
+from llm_planner.planning.planned import DEFAULTS, FailureReplanner, ImpossibleError, Planned, PlanningSettings
+from llm_planner.planning.rehearsal import Advice, Rehearsal, doubted, rehearse
+from llm_planner.planning.sampling import check_skills, promised_steps
+from llm_planner.planning.search.decode import Decoded, Verdict, decode_plan
+from llm_planner.planning.search.prior import ModelPrior, StepPrior, TreePrior, Uniform
+from llm_planner.plans.plan import Outcome, Plan
+from llm_planner.plans.privileges.decision import review_plan, review_program
+from llm_planner.plans.unroll import foresee, plan_of
+from llm_planner.programs.checker import CheckedProgram, check_program
+from llm_planner.programs.interpreter import Interpreter
+from llm_planner.programs.problems import Problem, ProgramError
+from llm_planner.programs.signatures import Signature
+from llm_planner.scene.names import check_names, the
+from llm_planner.scene.places import BEHIND, Viewpoint
+from llm_planner.scene.scene import Scene
+from llm_planner.text import in_one_sentence
+
+
+def plan_command(
+    command: str,
+    scene: Scene,
+    skills: Sequence[Signature],
+    model: LanguageModel,
+    viewpoint: Viewpoint = BEHIND,
+    settings: PlanningSettings = DEFAULTS,
+) -> Planned:
+    """The plan for a command; nothing moves.
+
+    Raises QuestionError when the person must be asked, ProgramError when no program that can work came of it,
+    ImpossibleError when none can keep the constraints, PrivilegeError when the source may not have it done, InputError
+    for a command that is too long or speaks of skills that are not there, LanguageModelError when the model does not
+    answer.
+    """
+    command = clean_command(command)
+    check_names(scene)  # before a model reads them
+    counted = CountedModel(model)
+    planner = _Planner(command, scene, tuple(skills), counted, viewpoint, settings)
+    try:
+        return replace(planner.planned(), usage=counted.usage)
+    except QuestionError as question:
+        raise planner.asking(question) from question
+
+
+def asked_of_any_plan(
+    command: str, scene: Scene, model: LanguageModel, settings: PlanningSettings = DEFAULTS
+) -> tuple[Constraint, ...]:
+    """The goals and rules in a command whose task is done by a program written by hand, for `plan_program`.
+
+    Raises as `understand`; InputError also for a scene with names that may not be read.
+    """
+    check_names(scene)
+    return _understood(command, scene, (), model, BEHIND, settings).constraints
+
+
+def _understood(
+    command: str,
+    scene: Scene,
+    skills: tuple[Signature, ...],
+    model: LanguageModel,
+    viewpoint: Viewpoint,
+    settings: PlanningSettings,
+) -> Understood:
+    return understand(
+        command, scene, model, settings.samples, settings.temperature, settings.seed, exchanges=settings.exchanges,
+        skills=skills, viewpoint=viewpoint,
+    )  # fmt: skip
+
+
+def plan_program(
+    command: str,
+    text: str,
+    scene: Scene,
+    skills: Sequence[Signature],
+    viewpoint: Viewpoint = BEHIND,
+    settings: PlanningSettings = DEFAULTS,
+    constraints: tuple[Constraint, ...] = (),
+) -> Planned:
+    """The plan for a program written by hand, or received from elsewhere; raises as `plan_command`."""
+    check_skills(constraints, skills)
+    try:
+        planned = rehearsed(command, check_program(text, skills, scene), constraints, scene, viewpoint)
+    except ProgramError as error:
+        raise as_question(error) from error
+    return permitted(planned, scene, viewpoint, settings)
+
+
+def rehearsed(
+    command: str, program: CheckedProgram, constraints: tuple[Constraint, ...], scene: Scene, viewpoint: Viewpoint
+) -> Planned:
+    """The plan of a checked program, rehearsed over predicted scenes; raises as `make_plan`."""
+    interpreter = Interpreter(program, viewpoint)
+    forecast = foresee(interpreter, scene, viewpoint)
+    plan = replace(plan_of(command, interpreter, forecast), constraints=constraints)
+    rehearsal = doubted(rehearse(start_execution(plan, interpreter, viewpoint, scene), scene), forecast.doubts)
+    return Planned(plan, interpreter, rehearsal=rehearsal, last=forecast.scene, told=forecast.told)
+
+
+def permitted(planned: Planned, scene: Scene, viewpoint: Viewpoint, settings: PlanningSettings) -> Planned:
+    """The same plan, if its source may have it done and its rehearsal has nothing against it."""
+    program = planned.interpreter.program
+    review_program(settings.policy, settings.source, program, scene, viewpoint)
+    review_plan(settings.policy, settings.source, planned.plan, program.skills, scene, viewpoint)
+    planned = replace(planned, permit=settings.permit)
+    rehearsal = planned.rehearsal
+    if settings.rehearse_fully is not None and rehearsal.verdict is not Advice.BLOCK:
+        rehearsal = settings.rehearse_fully(planned, scene)
+    reasons = _reasons(rehearsal, planned.plan)
+    if rehearsal.verdict is Advice.BLOCK:
+        raise ImpossibleError(f"This plan may not run: {reasons} Nothing has moved.")
+    if rehearsal.verdict is Advice.ASK and settings.ask:
+        raise QuestionError(f"I am not sure that this goes well: {reasons} What should I do?")
+    return replace(planned, rehearsal=rehearsal)
+
+
+def _reasons(rehearsal: Rehearsal, plan: Plan) -> str:
+    """In sentences, for a person who has not seen the plan that they speak of; of a single step they say enough."""
+    steps = f" The steps of this plan: {plan.listing}." if len(plan.steps) > 1 else ""
+    return f"{in_one_sentence(rehearsal.reasons)}{steps}"
+
+
+@dataclass(frozen=True)
+class _Planner:
+    """One command on its way to a plan."""
+
+    command: str
+    scene: Scene
+    skills: tuple[Signature, ...]
+    model: LanguageModel
+    viewpoint: Viewpoint
+    settings: PlanningSettings
+
+    def planned(self) -> Planned:
+        understood = _understood(self.command, self.scene, self.skills, self.model, self.viewpoint, self.settings)
+        check_skills(understood.constraints, self.skills)
+        if understood.task:
+            planned = self._for_task(understood)
+        elif any(constraint.goal for constraint in understood.constraints):
+            planned = self._decoded(understood)
+        else:
+            rules = "; ".join(told(understood.constraints))
+            raise QuestionError(f"I understood a rule ({rules}), but nothing to do. What should I do under it?")
+        return permitted(planned, self.scene, self.viewpoint, self.settings)
+
+    def asking(self, question: QuestionError) -> QuestionError:
+        """The question; one about what is held where all would be clear with empty hands, which a large model sees; and
+        whether to do what the model's best guess comes to."""
+        held, empty = self.scene.held, replace(self, scene=replace(self.scene, held=""))
+        if held and not self.model.is_large and empty.outcome() is not None:
+            where = "bring it to a room" if self.scene.building else "put it in the middle"
+            first = f"First say where to put it, for instance “{where}”, and then say that again."
+            return QuestionError(f"I hold {the(held)}. {first}")
+        guess = self.model.guess
+        if guess is None or isinstance(question, SoAlreadyError):
+            return question
+        guessed = replace(self, model=guess).outcome()
+        if guessed is None or not guessed.plan.steps:
+            return question
+        rules = (rule for rule in guessed.plan.constraints if not rule.goal)
+        meant = "; and ".join((guessed.plan.listing, *told(tuple(rules))))
+        return ProposalError(f"{question} Or shall I do this: {meant}? (yes / no)")
+
+    def outcome(self) -> Planned | None:
+        """The plan, None where there is none."""
+        try:
+            return self.planned()
+        except LlmPlannerError:
+            return None
+
+    def _for_task(self, understood: Understood) -> Planned:
+        """The model's program where it obeys; else its calls in another order, or others, found by decoding."""
+        seen: dict[str, Planned] = {}
+        said = (self.command, *(exchange.command for exchange in self.settings.exchanges))
+        feedback = Feedback(understood.goals, self.scene, self.viewpoint, self.settings.ask, said)
+
+        def review(program: CheckedProgram) -> None:
+            try:
+                planned = rehearsed(self.command, program, understood.constraints, self.scene, self.viewpoint)
+            except QuestionError as question:
+                if self.model.is_large:
+                    feedback.once("question", [Problem(0, 0, str(question))])
+                raise
+            seen[program.text] = planned
+            if planned.rehearsal.verdict is Advice.BLOCK:
+                raise ProgramError(planned.rehearsal.problems)
+            if self.model.is_large:
+                feedback.check(planned)
+
+        asking = self._asking(understood)
+        try:
+            synthesis = write_program(understood.task, self.scene, self.skills, self.model, review, asking)
+        except (ProgramError, QuestionError) as error:  # a model that has no other program asks what is meant
+            return self._without_program(understood, tuple(seen.values()), error, feedback.doubted)
+        chosen, others = seen[synthesis.program.text], [seen[program.text] for program in synthesis.others]
+        large = self.model.is_large
+        replanner = FailureReplanner(self.model, understood.task, asking.rules, self.viewpoint) if large else None
+        tree = self._tree(chosen, others)
+        return replace(chosen, confidence=synthesis.confidence, tree=tree, replanner=replanner)
+
+    def _without_program(
+        self,
+        understood: Understood,
+        seen: tuple[Planned, ...],
+        error: ProgramError | QuestionError,
+        doubted: Planned | None,
+    ) -> Planned:
+        """A plan that is `doubted`, for the person to settle; one by decoding where the model's programs break a rule;
+        else the error, or what the person is asked."""
+        if not self.model.is_large:
+            if not seen:
+                raise error
+            return self._decoded(understood, seen)
+        if doubted and isinstance(error, ProgramError | InsistedError):
+            return doubted
+        blocked = tuple(one for one in seen if one.rehearsal.verdict is Advice.BLOCK)
+        if not blocked:
+            raise error
+        if isinstance(error, ProgramError):
+            return self._decoded(understood, blocked)
+        try:
+            return self._decoded(understood, blocked, model_chooses=False)
+        except LlmPlannerError:  # the model has seen what is in the way
+            raise error from None
+
+    def _asking(self, understood: Understood) -> Asking:
+        """A large model is asked for one program: it learns more from what is wrong with that than from others."""
+        s, rules = self.settings, told(understood.constraints)
+        goals = tuple(map(str, understood.goals))
+        samples = 1 if self.model.is_large else s.samples
+        spare = not understood.constraints
+        return Asking(
+            rules,
+            samples,
+            s.temperature,
+            s.seed,
+            spare,
+            goals=goals,
+            exchanges=s.exchanges,
+            viewpoint=self.viewpoint,
+            said=self.command,
+        )
+
+    def _tree(self, chosen: Planned, others: Sequence[Planned]) -> ActionTree:
+        """The plan and those others that may run, too, and come to the same: a sample that does something else is no
+        other way, it is another reading."""
+        same = [one for one in others if one.plan.complete and _end(one) == _end(chosen) and self._may_run(one)]
+        return merged(map(self._steps, (chosen, *same)))
+
+    def _may_run(self, planned: Planned) -> bool:
+        try:
+            permitted(planned, self.scene, self.viewpoint, replace(self.settings, rehearse_fully=None))
+        except LlmPlannerError:
+            return False
+        return True
+
+    def _decoded(
+        self, understood: Understood, refused: tuple[Planned, ...] = (), model_chooses: bool = True
+    ) -> Planned:
+        """`refused` are the plans that do the task but break a constraint: they say what is likely and what counts.
+        `model_chooses`: a model that can is asked about the steps on the way."""
+        constraints, goals = understood.constraints, refused[0].plan.goals if refused else ()
+        tree = merged(map(self._steps, refused))
+
+        def nearest(prior: StepPrior) -> Decoded:
+            clock, viewpoint = self.settings.clock, self.viewpoint
+            return decode_plan(
+                self.scene, self.skills, constraints, goals, prior, tree.calls, viewpoint=viewpoint, clock=clock
+            )
+
+        if not refused:
+            decoded = nearest(Uniform())
+        elif model_chooses:
+            decoded = self._steered(nearest, understood, TreePrior(tree))
+        else:
+            decoded = nearest(TreePrior(tree))
+        if decoded.verdict is not Verdict.PLAN:
+            raise ImpossibleError(decoded.reason)
+        if not decoded.calls:
+            words = ", ".join(one.words for one in constraints if one.goal) or understood.task
+            raise SoAlreadyError(f"What you ask for is so already: “{words}”. What else should I do?")
+        program = check_program(decoded.program, self.skills, self.scene)
+        planned = rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
+        return replace(planned, plan=replace(planned.plan, goals=goals))
+
+    def _steered(self, nearest: Callable[[StepPrior], Decoded], understood: Understood, sampled: TreePrior) -> Decoded:
+        """By the model's choice among the steps that obey, or where it makes none, by the programs that it wrote."""
+        if self.model.chooses:
+            try:
+                return nearest(ModelPrior(self.model, understood.task, told(understood.constraints)))
+            except LanguageModelError:  # the programs are there: what obeys and is nearest to them needs no model
+                pass
+        return nearest(sampled)
+
+    def _steps(self, planned: Planned) -> tuple[Step, ...]:
+        return promised_steps(planned.plan.steps, self.skills, self.scene, self.viewpoint)
+
+
+def _end(planned: Planned) -> frozenset[str]:
+    return frozenset(map(str, planned.plan.goals))
+
+
+def told(constraints: Sequence[Constraint]) -> tuple[str, ...]:
+    """Each constraint in plain words."""
+    return tuple(read_back(constraint.formula) for constraint in constraints)
+
+
+def outcome_of(error: LlmPlannerError) -> tuple[Outcome, str]:
+    """How a command ends that came to no plan, and what to tell the person."""
+    if isinstance(error, QuestionError):
+        return Outcome.QUESTION, str(error)
+    if isinstance(error, LanguageModelError):
+        return Outcome.FAILED, str(error)
+    if isinstance(error, ProgramError):
+        return Outcome.REFUSED, f"I found no program for this that may run: {error}"
+    return Outcome.REFUSED, str(error)

@@ -1,0 +1,44 @@
+"""What is settled before a command comes: how plans are rehearsed, what their source may do, how readings vote."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llm_planner.errors import InputError
+from llm_planner.planning.planned import PlanningSettings
+from llm_planner.planning.rehearsal import Rehearsal
+from llm_planner.plans.privileges.policy import EVERYTHING, read_policy
+from llm_planner.scene.places import Viewpoint
+from llm_planner.scene.scene import Scene
+from llm_planner.skills.library import SkillLibrary
+
+if TYPE_CHECKING:
+    from llm_planner.planning.planned import Planned
+
+
+REHEARSALS = ("off", "symbolic", "full")
+PATIENCE = 30.0  # [s] of wall time for a rehearsal in simulation
+
+
+def planning_settings(
+    rehearsal: str, privileges: Path | None, source: str, library: SkillLibrary, viewpoint: Viewpoint
+) -> PlanningSettings:
+    """The settings that options and parameters name: one of `REHEARSALS`, a policy file and the source of commands.
+
+    Raises InputError for an unknown rehearsal and for a policy file that is wrong.
+    """
+    if rehearsal not in REHEARSALS:
+        raise InputError(f"the rehearsal must be one of {', '.join(REHEARSALS)}, not {rehearsal!r}")
+    policy = EVERYTHING if privileges is None else read_policy(privileges, library.signatures)
+    fully = _in_simulation(library, viewpoint) if rehearsal == "full" else None
+    return PlanningSettings(policy=policy, source=source, ask=rehearsal != "off", rehearse_fully=fully)
+
+
+def _in_simulation(library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[Planned, Scene], Rehearsal]:
+    from llm_planner.planning.full_rehearsal import full_rehearsal
+    from llm_planner.simulation.world import copy_of
+
+    return full_rehearsal(library, copy_of, viewpoint, PATIENCE, time.monotonic)

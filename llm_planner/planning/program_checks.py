@@ -1,0 +1,272 @@
+"""Holds a plan against the words that it is for: what it does besides, leaves out, turns round or does otherwise.
+
+A finding goes back to the model, and becomes a question where the model insists.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from llm_planner.language.understanding.grounding import amounts_of
+from llm_planner.language.understanding.said import (
+    Number,
+    corrects_itself,
+    denied,
+    every_of,
+    exchanged,
+    is_known_language,
+    named_in,
+    numbers,
+    roles,
+    says,
+    sign,
+    singles,
+    turns,
+)
+from llm_planner.language.understanding.wording import arguments_of, is_english, words_of
+from llm_planner.ltl.formula import Formula
+from llm_planner.plans.plan import PlanStep
+from llm_planner.scene.atoms import HELD
+from llm_planner.scene.names import the
+from llm_planner.scene.places import REGIONS
+from llm_planner.scene.predicates import contents
+from llm_planner.scene.scene import Scene
+
+if TYPE_CHECKING:
+    from llm_planner.planning.planned import Planned
+
+
+_LITERAL = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
+_ASKS = re.compile(r"\b(?:if|while)\b|\bis_|\btell\(")
+_PUTS = frozenset(("in", "on", "at", "beside"))
+
+
+def unfaithful(planned: Planned, command: str, goals: Sequence[Formula], scene: Scene) -> tuple[str, ...]:
+    """What the plan does otherwise than the command says, a sentence each."""
+    view = _View(planned, command, goals, scene)
+    checks = (view.denied, view.numbers, view.directions, view.order, view.every, view.condition, view.ends, view.waits,
+              view.roles, view.singles, view.substituted)  # fmt: skip
+    return tuple(dict.fromkeys(finding for check in checks for finding in check()))
+
+
+class _View:
+    """The plan, the words and the scene before it."""
+
+    def __init__(self, planned: Planned, command: str, goals: Sequence[Formula], scene: Scene) -> None:
+        self._planned, self._command, self._scene = planned, command, scene
+        self._steps: tuple[PlanStep, ...] = planned.plan.steps
+        self._text = planned.plan.program
+        self._skills = planned.interpreter.program.skills
+        self._formulas = (*goals, *(constraint.formula for constraint in planned.plan.constraints))
+        self._in_formulas = {name for formula in self._formulas for name in arguments_of(formula)}
+
+    def denied(self) -> Iterator[str]:
+        """A rule that names it is watched by itself."""
+        rules = {name for rule in self._planned.plan.constraints for name in arguments_of(rule.formula)}
+        used = {value for step in self._steps for value in step.arguments.values() if isinstance(value, str)}
+        for name in sorted((denied(self._command, self._scene) & used) - rules):
+            yield f"the command says {the(name)} only to leave it out, but a step is about it"
+
+    def numbers(self) -> Iterator[str]:
+        said = numbers(self._command, self._scene)
+        bounds = [bound for formula in self._formulas for bound in amounts_of(formula)]
+        there = [*bounds, *map(float, _LITERAL.findall(self._text)), *self._amounts(), *self._gaps()]
+        for number in (one for one in said if not one.vague):
+            if not number.is_among(self._counted(number, there)):
+                yield f"the command says “{number.text}”, but no step has it"
+        for step, name, value, unit in self._written():
+            alike = [number for number in said if number.dimension in (unit, "")]
+            both = sum(other for _, which, other, _ in self._written() if which == name)
+            if any(one.dimension == unit for one in said) and not any(one.is_among((value, both)) for one in alike):
+                yield f"{step} has {value:g} {unit}, which the command does not say"
+
+    def _counted(self, number: Number, there: list[float]) -> list[float]:
+        """What a number may stand for: how often something is done, too."""
+        calls = Counter((step.skill, *map(str, step.arguments.values())) for step in self._steps)
+        if number.dimension == "things":
+            skills = Counter(step.skill for step in self._steps)
+            kinds = Counter(item.kind for item in self._scene.objects)
+            return [*there, *map(float, (*skills.values(), *kinds.values()))]
+        if number.dimension:
+            return there
+        repeated = [count for count in calls.values() if count > 1] or list(calls.values())
+        if number.text.isalpha() or _is_of_times(number, self._command):
+            return list(map(float, repeated))
+        return [*there, *map(float, repeated)]
+
+    def _written(self) -> Iterator[tuple[PlanStep, str, float, str]]:
+        """Numbers of steps that the program has as such, apart from the defaults of skills."""
+        literals = list(map(float, _LITERAL.findall(self._text)))
+        for step in self._steps:
+            for parameter in self._skills[step.skill].parameters:
+                value = step.arguments.get(parameter.name)
+                if parameter.type != "number" or not isinstance(value, int | float) or value == parameter.default:
+                    continue
+                if any(math.isclose(value, one) for one in literals):
+                    yield step, parameter.name, float(value), parameter.unit
+
+    def _amounts(self) -> Iterator[float]:
+        """Those of steps, and what the same amounts of several come to."""
+        sums: Counter[str] = Counter()
+        for step in self._steps:
+            for name, value in step.arguments.items():
+                if isinstance(value, int | float):
+                    yield float(value)
+                    sums[f"{step.skill} {name}"] += value  # type: ignore[assignment]
+        yield from map(float, sums.values())
+
+    def _gaps(self) -> Iterator[float]:
+        """The free table [m] between things whose middles are put so far apart."""
+        if "point" not in self._text:
+            return
+        moved = {thing for thing, _ in self._pairs() if thing in self._scene.names}
+        for name in moved:
+            for size in self._scene.find(name).size[:2]:
+                yield from (float(one) - size for one in _LITERAL.findall(self._text))
+
+    def directions(self) -> Iterator[str]:
+        """Sides that were said; a program that places things at points may put them on any side."""
+        if "point" in self._text:
+            return
+        evidence = f"{self._text} {' '.join(map(str, self._formulas))}"
+        for quantity, (more, less) in {"left": ("left", "right"), "top": ("top", "bottom")}.items():
+            wanted = sign(self._command, quantity)
+            said, other = (more, less) if wanted > 0 else (less, more)
+            used = words_of(evidence)
+            if wanted and other in used and said not in used:
+                yield f"the command says “{said}”, but the program “{other}”"
+
+    def order(self) -> Iterator[str]:
+        """What is told one after the other is begun one after the other, and nothing of it is left out."""
+        begun: dict[str, int] = {}
+        for number, step in enumerate(self._steps):
+            for value in step.arguments.values():
+                begun.setdefault(str(value), number)
+        latest = -1
+        for part in turns(self._command, self._scene):
+            found = [begun[name] for name in part if name in begun]
+            if part and not found and not any(name in self._text or name in self._in_formulas for name in part):
+                yield f"the command goes on with {' and '.join(map(the, sorted(part)))}, but no step is about that"
+            if found and min(found) < latest:
+                yield "the command tells one thing after the other, but the steps come in another order"
+            latest = max((latest, *found))
+
+    def every(self) -> Iterator[str]:
+        names = every_of(self._command, self._scene)
+        if "objects(" in self._text or not self._steps:
+            return
+        there = {name for item in named_in(self._command, self._scene) if item in self._scene.names
+                 for name in contents(self._scene, item)}  # fmt: skip
+        if there or (self._scene.building and "in" in words_of(self._command)):
+            return  # "all blocks in the bowl" are those that are there
+        left = [name for name in names if name not in self._text and name not in self._in_formulas]
+        if left and len(left) < len(names):
+            yield f"the command speaks of all, but no step is about {' and '.join(map(the, left))}"
+
+    def condition(self) -> Iterator[str]:
+        words = words_of(self._command)
+        if not is_english(self._command) or {"if", "unless", "otherwise"}.isdisjoint(words):
+            return
+        timed = any(
+            {"->", "W", "U", "R", "M"} & {*str(formula).replace("(", " ").split()} for formula in self._formulas
+        )
+        if not (_ASKS.search(self._text) or timed):
+            yield "the command has a condition, but the program asks for none"
+
+    def ends(self) -> Iterator[str]:
+        """Where things come to in the end, beside what the words say of that."""
+        if not is_known_language(self._command, self._scene):
+            return
+        pairs: dict[str, str] = {}
+        holding, was_told, under = self._scene.held, dict[str, bool](), set[str]()
+        for step in self._steps:
+            skill = self._skills[step.skill]
+            taken = [a.arguments[0] for a in skill.effects if a.predicate == "held" and not a.negated]
+            if taken:
+                holding = str(step.arguments.get(taken[0], ""))
+            for effect in skill.effects:
+                if effect.predicate in _PUTS and effect.arguments[0] == HELD and len(effect.arguments) > 1:
+                    where = step.arguments.get(effect.arguments[1])
+                    if not isinstance(where, str) or not holding:
+                        continue
+                    told = where not in REGIONS or says(self._command, where) or self._is_in_formulas(holding, where)
+                    if not told and (was_told.get(holding) or holding in under):
+                        yield f"{the(holding)} ends at the {where}, which the command does not say"
+                    was_told[holding] = told
+                    pairs[holding] = where
+                    under.add(where)
+        for thing, where in exchanged(tuple(pairs.items()), self._command, self._scene):
+            yield f"{the(thing)} comes to {the(where)}, but the command names that with another thing"
+
+    def roles(self) -> Iterator[str]:
+        """What is said to be somewhere is taken, and what it is said to be put to is not."""
+        if corrects_itself(self._command) or not is_known_language(self._command, self._scene):
+            return
+        taken, places = roles(self._command, self._scene)
+        for step in sorted(self._lost(taken)):
+            yield f"the command speaks of {the(step)}, but no step is about it"
+        for thing, where in self._pairs():
+            if thing in places and where in taken:
+                yield f"{the(thing)} comes to {the(where)}, but the command has {the(where)} put to {the(thing)}"
+
+    def _lost(self, names: Iterable[str]) -> set[str]:
+        """Those of which there is no trace in the plan, and which are not denied."""
+        kinds = {item.name: item.kind for item in self._scene.objects}
+        used = {value for step in self._steps for value in step.arguments.values() if isinstance(value, str)}
+        used.add(self._scene.held)
+        asked = "objects()" in self._text or "tell(" in self._text
+        return {name for name in {*names} - used - self._in_formulas - denied(self._command, self._scene)
+                if not asked and f'"{name}"' not in self._text and f'"{kinds[name]}"' not in self._text}  # fmt: skip
+
+    def singles(self) -> Iterator[str]:
+        named = {*named_in(self._command, self._scene)}
+        kinds = {item.name: item.kind for item in self._scene.objects}
+        for kind, most in singles(self._command, self._scene).items():
+            found = {value for step in self._steps for value in step.arguments.values()
+                     if isinstance(value, str) and kinds.get(value) == kind} - named  # fmt: skip
+            if len(found) > most:
+                yield f"the command speaks of one {kind}, but steps are about {' and '.join(map(the, sorted(found)))}"
+
+    def substituted(self) -> Iterator[str]:
+        """One thing in the place of another: whatever else "everything" may mean, the one that is named counts."""
+        taken, places = roles(self._command, self._scene)
+        used = {value for step in self._steps for value in step.arguments.values()
+                if isinstance(value, str) and value in self._scene.names}  # fmt: skip
+        known = {*named_in(self._command, self._scene), *taken, *places}
+        places_used = {where for _, where in self._pairs() if where in self._scene.names}
+        if lost := self._lost(places):
+            for name in sorted((places_used & used) - known):
+                yield f"{the(name)} has the place of {' and '.join(map(the, sorted(lost)))}, which the command names"
+
+    def _pairs(self) -> Iterator[tuple[str, str]]:
+        """What steps put to where."""
+        holding = self._scene.held
+        for step in self._steps:
+            for effect in self._skills[step.skill].effects:
+                values = [step.arguments.get(name, name) for name in effect.arguments]
+                if effect.predicate == "held" and not effect.negated:
+                    holding = str(values[0])
+                elif effect.predicate in _PUTS and len(values) > 1:
+                    yield holding if values[0] == HELD else str(values[0]), str(values[1])
+
+    def _is_in_formulas(self, thing: str, where: str) -> bool:
+        return {thing, where} <= self._in_formulas
+
+    def waits(self) -> Iterator[str]:
+        """A time that nobody has said, in a step that does nothing else."""
+        said = {*words_of(self._command)}
+        if not is_english(self._command) or numbers(self._command, self._scene) or self._formulas:
+            return
+        for step in self._steps:
+            skill = self._skills[step.skill]
+            timed = any(parameter.unit == "s" for parameter in skill.parameters)
+            if timed and not skill.effects and not any(word.startswith(step.skill) for word in said):
+                yield f"the command does not speak of {step}"
+
+
+def _is_of_times(number: Number, command: str) -> bool:
+    return re.search(rf"\b{re.escape(number.text)} times\b", command.lower()) is not None

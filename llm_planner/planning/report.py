@@ -1,0 +1,323 @@
+"""What became of a command, as one value and as the documented JSON format (docs/json_format.md).
+
+A plan and its scene, read back from the documented JSON format (docs/json_format.md).
+
+A plan under way as the journal keeps it, and read back: enough to have the rest of it done by another process.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.execution.execution_state import Execution
+from llm_planner.execution.watch import Kept
+from llm_planner.language.model import Usage
+from llm_planner.ltl.formula import Constraint
+from llm_planner.ltl.parser import parse
+from llm_planner.ltl.verbalization import read_back
+from llm_planner.planning.rehearsal import Rehearsal
+from llm_planner.plans.manner import AS_USUAL, Manner, OfSteps
+from llm_planner.plans.plan import Outcome, Plan, PlanStep, StepStatus
+from llm_planner.programs.values import Argument
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import Building, Door, Pose, Quaternion, Room, Scene, SceneObject, Vector3
+
+FORMAT_VERSION = 2
+
+
+@dataclass(frozen=True)
+class Report:
+    """One command from beginning to end.
+
+    `plan` is None when there was none. `duration` [s] is simulated time from the first motion to the last; 0 when
+    nothing moved. `confidence` is the model's, in [0, 1], or None when it was not asked or gives none. `rehearsal` is
+    None when there was no plan to rehearse. `kept` says by how much each constraint was, empty where nothing ran.
+    `usage` is what the model's answers cost, None where none was asked.
+    """
+
+    command: str
+    outcome: Outcome
+    message: str
+    plan: Plan | None = None
+    scene_before: Scene | None = None
+    scene_after: Scene | None = None
+    duration: float = 0.0
+    confidence: float | None = None
+    rehearsal: Rehearsal | None = None
+    kept: tuple[Kept, ...] = ()
+    usage: Usage | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain values; the keys are always all there."""
+        plan = self.plan
+        return {
+            "version": FORMAT_VERSION,
+            "command": self.command,
+            "outcome": self.outcome.value,
+            "message": self.message,
+            "program": plan.program if plan else "",
+            "steps": [] if plan is None else list(map(step_json, plan.steps)),
+            "constraints": [] if plan is None else list(map(constraint_json, plan.constraints)),
+            "kept": list(map(kept_json, self.kept)),
+            "rehearsal": rehearsal_json(self.rehearsal),
+            "scene_before": scene_json(self.scene_before),
+            "scene_after": scene_json(self.scene_after),
+            "duration": round(self.duration, 3),
+            "confidence": None if self.confidence is None else round(self.confidence, 4),
+            "usage": usage_json(self.usage),
+        }
+
+
+def usage_json(usage: Usage | None) -> dict[str, Any] | None:
+    """What a model's answers cost, as plain values."""
+    if usage is None:
+        return None
+    return {
+        "requests": usage.requests,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "seconds": round(usage.seconds, 3),
+    }
+
+
+def step_json(step: PlanStep) -> dict[str, Any]:
+    """A step as plain values."""
+    return {
+        "id": step.id,
+        "skill": step.skill,
+        "arguments": {name: _argument(value) for name, value in step.arguments.items()},
+        "line": step.line,
+        "status": step.status.value,
+        "message": step.message,
+    }
+
+
+def constraint_json(constraint: Constraint) -> dict[str, Any]:
+    """A constraint as plain values; `plain` is the formula read back, `words` are the person's."""
+    formula = constraint.formula
+    return {
+        "formula": str(formula), "words": constraint.words, "plain": read_back(formula), "goal": constraint.goal,
+    }  # fmt: skip
+
+
+def kept_json(kept: Kept) -> dict[str, Any]:
+    """How a constraint fared in a run, as plain values."""
+    margin = None if kept.margin is None else round(kept.margin, 4)
+    return {"formula": str(kept.constraint.formula), "holds": kept.holds, "margin": margin, "unit": kept.unit}
+
+
+def rehearsal_json(rehearsal: Rehearsal | None) -> dict[str, Any] | None:
+    """A rehearsal as plain values; each trace is a list of letters, each letter a list of propositions."""
+    if rehearsal is None:
+        return None
+    return {
+        "verdict": rehearsal.verdict.value,
+        "reasons": list(rehearsal.reasons),
+        "branches": rehearsal.branches,
+        "complete": rehearsal.complete,
+        "traces": [[sorted(letter) for letter in trace] for trace in rehearsal.traces],
+        "seconds": round(rehearsal.seconds, 3),
+    }
+
+
+def scene_json(scene: Scene | None) -> dict[str, Any] | None:
+    """A scene as plain values: metres in the frame of the scene, orientations (x, y, z, w)."""
+    if scene is None:
+        return None
+    return {
+        "time": round(scene.time, 3),
+        "held": scene.held,
+        "robot": scene.robot and {**_pose(scene.robot), "room": scene.robot_room},
+        "rooms": list(scene.building.names) if scene.building else [],
+        "building": scene.building and building_json(scene.building),
+        "objects": [
+            {
+                "name": item.name,
+                "kind": item.kind,
+                "color": item.color,
+                **_pose(item),
+                "size": [round(value, 5) for value in item.size],
+                "state": round(item.state, 4),
+            }
+            for item in scene.objects
+        ],
+    }
+
+
+def building_json(building: Building) -> dict[str, Any]:
+    """A floor plan as plain values: areas as [x_min, x_max, y_min, y_max] and doors at [x, y], metres."""
+
+    def area(room: Room) -> list[float]:
+        return [round(value, 4) for value in (room.area.x_min, room.area.x_max, room.area.y_min, room.area.y_max)]
+
+    return {
+        "rooms": [{"name": room.name, "area": area(room)} for room in building.rooms],
+        "doors": [
+            {"rooms": list(door.rooms), "position": [round(value, 4) for value in door.position]}
+            for door in building.doors
+        ],
+    }
+
+
+def _pose(placed: Pose | SceneObject) -> dict[str, Any]:
+    return {
+        "position": [round(value, 5) for value in placed.position],
+        "orientation": [round(value, 6) for value in placed.orientation],
+    }
+
+
+def _argument(value: Argument) -> str | float | list[float]:
+    if isinstance(value, tuple):
+        return [round(part, 5) for part in value]
+    return value
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ReadPlan:
+    """A plan, and the scene that it was made for."""
+
+    plan: Plan
+    scene: Scene
+
+
+def read_plan(path: Path) -> ReadPlan:
+    """What `llm-planner plan --json` has printed into the file; raises InputError that says what is wrong with it."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}; write one with: llm-planner plan ... --json"
+        ) from error
+    except ValueError as error:
+        raise InputError(f"{path} is no JSON: {error}; write one with: llm-planner plan ... --json > {path}") from error
+    if not isinstance(values, dict) or not values.get("program") or not values.get("scene_before"):
+        raise InputError(
+            f"{path} holds no plan with a program and a scene; write one with: llm-planner plan ... --json"
+        )
+    try:
+        return ReadPlan(plan_from_json(values), scene_from_json(values["scene_before"]))
+    except (KeyError, TypeError, ValueError, LlmPlannerError) as error:
+        raise InputError(
+            f"{path} is no plan as `llm-planner plan --json` prints it: {type(error).__name__}: {error}"
+        ) from error
+
+
+def plan_from_json(values: Mapping[str, Any]) -> Plan:
+    """Raises KeyError, TypeError, ValueError or InputError for what is none."""
+    steps = _each(values["steps"], lambda row: PlanStep(
+        str(row["id"]), str(row["skill"]), {name: _read_argument(value) for name, value in row["arguments"].items()},
+        int(row["line"]), StepStatus(row["status"]), str(row["message"]),
+    ))  # fmt: skip
+    rules = _each(values["constraints"], lambda row: Constraint(parse(row["formula"]), row["words"], bool(row["goal"])))
+    return Plan(str(values["command"]), str(values["program"]), steps, constraints=rules)
+
+
+def scene_from_json(values: Mapping[str, Any]) -> Scene:
+    """Raises as `plan_from_json`."""
+    objects = _each(values["objects"], lambda row: SceneObject(
+        str(row["name"]), str(row["kind"]), str(row["color"]), *_read_pose(row), _vector(row["size"]),
+        float(row.get("state", 0.0)),
+    ))  # fmt: skip
+    robot = Pose(*_read_pose(values["robot"])) if values["robot"] else None
+    building = _building(values["building"]) if values.get("building") else None
+    return Scene(float(values["time"]), objects, str(values["held"]), robot, building=building)
+
+
+def _each(rows: Sequence[Any], made: Callable[[Any], T]) -> tuple[T, ...]:
+    return tuple(map(made, rows))
+
+
+def _building(values: Mapping[str, Any]) -> Building:
+    rooms = _each(values["rooms"], lambda row: Room(str(row["name"]), Rectangle(*map(float, row["area"]))))
+    doors = _each(
+        values["doors"], lambda row: Door((str(row["rooms"][0]), str(row["rooms"][1])), _point(row["position"]))
+    )
+    return Building(rooms, doors)
+
+
+def _read_argument(value: Any) -> str | float | Vector3:
+    return _vector(value) if isinstance(value, list) else value if isinstance(value, str) else float(value)
+
+
+def _read_pose(row: Mapping[str, Any]) -> tuple[Vector3, Quaternion]:
+    x, y, z, w = map(float, row["orientation"])
+    return _vector(row["position"]), (x, y, z, w)
+
+
+def _point(values: Sequence[float]) -> tuple[float, float]:
+    x, y = map(float, values)
+    return x, y
+
+
+def _vector(values: Sequence[float]) -> Vector3:
+    x, y, z = map(float, values)
+    return x, y, z
+
+
+@dataclass(frozen=True)
+class KeptPlan:
+    """A plan with its steps as they were when it was noted, and how the person wants it to move."""
+
+    plan: Plan
+    manner: Manner = AS_USUAL
+
+
+def plan_record(state: Execution) -> dict[str, Any]:
+    """The plan of `state` as plain values, without what lessons have made of its steps."""
+    plan = state.plan
+    return {
+        "command": plan.command,
+        "program": plan.program,
+        "constraints": list(map(constraint_json, plan.constraints)),
+        "steps": list(map(step_json, plan.steps)),
+        "complete": plan.complete,
+        "manner": _manner_json(state.manner),
+    }
+
+
+def plan_from_record(values: Mapping[str, Any]) -> KeptPlan:
+    """The plan that was noted; raises InputError where an older llm-planner noted less, or something else did."""
+    try:
+        plan = plan_from_json(values)
+        return KeptPlan(
+            Plan(plan.command, plan.program, plan.steps, bool(values["complete"]), plan.constraints),
+            _manner(values["manner"]),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError, LlmPlannerError) as error:
+        raise InputError(f"the journal does not tell what was left to do ({type(error).__name__}: {error})") from error
+
+
+def _manner_json(manner: Manner) -> dict[str, Any]:
+    return {
+        "speed": manner.speed,
+        "clearance": manner.clearance,
+        "height": manner.height,
+        "offset": list(manner.offset),
+        "step_offsets": {step: list(offset) for step, offset in manner.said.offsets.items()},
+        "step_quantities": {step: dict(values) for step, values in manner.said.quantities.items()},
+    }
+
+
+def _manner(values: Mapping[str, Any]) -> Manner:
+    return Manner(
+        float(values["speed"]),
+        float(values["clearance"]),
+        float(values["height"]),
+        _vector(values["offset"]),
+        OfSteps(
+            {str(step): _vector(offset) for step, offset in values["step_offsets"].items()},
+            {str(step): _numbers(own) for step, own in values.get("step_quantities", {}).items()},
+        ),
+    )
+
+
+def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    return {str(name): float(value) for name, value in values.items()}

@@ -1,0 +1,346 @@
+"""How far a mobile robot still has to drive at the least: the shortest round of stops that no way to the end avoids.
+
+A proposition that every accepting run of an automaton has yet to show (without it acceptance is out of reach) names a
+stop: a room to pass or to halt in, a thing to come near or to fetch. A plan cannot be shorter than the best order of
+the stops, found by dynamic programming (Held and Karp 1962), on ways that leave out rooms closed for good.
+
+The product of the automata of all constraints, over letters as bit masks, built as it is walked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import dist, hypot, inf
+
+from llm_planner.ltl.alphabet import Alphabet, Graph, given, leaves
+from llm_planner.ltl.automaton import Automaton, automaton
+from llm_planner.ltl.formula import Formula
+from llm_planner.planning.search.scene_graph import SceneGraph
+from llm_planner.plans.prediction import middle_of, place_beside
+from llm_planner.scene.places import Point2
+from llm_planner.scene.propositions import ANYTHING, NEAR_BASE, ROBOT, Moment, Proposition, holds
+from llm_planner.scene.scene import Building, Scene
+
+DEAD = -1
+_Part = tuple[int, int]  # an automaton's state, and its last letter as a mask
+
+
+class Obligations:
+    """States are numbers, of which `initial` is the one after the letters `read`.
+
+    A letter that an automaton has just read is no change to it and is not read again. `stops` has a mask for each
+    formula: what it sees in the last letter of a call only, () where all see everything.
+    """
+
+    def __init__(
+        self,
+        formulas: Sequence[Formula],
+        alphabet: Alphabet,
+        order: Sequence[str],
+        read: Sequence[int],
+        stops: Sequence[int] = (),
+    ) -> None:
+        self.automata = tuple(automaton(formula, alphabet) for formula in formulas)
+        self._order = tuple(order)
+        self._masks = tuple(sum(1 << order.index(name) for name in f.propositions) for f in formulas)
+        self._numbers: dict[tuple[_Part, ...], int] = {}
+        self._parts: list[tuple[_Part, ...]] = []
+        self._read: dict[tuple[int, int, int], int] = {}  # (automaton, state, mask) -> state
+        self._steps: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._accepting: list[bool] = []
+        self._barred: dict[tuple[int, int, int], int] = {}
+        self._passing = self._masks
+        before = tuple((item.initial, -1) for item in self.automata)
+        self.initial = self._along(before, tuple(read))
+        self._passing = tuple(
+            mask & ~stop for mask, stop in zip(self._masks, stops or (0,) * len(formulas), strict=True)
+        )
+
+    def along(self, state: int, letters: tuple[int, ...]) -> int:
+        """The state after the letters, DEAD as soon as some constraint can no longer be kept."""
+        key = (state, letters)
+        found = self._steps.get(key)
+        if found is None:
+            found = self._steps[key] = self._along(self._parts[state], letters)
+        return found
+
+    def barred(self, state: int, letter: int, among: int) -> int:
+        """Those propositions `among` the given ones that kill some automaton if they alone change in the next letter,
+        which does not kill it itself."""
+        key = (state, letter, among)
+        if key not in self._barred:
+            self._barred[key] = self._fatal(state, letter, among)
+        return self._barred[key]
+
+    def _fatal(self, state: int, letter: int, among: int) -> int:
+        fatal = 0
+        for index, part in enumerate(self._parts[state]):
+            own = among & self._masks[index]
+            if own and self._part(index, part, (letter,)) is not None:
+                bits = [1 << k for k in range(own.bit_length()) if own >> k & 1]
+                fatal |= sum(bit for bit in bits if self._part(index, part, (letter ^ bit,)) is None)
+        return fatal
+
+    def accepts(self, state: int) -> bool:
+        """Whether the plan may end here."""
+        return self._accepting[state]
+
+    def states_of(self, state: int) -> tuple[int, ...]:
+        """The states of the automata."""
+        return tuple(q for q, _ in self._parts[state])
+
+    def _along(self, parts: tuple[_Part, ...], letters: tuple[int, ...]) -> int:
+        after = []
+        for k, part in enumerate(parts):
+            moved = self._part(k, part, letters)
+            if moved is None:
+                return DEAD
+            after.append(moved)
+        return self._number(tuple(after))
+
+    def _part(self, index: int, part: _Part, letters: tuple[int, ...]) -> _Part | None:
+        state, last = part
+        live, passing, end = self.automata[index].live, self._passing[index], len(letters) - 1
+        for k, letter in enumerate(letters):
+            own = letter & (self._masks[index] if k == end else passing)
+            if own == last:
+                continue
+            state, last = self._step(index, state, own), own
+            if state not in live:
+                return None
+        return state, last
+
+    def _step(self, index: int, state: int, own: int) -> int:
+        key = (index, state, own)
+        found = self._read.get(key)
+        if found is None:
+            letter = frozenset(name for k, name in enumerate(self._order) if own >> k & 1)
+            found = self._read[key] = self.automata[index].step(state, letter)
+        return found
+
+    def _number(self, parts: tuple[_Part, ...]) -> int:
+        if parts not in self._numbers:
+            self._numbers[parts] = len(self._parts)
+            self._parts.append(parts)
+            self._accepting.append(all(q in a.accepting for a, (q, _) in zip(self.automata, parts, strict=True)))
+        return self._numbers[parts]
+
+
+MAX_STOPS = 8  # of one round; those left out make the bound weaker, not wrong
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A point [m], or anywhere within `reach` of it."""
+
+    point: Point2
+    reach: float = 0.0
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One of the `spots` to be come to, or with `through` the `room` to be driven through, once the stop `after` has
+    been made.
+
+    From a stop that `fetches` a thing to the one that `delivers` it nothing else can be fetched.
+    """
+
+    spots: tuple[Spot, ...]
+    room: str = ""
+    through: bool = False
+    after: Stop | None = None
+    fetches: bool = False
+    delivers: bool = False
+
+
+class DrivingBound:
+    """A lower bound of the metres ahead, from a scene's and an obligation's number; 0 where there is no building."""
+
+    def __init__(self, graph: SceneGraph, obligations: Obligations) -> None:
+        self._graph, self._obligations = graph, obligations
+        self._needs = tuple(_needed_propositions(one) for one in obligations.automata)
+        self._propositions = {str(item): item for item in graph.propositions}
+        building = graph.scene(0).building
+        self._rounds = Rounds(Ways(building, self._closed_rooms())) if building else None
+
+    def __call__(self, number: int, state: int) -> float:
+        """inf where the end cannot be reached any more."""
+        scene = self._graph.scene(number)
+        if self._rounds is None or scene.robot is None:
+            return 0.0
+        x, y, _ = scene.robot.position
+        return self._rounds.shortest(Spot((x, y)), self._stops_ahead(scene, state))
+
+    def _closed_rooms(self) -> frozenset[str]:
+        """Rooms that break some constraint whenever they are entered."""
+        items = [item for item in self._propositions.values() if item.predicate == "in" and item.arguments[0] == ROBOT]
+        return frozenset(
+            item.arguments[1] for item in items if any(_forbids(one, str(item)) for one in self._obligations.automata)
+        )
+
+    def _stops_ahead(self, scene: Scene, state: int) -> frozenset[Stop]:
+        states = self._obligations.states_of(state)
+        needed = sorted({name for needs, q in zip(self._needs, states, strict=True) for name in needs[q]})
+        stops: dict[Stop, None] = {}
+        for item in (self._propositions[name] for name in needed):
+            if not holds(item, Moment(scene)) and len(stops) <= MAX_STOPS - 2:
+                stops.update(dict.fromkeys(_stops_for(item, scene, self._graph.menu.drops)))
+        return frozenset(stops)
+
+
+def _needed_propositions(one: Automaton) -> tuple[frozenset[str], ...]:
+    """For each state the propositions that must hold once more before it accepts."""
+    states = frozenset(range(len(one.transitions)))
+    needed: list[set[str]] = [set() for _ in states]
+    for name in one.alphabet.propositions:
+        without = Graph(given(one.transitions, name, False))
+        for state in states - without.reaching(one.accepting):
+            needed[state].add(name)
+    return tuple(map(frozenset, needed))
+
+
+def _forbids(one: Automaton, name: str) -> bool:
+    """Whether no letter with that proposition leaves anything to be saved, ever."""
+    if name not in one.alphabet.propositions:
+        return False
+    after = given(one.transitions, name, True)
+    return not any(leaves(after[state]) & one.live for state in one.live)
+
+
+def _stops_for(item: Proposition, scene: Scene, drops: Mapping[str, frozenset[str]]) -> tuple[Stop, ...]:
+    """Where the robot must come, at least, for `item` to become true."""
+    assert scene.building is not None  # only a robot that drives has stops
+    match item.predicate, item.arguments:
+        case "in", (what, room) if room in scene.building.names:
+            if what == ROBOT:
+                return (Stop(_halts(scene, room), room, through=True),)
+            (*fetch,) = _fetch(scene, what) if what != scene.held else ()
+            if not fetch and what != scene.held:
+                return ()
+            carried_on = drops.get(what) == frozenset({room})  # it is put down nowhere else
+            after = fetch[0] if fetch else None
+            return (*fetch, Stop(_halts(scene, room), after=after, delivers=carried_on))
+        case "holding", (what,) if what != ANYTHING:
+            return _fetch(scene, what)
+        case (("near" | "distance"), (_, what)) if (
+            item.comparison != ">" and what in scene.names and what != scene.held
+        ):
+            thing = scene.find(what)
+            x, y, _ = thing.position
+            near = item.bound if item.comparison else NEAR_BASE
+            return (Stop((Spot((x, y), near + hypot(*thing.size[:2]) / 2),)),)
+        case "did", (skill, room) if room in scene.building.names and skill != "go_to":
+            return (Stop(_halts(scene, room)),)
+    return ()
+
+
+def _halts(scene: Scene, room: str) -> tuple[Spot, ...]:
+    """Where a robot may stop in a room: in its middle, or beside a thing that stands there."""
+    assert scene.building is not None
+    building = scene.building
+    things = [item for item in scene.objects if building.room_at(*item.position[:2]) == room]
+    places = [place_beside(building, scene, item) for item in things]
+    return tuple(map(Spot, dict.fromkeys([middle_of(building, scene, room), *places])))
+
+
+def _fetch(scene: Scene, name: str) -> tuple[Stop, ...]:
+    """To where the robot stands when it picks the thing up; nothing where it is not here."""
+    assert scene.building is not None
+    if name not in scene.names:
+        return ()
+    return (Stop((Spot(place_beside(scene.building, scene, scene.find(name))),), fetches=True),)
+
+
+class Ways:
+    """Shortest ways between points of a building [m], around closed rooms (save those in which they begin or end)."""
+
+    def __init__(self, building: Building, closed: frozenset[str] = frozenset()) -> None:
+        self.building = building
+        self.doors: dict[str, list[int]] = {
+            room.name: [k for k, door in enumerate(building.doors) if room.name in door.rooms]
+            for room in building.rooms
+        }
+        self.points = [door.position for door in building.doors]
+        self._closed = closed
+        count = range(len(self.points))
+        self.between = [[self._in_one_room(a, b) for b in count] for a in count]
+        for via in count:
+            row = self.between[via]
+            for line in self.between:
+                first = line[via]
+                line[:] = [min(known, first + further) for known, further in zip(line, row, strict=True)]
+        self._from: dict[Point2, tuple[float, ...]] = dict(zip(self.points, map(tuple, self.between), strict=True))
+
+    def _in_one_room(self, a: int, b: int) -> float:
+        rooms = {*self.building.doors[a].rooms} & {*self.building.doors[b].rooms} - self._closed
+        return 0.0 if a == b else dist(self.points[a], self.points[b]) if rooms else inf
+
+    def to_doors(self, point: Point2) -> tuple[float, ...]:
+        """From a point to every door."""
+        found = self._from.get(point)
+        if found is None:
+            own = self.doors.get(self.building.room_at(*point), [])
+            columns = range(len(self.points))
+            reach = [(k, dist(point, self.points[k])) for k in own]
+            found = tuple(min((d + self.between[k][j] for k, d in reach), default=inf) for j in columns)
+            self._from[point] = found
+        return found
+
+    def to_point(self, a: Point2, b: Point2) -> float:
+        room = self.building.room_at(*b)
+        if a not in self.points and self.building.room_at(*a) == room:
+            return dist(a, b)
+        from_a = self.to_doors(a)
+        return min((from_a[k] + dist(self.points[k], b) for k in self.doors.get(room, [])), default=inf)
+
+
+class Rounds:
+    """The shortest way from a point by all of some stops, in any order that keeps each behind the one it is `after`."""
+
+    def __init__(self, ways: Ways) -> None:
+        self._ways = ways
+        self._known: dict[tuple[Spot, frozenset[Stop]], float] = {}
+        self._options: dict[tuple[Spot, Stop], tuple[tuple[float, Spot], ...]] = {}
+
+    def shortest(self, here: Spot, stops: frozenset[Stop]) -> float:
+        """[m]; inf where no doors lead there."""
+        if not stops:
+            return 0.0
+        key = (here, stops)
+        found = self._known.get(key)
+        if found is None:
+            found = inf
+            loaded = any(stop.delivers and stop.after not in stops for stop in stops)
+            for stop in stops:
+                if stop.after not in stops and not (loaded and stop.fetches):
+                    rest = stops - {stop}
+                    for length, there in self._made(here, stop):
+                        if length < found:
+                            found = min(found, length + self.shortest(there, rest))
+            self._known[key] = found
+        return found
+
+    def _made(self, here: Spot, stop: Stop) -> tuple[tuple[float, Spot], ...]:
+        """How far it is to a stop and where the robot is then; a room may be left by each of its other doors."""
+        key = (here, stop)
+        found = self._options.get(key)
+        if found is None:
+            found = self._options[key] = tuple(self._ways_to(here, stop))
+        return found
+
+    def _ways_to(self, here: Spot, stop: Stop) -> Iterator[tuple[float, Spot]]:
+        ways = self._ways
+        for spot in stop.spots:
+            yield max(0.0, ways.to_point(here.point, spot.point) - here.reach - spot.reach), spot
+        if stop.through:
+            yield from self._through(here, stop.room)
+
+    def _through(self, here: Spot, room: str) -> Iterator[tuple[float, Spot]]:
+        ways = self._ways
+        reach = ways.to_doors(here.point)
+        doors = ways.doors[room]
+        for leave in doors:
+            enters = [reach[k] + dist(ways.points[k], ways.points[leave]) for k in doors if k != leave]
+            if enters:
+                yield max(0.0, min(enters) - here.reach), Spot(ways.points[leave])

@@ -1,0 +1,116 @@
+"""What a model thinks of each next step: a price for every option, 0 for the one that it likes best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from llm_planner.language.model import ChoiceRequest, LanguageModel, Usage
+from llm_planner.planning.choices import ROOT, ActionTree, Call
+from llm_planner.scene.scene import Scene
+
+OTHER_ORDER = 2.0  # [nats] for a call of the sampled plans that they do not make next
+NEVER_PLANNED = 5.0  # [nats] for a call that they never make
+QUESTIONS = 40  # about next steps that a model is asked for one plan
+
+
+class StepPrior(Protocol):
+    """Log-probabilities of next calls, as prices: how much less likely than the likeliest option, in nats.
+
+    A `position` is all that the prices depend on; searches that meet at one position and scene are one. `eager`: asking
+    is dear, so only options that obey are worth asking about.
+    """
+
+    @property
+    def eager(self) -> bool: ...
+
+    @property
+    def start(self) -> Hashable: ...
+
+    def prices(self, position: Hashable, calls: Sequence[Call], scene: Scene) -> Sequence[float]: ...
+
+    def after(self, position: Hashable, call: Call) -> Hashable: ...
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """No opinion: the way with the least travel wins."""
+
+    eager: bool = True
+    start: Hashable = None
+
+    def prices(self, position: Hashable, calls: Sequence[Call], scene: Scene) -> Sequence[float]:
+        return [0.0] * len(calls)
+
+    def after(self, position: Hashable, call: Call) -> Hashable:
+        return position
+
+
+@dataclass(frozen=True)
+class TreePrior:
+    """Sampled plans, backed off: what they do next, what they do at another time, and anything else."""
+
+    tree: ActionTree
+    eager: bool = False
+    start: Hashable = ROOT
+
+    def prices(self, position: Hashable, calls: Sequence[Call], scene: Scene) -> Sequence[float]:
+        node = self.tree.nodes[_number(position)]
+        likeliest = max((self.tree.nodes[child].plans for child in node.children.values()), default=1)
+        planned = frozenset(self.tree.calls)
+        return [self._price(node.children.get(call), likeliest, call in planned) for call in calls]
+
+    def _price(self, child: int | None, likeliest: int, planned: bool) -> float:
+        if child is not None:
+            return math.log(likeliest / self.tree.nodes[child].plans)
+        return OTHER_ORDER if planned else NEVER_PLANNED
+
+    def after(self, position: Hashable, call: Call) -> Hashable:
+        return self.tree.after(_number(position), call)
+
+
+def _number(position: Hashable) -> int:
+    assert isinstance(position, int)  # of a tree's node: `start` or what `after` gave
+    return position
+
+
+@dataclass
+class ModelPrior:
+    """A language model, asked which of the options comes next; `usage` is what the questions have cost so far.
+
+    The same question is not asked twice. After so many `questions` it has no opinion any more. Raises
+    `LanguageModelError` as the model does.
+    """
+
+    model: LanguageModel
+    command: str
+    rules: tuple[str, ...] = ()
+    questions: int = QUESTIONS
+    eager: bool = True
+    start: Hashable = ()
+    usage: Usage = field(default_factory=Usage)
+    _asked: dict[tuple[Hashable, tuple[str, ...]], tuple[float, ...]] = field(default_factory=dict)
+
+    def prices(self, position: Hashable, calls: Sequence[Call], scene: Scene) -> Sequence[float]:
+        if len(calls) < 2:
+            return [0.0] * len(calls)
+        options = tuple(str(call) for call in calls)
+        found = self._asked.get((position, options))
+        if found is None and len(self._asked) >= self.questions:
+            return [0.0] * len(calls)
+        if found is None:
+            found = self._asked[position, options] = self._ask(position, options, scene)
+        return found
+
+    def _ask(self, position: Hashable, options: tuple[str, ...], scene: Scene) -> tuple[float, ...]:
+        assert isinstance(position, tuple)  # of the steps so far
+        reply = self.model.choose(ChoiceRequest(self.command, scene, position, options, self.rules))
+        self.usage = self.usage + reply.usage
+        best = max(reply.log_probabilities)
+        return tuple(best - value for value in reply.log_probabilities)
+
+    def after(self, position: Hashable, call: Call) -> Hashable:
+        assert isinstance(position, tuple)
+        return (*position, str(call))

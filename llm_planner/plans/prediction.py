@@ -1,0 +1,361 @@
+"""The scene as it should be after a skill: its effects, applied to what is known now. A forecast, never evidence.
+
+What a push takes along besides what it pushes: whatever stands in the way of the thing, or of the hand behind it.
+
+A forecast in small steps, without forces: what is met goes along for as long as it is in the way, and takes along in
+turn what stands in its own. What lies on a thing, or bears it, overlaps with it seen from above and goes along too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from math import ceil, hypot, inf
+
+from llm_planner.errors import LlmPlannerError
+from llm_planner.plans.plan import Goal
+from llm_planner.robots.robots import GRIP_REACH
+from llm_planner.scene import furniture, predicates
+from llm_planner.scene.atoms import HELD, HERE, Atom
+from llm_planner.scene.free_space import clearance, free_spot
+from llm_planner.scene.furniture import docking_pose
+from llm_planner.scene.geometry import bottom, distance_in_plane, half_extents, top
+from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, WORKSPACE, Point2, direction_vector, region
+from llm_planner.scene.propositions import MOVED_DISTANCE
+from llm_planner.scene.scene import Building, Pose, Quaternion, Scene, SceneObject, Vector3
+from llm_planner.scene.zones import Zone
+from llm_planner.simulation.objects import in_state
+from llm_planner.skills.arm_paths import keeps_out
+from llm_planner.skills.contract import SkillError
+from llm_planner.skills.floor_paths import Floor, floor_of, way_behind, without
+from llm_planner.skills.hand_geometry import Slice, footprint, hand_slices, wall_gap
+from llm_planner.skills.sliding import RUN_UP, pushing_grips
+
+SURE, DOUBTFUL = 0.005, 0.02  # [m] from what comes by: nearer, a thing is foreseen to be shoved, or may be
+LEAST = MOVED_DISTANCE + 0.01  # [m] that it is foreseen to go: once touched it may slide on or topple
+STEP = 0.01  # [m] of the hand, at most
+
+
+def pushed(scene: Scene, name: str, goal: Vector3, room: float = SURE) -> Scene:
+    """`scene` after a push of the thing `name` to `goal` [m], where all that it shoves lies farther on.
+
+    That is what comes within `room` [m] of the thing, of the hand, or of what they shove.
+    """
+    item = scene.find(name)
+    dx, dy = goal[0] - item.position[0], goal[1] - item.position[1]
+    distance = hypot(dx, dy)
+    if not distance:
+        return scene
+    direction = dx / distance, dy / distance
+    shifts = _Sweep(scene, item, direction, distance, room).shifts()
+    lying = [_shifted(other, direction, shifts.get(other.name, 0.0)) for other in scene.objects]
+    return replace(scene, objects=tuple(replace(item, position=goal) if it.name == name else it for it in lying))
+
+
+def pushed_by(goal: Goal) -> str:
+    """The thing that a step with this effect pushes, "" where it pushes none."""
+    return str(goal.values[goal.atom.arguments[0]]) if is_push(goal.atom) else ""
+
+
+def is_push(effect: Atom) -> bool:
+    """Whether it is that of a push: what was held is put down, all else that is moved is pushed."""
+    return effect.predicate == "moved" and not effect.negated and effect.arguments[0] != HELD
+
+
+def shoved(before: Scene, after: Scene, name: str) -> tuple[str, ...]:
+    """What lies elsewhere after a push of the thing `name`, besides that thing."""
+    return tuple(item.name for item in after.objects if item.name != name and item != before.find(item.name))
+
+
+def _shifted(item: SceneObject, direction: Point2, shift: float) -> SceneObject:
+    (x, y, z), (ux, uy) = item.position, direction
+    return replace(item, position=(x + ux * shift, y + uy * shift, z)) if shift else item
+
+
+class _Sweep:
+    """The hand and the thing `item` on their way of `distance` [m] along the unit vector `direction`."""
+
+    def __init__(self, scene: Scene, item: SceneObject, direction: Point2, distance: float, room: float) -> None:
+        self._direction, self._length, self._room = direction, distance + RUN_UP, room
+        self._hand = hand_slices(pushing_grips(item, direction, distance)[0], 0.0)
+        self._item = _whole(item)
+        self._others = {other.name: other for other in scene.objects if other is not item}
+
+    def shifts(self) -> Mapping[str, float]:
+        """How far the other things go that are met [m]."""
+        shifts: dict[str, float] = {}
+        steps = ceil(self._length / STEP)
+        step = self._length / steps
+        for k in range(1, steps + 1):
+            for name in self._met(shifts, k * step, step):
+                shifts[name] = shifts.get(name, 0.0) + step
+        return {name: max(shift, LEAST) for name, shift in shifts.items()}
+
+    def _met(self, shifts: Mapping[str, float], gone: float, step: float) -> set[str]:
+        """What goes along in the last `step` before the hand has `gone` so far [m]."""
+        lying = {name: _shifted(item, self._direction, shifts.get(name, 0.0)) for name, item in self._others.items()}
+        met: set[str] = set()
+        front = [self._moved(part, gone) for part in self._hand]
+        if gone > RUN_UP:
+            front.append(self._moved(self._item, gone - RUN_UP))
+        while front:
+            new = [
+                name
+                for name, item in lying.items()
+                if name not in met and any(self._meets(part, item, step) for part in front)
+            ]
+            met.update(new)
+            front = [self._moved(_whole(lying[name]), step) for name in new]
+        return met
+
+    def _moved(self, part: Slice, way: float) -> Slice:
+        (x, y), (ux, uy) = part.shape.center, self._direction
+        return replace(part, shape=part.shape.at((x + ux * way, y + uy * way), part.shape.yaw))
+
+    def _meets(self, part: Slice, item: SceneObject, step: float) -> bool:
+        """Whether the part has come too near in its last step; not where it goes away from the thing."""
+        if top(item) <= part.begins:
+            return False
+        shape = footprint(item)
+        gap = wall_gap(part, item, shape)
+        return gap < self._room and (gap < 0.0 or gap <= wall_gap(self._moved(part, -step), item, shape))
+
+
+def _whole(item: SceneObject) -> Slice:
+    """A thing as what may meet others, at whatever height: it may have come down before."""
+    return Slice(footprint(item), -inf)
+
+
+Zones = tuple[Zone, ...]
+
+LIFT = 0.2  # [m] that a held thing hangs above where it lay
+ON_ITS_SIDE: Quaternion = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))  # about its x axis (x, y, z, w)
+BOWL_FLOOR = 0.01  # [m] thickness of a container's floor
+
+
+def predict(scene: Scene, goals: tuple[Goal, ...], zones: tuple[Zone, ...] = ()) -> Scene:
+    """`scene` with every effect applied in turn; an effect about a thing that is not there changes nothing.
+
+    Where the robot may choose where something goes, it chooses a spot outside of `zones`, if there is one.
+    """
+    for goal in goals:
+        apply = _EFFECTS.get(goal.atom.predicate)
+        if apply is not None and not goal.atom.negated and goal.objects <= set(scene.names) | _words(goal):
+            scene = apply(scene, goal, zones)
+            if "held" in goal.atom.arguments:  # what is put somewhere is in the gripper no more
+                scene = replace(scene, held="")
+    return scene
+
+
+def _words(goal: Goal) -> set[str]:
+    """Argument values that are no objects: directions, regions and rooms."""
+    places = [goal.values.get(name) for name in ("place", "direction", "region", "destination", HERE)]
+    return {value for value in places if isinstance(value, str)}
+
+
+def _object(scene: Scene, goal: Goal, index: int) -> SceneObject:
+    return scene.find(str(goal.argument(index)))
+
+
+def _moved_to(scene: Scene, item: SceneObject, position: Vector3) -> Scene:
+    return scene.with_object(replace(item, position=position))
+
+
+def _held(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    item = _object(scene, goal, 0)
+    x, y, z = item.position
+    taken = replace(_moved_to(scene, item, (x, y, z + LIFT)), held=item.name)
+    return _robot_beside(taken, item, zones)
+
+
+def _reached(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    """The robot in the middle of the room, or as close to the thing as it comes; what it holds comes along."""
+    where, building = str(goal.argument(0)), scene.building
+    if building is not None and where in building.names:
+        return _robot_at(scene, middle_of(building, scene, where, zones))
+    return scene if where == scene.held else _robot_beside(scene, scene.find(where), zones)
+
+
+def _followed(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    """The robot on the way to what it follows, so far from it: nobody knows where that goes meanwhile."""
+    item, distance = _object(scene, goal, 0), float(str(goal.argument(1)))
+    if scene.building is None or scene.robot is None or not scene.building.room_at(*item.position[:2]):
+        return scene
+    x, y, _ = scene.robot.position
+    floor = floor_of(scene.building, scene, zones)
+    try:
+        way = without(floor, item).way((x, y), item.position[:2])
+    except LlmPlannerError:  # the skill will say so, or what is in the way will be gone
+        return scene
+    return _robot_at(scene, way_behind(floor, way, item, distance)[-1])
+
+
+def _docked(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    pose = docking_pose(_object(scene, goal, 0))
+    return replace(_robot_at(scene, pose.position[:2]), robot=pose) if scene.building else scene
+
+
+def _robot_beside(scene: Scene, item: SceneObject, zones: Zones) -> Scene:
+    """A mobile robot goes to a thing; an arm stays where it is."""
+    if scene.building is None or not scene.building.room_at(*item.position[:2]):
+        return scene
+    return _robot_at(scene, place_beside(scene.building, scene, item, zones))
+
+
+def middle_of(building: Building, scene: Scene, room: str, zones: Zones = ()) -> Point2:
+    """Where a mobile robot stands when it has gone to a room [m]; in a zone only where it must."""
+    return _standing(building, scene, zones, room, lambda floor: floor.middle(room))
+
+
+def place_beside(building: Building, scene: Scene, item: SceneObject, zones: Zones = ()) -> Point2:
+    """Where a mobile robot stands when it has gone to a thing in a room, or takes it [m]; likewise."""
+    return _standing(building, scene, zones, building.room_at(*item.position[:2]), lambda floor: floor.beside(item))
+
+
+def _standing(building: Building, scene: Scene, zones: Zones, room: str, spot: Callable[[Floor], Point2]) -> Point2:
+    for kept in dict.fromkeys((zones, ())):
+        try:
+            return spot(floor_of(building, scene, kept))
+        except SkillError:  # the skill will say so, or what is in the way will be gone
+            continue
+    return building.find(room).area.center
+
+
+def _robot_at(scene: Scene, point: Point2) -> Scene:
+    scene = replace(scene, robot=Pose((*point, 0.0)))
+    if not scene.held:
+        return scene
+    item = scene.find(scene.held)
+    return _moved_to(scene, item, (*point, item.position[2]))
+
+
+def _empty(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    return replace(scene, held="")
+
+
+def _on(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    item, support = _object(scene, goal, 0), _object(scene, goal, 1)
+    if predicates.is_vessel(support):
+        return _in(scene, goal, zones)
+    x, y = furniture.cabinet(support).center if support.kind == predicates.DRAWER else support.position[:2]
+    return _moved_to(scene, item, (x, y, top(support) + half_extents(item)[2]))
+
+
+def _in(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    where = goal.argument(1)
+    if scene.building is not None and where in scene.building.names:
+        item = _object(scene, goal, 0)
+        return _moved_to(scene, item, (*_in_front(scene.building, item), half_extents(item)[2]))
+    item, container = _object(scene, goal, 0), _object(scene, goal, 1)
+    if container.kind == predicates.DRAWER:
+        return _in_tray(scene, item, container)
+    x, y, _ = container.position
+    pile = [top(scene.find(name)) for name in predicates.contents(scene, container.name) if name != item.name]
+    floor = max(pile, default=bottom(container) + BOWL_FLOOR)
+    return _moved_to(scene, item, (x, y, floor + half_extents(item)[2]))
+
+
+def _in_tray(scene: Scene, item: SceneObject, drawer: SceneObject) -> Scene:
+    """In the first free spot of the tray, or in its middle: the skill knows better."""
+    half = max(item.size[:2]) / 2
+    lying = [scene.find(name) for name in scene.names if name != item.name and predicates.in_(scene, name, drawer.name)]
+
+    def is_free(spot: Point2) -> bool:
+        return all(distance_in_plane(spot, other.position) >= half + max(other.size[:2]) / 2 for other in lying)
+
+    middle = furniture.opening(drawer).center
+    x, y = next((spot for spot in furniture.spots(drawer, half) if is_free(spot)), middle)
+    return _moved_to(scene, item, (x, y, furniture.floor_height(drawer) + half_extents(item)[2]))
+
+
+def _in_front(building: Building, item: SceneObject) -> Point2:
+    """Where a mobile robot puts down what is on its tray: towards the room's middle, or to one side of that."""
+    x, y, _ = item.position
+    cx, cy = building.find(building.room_at(x, y)).area.center
+    away = distance_in_plane((x, y), (cx, cy))
+    ux, uy = ((cx - x) / away, (cy - y) / away) if away > GRIP_REACH else (1.0, 0.0)
+    return x + GRIP_REACH * ux, y + GRIP_REACH * uy
+
+
+def _at(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    item, place = _object(scene, goal, 0), goal.argument(1)
+    reach = half_extents(item)
+    if isinstance(place, str):
+        named = region(place)
+        x, y = free_spot(
+            scene, named.area, named.anchor, max(reach[:2]), (item.name,),
+            lambda point: keeps_out(_hand_at(scene, (*point, reach[2])), zones),
+        )  # fmt: skip
+    else:
+        assert isinstance(place, tuple)
+        x, y = place[0], place[1]
+    return _moved_to(scene, item, (x, y, reach[2]))
+
+
+def _beside(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    item, other = _object(scene, goal, 0), _object(scene, goal, 1)
+    side, distance = str(goal.argument(2)), float(str(goal.argument(3)))
+    origin = goal.origins.get(item.name, item.position)
+    spots = [_spot_beside(item, other, name, distance) for name in (DIRECTIONS if side == ANY_SIDE else (side,))]
+
+    def badness(spot: Vector3) -> tuple[bool, bool, float]:
+        room = clearance(scene, spot, (item.name, other.name)) >= max(half_extents(item)[:2])
+        apart = keeps_out(_hand_at(scene, spot), zones)
+        return not (room and apart), not WORKSPACE.contains(*spot[:2]), distance_in_plane(spot, origin)
+
+    return _moved_to(scene, item, min(spots, key=badness))
+
+
+def _hand_at(scene: Scene, spot: Vector3) -> Vector3:
+    """Where the fingers are when they let go of what they hold with its middle at `spot` [m]."""
+    if scene.robot is None or not scene.held:
+        return spot
+    (x, y, z), (hx, hy, hz) = scene.find(scene.held).position, scene.robot.position
+    return spot[0] + hx - x, spot[1] + hy - y, spot[2] + hz - z
+
+
+def _spot_beside(item: SceneObject, other: SceneObject, side: str, distance: float) -> Vector3:
+    ux, uy = direction_vector(side)
+    a, b = half_extents(item), half_extents(other)
+    away = distance + abs(ux) * (a[0] + b[0]) + abs(uy) * (a[1] + b[1])
+    x, y, _ = other.position
+    return x + ux * away, y + uy * away, a[2]
+
+
+def _moved(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    item = _object(scene, goal, 0)
+    (ux, uy), distance = direction_vector(str(goal.argument(1))), float(str(goal.argument(2)))
+    x, y, _ = goal.origins.get(item.name, item.position)
+    there = x + ux * distance, y + uy * distance, half_extents(item)[2]
+    return _moved_to(scene, item, there) if goal.atom.arguments[0] == HELD else pushed(scene, item.name, there)
+
+
+def _in_state(state: float, scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    """What lies in a drawer comes along with its tray."""
+    item = _object(scene, goal, 0)
+    if item.kind not in predicates.FURNITURE:
+        return scene
+    changed, lying = in_state(item, state), predicates.contents(scene, item.name)
+    (ax, ay), (bx, by) = furniture.tray(item).front, furniture.tray(changed).front
+    for other in (scene.find(name) for name in lying if predicates.in_(scene, name, item.name)):
+        x, y, z = other.position
+        scene = _moved_to(scene, other, (x + bx - ax, y + by - ay, z))
+    return scene.with_object(changed)
+
+
+def _toppled(scene: Scene, goal: Goal, zones: Zones) -> Scene:
+    """On its side where it stood: nobody knows which way it falls, or how far it rolls."""
+    item = _object(scene, goal, 0)
+    x, y, _ = item.position
+    return scene.with_object(replace(item, position=(x, y, item.size[1] / 2), orientation=ON_ITS_SIDE))
+
+
+_EFFECTS: Mapping[str, Callable[[Scene, Goal, Zones], Scene]] = {
+    "held": _held, "empty": _empty, "reached": _reached, "on": _on, "in": _in, "at": _at,
+    "beside": _beside, "moved": _moved,
+    "open": partial(_in_state, predicates.OPEN_AT), "closed": partial(_in_state, 0.0),
+    "lit": partial(_in_state, 1.0), "clean": partial(_in_state, 0.0),
+    "toppled": _toppled, "followed": _followed, "docked": _docked,
+}  # fmt: skip

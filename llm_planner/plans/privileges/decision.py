@@ -1,0 +1,217 @@
+"""Whether a skill may be called, for a source of commands, under a policy: pure functions, and sentences for a person.
+
+`check_call` is asked before every skill starts, with the scene of that moment. Before anything moves `check_foreseen`
+is asked with the scene foreseen for it, and `check_ahead` about what a program may come to: it refuses what no later
+scene could allow. What these two let pass is still asked about by `check_call`.
+
+What is foreseen of the moment at which a step of a plan begins, and how sure that is.
+
+A policy over what is about to run: every step of a plan, and every call that a program can make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from llm_planner.errors import InputError, LlmPlannerError, QuestionError
+from llm_planner.plans.plan import Goal, Plan, PlanStep, goals_of, in_base_words
+from llm_planner.plans.prediction import predict
+from llm_planner.plans.privileges.conditions import ROBOT, Situation
+from llm_planner.plans.privileges.policy import FALLBACKS, Policy, Possible, Verdict
+from llm_planner.plans.trace import foresee, last_scene
+from llm_planner.plans.unroll import lying
+from llm_planner.programs.checker import CheckedProgram
+from llm_planner.programs.interpreter import SkillCall
+from llm_planner.programs.signatures import Signature
+from llm_planner.programs.values import Argument, Point, Type
+from llm_planner.scene.names import the
+from llm_planner.scene.places import ANY_SIDE, BEHIND, Rectangle, Viewpoint, region
+from llm_planner.scene.scene import Scene, Vector3
+from llm_planner.text import plain_text, shortened
+
+LEEWAY = 0.05  # [m] that things may come to lie away from where they are foreseen, along x and along y
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The scene foreseen, and where each thing that will have moved by then may be (`ROBOT` among them) [m].
+
+    `origins` is where each object last lay on its own [m, base frame].
+    """
+
+    scene: Scene
+    whereabouts: Mapping[str, Rectangle] = field(default_factory=dict)
+    origins: Mapping[str, Vector3] = field(default_factory=dict)
+
+    def after(self, skill: Signature, values: Mapping[str, Argument]) -> Outlook:
+        """The same once the call has done what it promises. `values` are in base words."""
+        origins = {**self.origins, **lying(self.scene)}
+        goals = goals_of(skill, "", values, self.scene, origins)
+        scene = _promised(skill, values, self.scene, goals, origins)
+        moved = {item.name: item.position for item in scene.objects if item not in self.scene.objects}
+        if scene.robot is not None and scene.robot != self.scene.robot:
+            moved[ROBOT] = scene.robot.position
+        parts = [part for part in (_left_open(goal, scene) for goal in goals) if part is not None]
+        places = {name: _part(position, parts) for name, position in moved.items()}
+        return Outlook(scene, {**self.whereabouts, **places}, origins)
+
+
+def _promised(
+    skill: Signature,
+    values: Mapping[str, Argument],
+    scene: Scene,
+    goals: tuple[Goal, ...],
+    origins: Mapping[str, Vector3],
+) -> Scene:
+    try:
+        return last_scene(foresee(skill, values, scene, origins, every_point=False))
+    except InputError:  # where a robot ends up that finds no way is not known
+        return replace(predict(scene, goals), robot=None)
+
+
+def _part(position: Vector3, left_open: list[Rectangle]) -> Rectangle:
+    """Where what is foreseen at a position may be: also the hand that has put a thing somewhere is as unsure."""
+    x, y = position[:2]
+    near = Rectangle(x - LEEWAY, x + LEEWAY, y - LEEWAY, y + LEEWAY)
+    return next((part for part in left_open if part.contains(x, y)), near)
+
+
+def _left_open(goal: Goal, after: Scene) -> Rectangle | None:
+    """The whole part of the table in which a thing may be put by a call that leaves open where."""
+    match [goal.atom.predicate, *(goal.values.get(name) for name in goal.atom.arguments[1:])]:
+        case ["at", str(place)]:
+            return region(place).area
+        case ["beside", str(other), str(side), _] if side == ANY_SIDE and other in after.names:
+            (x, y, _), (px, py, _) = after.find(other).position, after.find(goal.held_at_start).position
+            reach = max(abs(px - x), abs(py - y)) + LEEWAY
+            return Rectangle(x - reach, x + reach, y - reach, y + reach)
+    return None
+
+
+MAX_SHOWN = 80  # characters of a name or a call in a sentence for a person
+_NEXT_STEPS = {
+    Verdict.ASK: "an operator must be asked first",
+    Verdict.REFUSE: "ask an operator",
+    Verdict.STOP: "the robot stops; ask an operator",
+}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What becomes of a call, why, for a person ("" where it is allowed), and by which rule ("" for none)."""
+
+    verdict: Verdict
+    reason: str = ""
+    rule: str = ""
+
+
+class PrivilegeError(LlmPlannerError):
+    """A call that its source may not make; `decision` says why, and whether the robot must stop."""
+
+    def __init__(self, decision: Decision) -> None:
+        self.decision = decision
+        super().__init__(decision.reason)
+
+
+def check_call(policy: Policy, source: str, call: SkillCall, scene: Scene) -> Decision:
+    """Whether `call` may start now; its words ("left") are those of a person behind the robot."""
+    values = {name: (value,) for name, value in call.arguments.items()}
+    return _decide(policy, source, call.skill, values, Situation(scene))
+
+
+def check_ahead(policy: Policy, source: str, skill: str, values: Mapping[str, Possible], scene: Scene) -> Decision:
+    """Whether a call with these values may ever start after `scene`; as `check_call` where all of it is known."""
+    return _decide(policy, source, skill, values, Situation(scene, ahead=True))
+
+
+def check_foreseen(policy: Policy, source: str, call: SkillCall, outlook: Outlook) -> Decision:
+    """As `check_call`, in the scene foreseen for that moment; what the forecast leaves open counts against the call."""
+    values = {name: (value,) for name, value in call.arguments.items()}
+    return _decide(policy, source, call.skill, values, Situation(outlook.scene, whereabouts=outlook.whereabouts))
+
+
+def require(decision: Decision) -> None:
+    """Raises QuestionError where an operator must be asked, PrivilegeError where the call may not be made."""
+    if decision.verdict is Verdict.ASK:
+        raise QuestionError(decision.reason)
+    if decision.verdict is not Verdict.ALLOW:
+        raise PrivilegeError(decision)
+
+
+def _decide(policy: Policy, source: str, skill: str, values: Mapping[str, Possible], situation: Situation) -> Decision:
+    """A rule that denies wins over all that allow; of several, the strictest."""
+    if not policy.knows(source):
+        known = ", ".join(policy.sources) or "none"
+        reason = f"The policy {policy.name} knows no source of commands called {_shown(source)!r}, only: {known}"
+        return Decision(Verdict.REFUSE, f"{reason}; {_NEXT_STEPS[Verdict.REFUSE]}.")
+    deciding = [rule for rule in policy.rules if rule.applies(source, skill, values, situation)]
+    denying = [rule for rule in deciding if not rule.allows]
+    if denying:
+        verdicts = [rule.otherwise or policy.fallback(source) for rule in denying]
+        verdict = max(verdicts, key=FALLBACKS.index)
+        rule = denying[verdicts.index(verdict)]
+        call = f"{_spoken(skill, values)} ({rule})"
+        reason = f"The policy {policy.name} does not let commands from {_shown(source)} use {call}"
+        return Decision(verdict, f"{reason}; {_NEXT_STEPS[verdict]}.", str(rule))
+    if deciding:
+        return Decision(Verdict.ALLOW, rule=str(deciding[0]))
+    verdict = policy.fallback(source)
+    reason = f"No rule of the policy {policy.name} lets commands from {_shown(source)} use {_spoken(skill, values)}"
+    return Decision(verdict, f"{reason}; {_NEXT_STEPS[verdict]}.")
+
+
+def _spoken(skill: str, values: Mapping[str, Possible]) -> str:
+    """A call in a sentence: "push on the vase"; the call itself where it is not about one object."""
+    about = values.get("object", ())
+    if len(about) == 1:
+        return _shown(f"{skill} on {the(str(about[0]))}")
+    given = {name: possible[0] for name, possible in values.items() if len(possible) == 1}
+    return _shown(str(PlanStep("", skill, given, 0)) if len(given) == len(values) else skill)
+
+
+def _shown(text: str) -> str:
+    return shortened(plain_text(text), MAX_SHOWN)
+
+
+def review_program(
+    policy: Policy, source: str, program: CheckedProgram, scene: Scene, viewpoint: Viewpoint = BEHIND
+) -> None:
+    """Raises QuestionError or PrivilegeError for a call that `source` may not make, in whatever branch it stands.
+
+    Arguments that only the running program knows are checked when the call is made.
+    """
+    for call in program.calls:
+        skill = program.skills[call.skill]
+        values = {name: _possible(skill, name, given, viewpoint) for name, given in call.arguments}
+        require(check_ahead(policy, source, call.skill, values, scene))
+
+
+def review_plan(
+    policy: Policy,
+    source: str,
+    plan: Plan,
+    skills: Mapping[str, Signature],
+    scene: Scene,
+    viewpoint: Viewpoint = BEHIND,
+) -> None:
+    """Raises QuestionError or PrivilegeError for a step that `source` may not have done in the scene foreseen for it.
+
+    The plan begins in `scene`.
+    """
+    outlook = Outlook(scene)
+    for step in plan.steps:
+        skill = skills[step.skill]
+        values = in_base_words(skill, step.arguments, viewpoint)
+        require(check_foreseen(policy, source, SkillCall(step.skill, values, step.line), outlook))
+        outlook = outlook.after(skill, values)
+
+
+def _possible(skill: Signature, name: str, given: Type, viewpoint: Viewpoint) -> Possible:
+    """The values that an argument may have, in the words of a person behind the robot; none where nobody knows."""
+    literals = sorted(given.literals or (), key=repr)
+    return tuple(in_base_words(skill, {name: _argument(value)}, viewpoint)[name] for value in literals)
+
+
+def _argument(value: str | float | Point) -> Argument:
+    return (value.x, value.y, value.z) if isinstance(value, Point) else value

@@ -1,0 +1,364 @@
+"""Looks ahead: runs a program over predicted scenes, so that a person sees the steps before anything moves.
+
+The same walk rehearses the plan: a skill whose preconditions would not be met stops it before it starts.
+
+Foresees where a held thing will lie after a step, by the search that the placing skills make themselves.
+
+A place that will be taken is found before anything moves, with the thing in the way and what is free instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from llm_planner.errors import QuestionError
+from llm_planner.plans.plan import Goal, Plan, PlanStep, goals_of, in_base_words, still_wanted
+from llm_planner.plans.prediction import predict
+from llm_planner.programs.interpreter import Finished, Interpreter, SkillCall
+from llm_planner.programs.problems import Problem, ProgramError
+from llm_planner.programs.signatures import Signature
+from llm_planner.programs.values import Argument
+from llm_planner.scene.atoms import HELD, Moment, holds
+from llm_planner.scene.geometry import half_extents
+from llm_planner.scene.places import BEHIND, DIRECTIONS, WORKSPACE, Viewpoint, direction_vector
+from llm_planner.scene.predicates import FURNITURE, is_container, is_vessel
+from llm_planner.scene.scene import Quaternion, Scene, SceneObject, Vector3
+from llm_planner.skills.contract import SkillError
+from llm_planner.skills.grasps import choose_grasp
+from llm_planner.skills.placement import Held, Release, held_in, inside, on_table, on_top, spread
+from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
+
+FARTHER = (0.02, 0.04, 0.06, 0.08, 0.10, 0.12)  # [m] more than the distance asked for, tried in turn
+ERROR = 0.005  # [m] that what the plan puts down may lie off its place; it is taken off each side
+
+Search = Callable[[Scene, Held], Release]  # raises SkillError where there is no room
+
+
+@dataclass(frozen=True)
+class NoRoom:
+    """Why a step cannot be done as things will lie, and what could be done instead, in words for a person.
+
+    `certain`: the things that lie where they did before the plan are reason enough.
+    """
+
+    reason: str
+    certain: bool
+
+
+def known_things(scene: Scene) -> frozenset[str]:
+    """The things of which it is known how they lie: all but the held one, of which nobody knows how it is held."""
+    return frozenset(scene.names) - {scene.held}
+
+
+def still_known(known: frozenset[str], before: Scene, after: Scene, landed: SceneObject | None) -> frozenset[str]:
+    """The `known` things after a step from one scene to the other: those that have not moved, furniture, the one that
+    has `landed` and what is held, which is known by how it lay."""
+    kept = {after.held, landed.name if landed else ""} | {item.name for item in after.objects if item.kind in FURNITURE}
+    return frozenset(name for name in known if name in kept or before.find(name) == after.find(name))
+
+
+def landing(
+    goal: Goal, before: Scene, scene: Scene, known: frozenset[str], viewpoint: Viewpoint = BEHIND
+) -> SceneObject | NoRoom | None:
+    """How the held thing will lie once `goal` is reached; None where that cannot be known.
+
+    NoRoom also where `goal` is to take something that the plan itself will have put too close to others.
+
+    Args:
+        goal: an effect of the step.
+        before: the scene before the plan.
+        scene: the scene foreseen when the step begins.
+        known: the things that count as obstacles: those of which it is known how they lie then.
+        viewpoint: the person who is told of directions.
+    """
+    name, search = goal.held_at_start, _search(goal, scene)
+    if before.building or not goal.objects & set(scene.names) <= known:
+        return None
+    if search is None or name not in goal.origins:
+        return _ungraspable(goal, before, scene, known)
+    item = replace(scene.find(name), position=goal.origins[name])
+    now = replace(scene, objects=(item, *_lying(scene, known - {name})), held="")
+    try:
+        held = _in_fingers(now, item)
+    except SkillError:  # the step that takes it tells
+        return None
+    refused: SkillError | None = None
+    for nearly in (now, _forgiving(now, (item, *before.objects))):
+        try:
+            return _landed(held, search(nearly, held))
+        except SkillError as error:
+            refused = refused or error
+    return NoRoom(
+        f"{refused}{_alternatives(goal, search, now, held, viewpoint)}", _is_certain(goal, search, before, now)
+    )
+
+
+def _lying(scene: Scene, names: Iterable[str]) -> tuple[SceneObject, ...]:
+    kept = frozenset(names)
+    return tuple(item for item in scene.objects if item.name in kept)
+
+
+def _in_fingers(scene: Scene, item: SceneObject) -> Held:
+    grasp = choose_grasp(scene, item)
+    return held_in(replace(scene, held=item.name), grasp.grip, grasp.width)
+
+
+def _ungraspable(goal: Goal, before: Scene, scene: Scene, known: frozenset[str]) -> NoRoom | None:
+    """Whether the plan itself will have put things so that the fingers do not get around what the step takes."""
+    if goal.atom.predicate != "held" or goal.atom.negated:
+        return None
+    now = replace(scene, objects=_lying(scene, known), held="")
+    name = str(goal.values[goal.atom.arguments[0]])
+    as_before = replace(now, objects=tuple(item for item in now.objects if item in before.objects))
+    if name not in now.names or (name in as_before.names and _why_no_grasp(as_before, name)):
+        return None  # the skill will tell what the plan has no part in
+    exact = (now.find(name), *(before.objects if name in as_before.names else ()))
+    reason = _why_no_grasp(_forgiving(now, exact), name)
+    return NoRoom(reason, certain=False) if reason else None
+
+
+def _why_no_grasp(scene: Scene, name: str) -> str:
+    try:
+        choose_grasp(scene, scene.find(name))
+    except SkillError as error:
+        return str(error)
+    return ""
+
+
+def _forgiving(now: Scene, exact: Collection[SceneObject]) -> Scene:
+    """The scene with all but the things that lie `exact` made smaller by the error of the forecast."""
+
+    def smaller(item: SceneObject) -> SceneObject:
+        x, y = (max(extent - 2 * ERROR, extent / 2) for extent in item.size[:2])
+        return item if item in exact else replace(item, size=(x, y, item.size[2]))
+
+    return replace(now, objects=tuple(map(smaller, now.objects)))
+
+
+def _is_certain(goal: Goal, search: Search, before: Scene, now: Scene) -> bool:
+    """Whether there is no room among the things alone that lie where they did before the plan."""
+    rest = replace(now, objects=tuple(item for item in now.objects if item in before.objects))
+    if not goal.objects & set(now.names) <= set(rest.names):
+        return False
+    return not _has_room(search, rest, _in_fingers(rest, rest.find(goal.held_at_start)))
+
+
+def _search(goal: Goal, scene: Scene) -> Search | None:
+    """The search for the spot as the skill will make it."""
+    if goal.atom.negated or goal.atom.arguments[:1] != (HELD,):
+        return None
+    match [goal.atom.predicate, *(goal.values[name] for name in goal.atom.arguments[1:])]:
+        case ["at", str(place)]:
+            return lambda now, held: spot_in(now, held, place)
+        case ["at", tuple(point)]:
+            return lambda now, held: spot_at(now, held, (point[0], point[1]))
+        case ["beside", str(other), str(side), float() | int() as distance] if other in scene.names:
+            return _beside(scene.find(other), side, distance)
+        case ["moved", str(direction), float() | int() as distance]:
+            return _offset(direction, distance)
+        case ["in" | "on", str(other)] if other in scene.names:
+            support = scene.find(other)
+            put = inside if _lies_inside(goal.atom.predicate, support) else on_top
+            return lambda now, held: put(now, held, support)
+    return None
+
+
+def _lies_inside(predicate: str, target: SceneObject) -> bool:
+    """Whether what is put there comes to lie in the target."""
+    return is_vessel(target) or (predicate == "in" and is_container(target))
+
+
+def _beside(other: SceneObject, side: str, distance: float) -> Search:
+    return lambda now, held: spot_beside(now, held, other, side, distance, held.item.position[:2])
+
+
+def _offset(direction: str, distance: float) -> Search:
+    ux, uy = direction_vector(direction)
+
+    def search(now: Scene, held: Held) -> Release:
+        x, y, _ = held.item.position
+        return spot_offset(now, held, (x + ux * distance, y + uy * distance))
+
+    return search
+
+
+def _landed(held: Held, release: Release) -> SceneObject:
+    """The thing turned about the vertical as the hand turns it, and let go."""
+    turn = release.grip.yaw - held.yaw
+    x, y = release.center
+    return replace(
+        held.item,
+        position=(x, y, release.surface + half_extents(held.item)[2]),
+        orientation=_turned(held.item.orientation, turn),
+    )
+
+
+def _turned(orientation: Quaternion, yaw: float) -> Quaternion:
+    x, y, z, w = orientation
+    c, s = math.cos(yaw / 2), math.sin(yaw / 2)
+    return c * x - s * y, c * y + s * x, c * z + s * w, c * w - s * z
+
+
+def _alternatives(goal: Goal, search: Search, now: Scene, held: Held, viewpoint: Viewpoint) -> str:
+    """What a person could say instead, "" for nothing."""
+    alone = replace(now, objects=_lying(now, goal.objects))
+    found = ["move that away first"] if _has_room(search, alone, held) else []
+    match [goal.atom.predicate, *(goal.values[name] for name in goal.atom.arguments[1:])]:
+        case ["at", tuple(point)]:
+            free = on_table(now, held, spread(WORKSPACE, (point[0], point[1])), ())
+            found += [f"put it at ({free.center[0]:.2f}, {free.center[1]:.2f})"] if free else []
+        case ["beside", str(name), str(side), float() | int() as distance]:
+            other = now.find(name)
+            sides = [one for one in DIRECTIONS if _has_room(_beside(other, one, distance), now, held)]
+            found += [f"choose its {' or '.join(map(viewpoint.from_base, sides))} side"] if sides else []
+            found += _farther(distance, lambda longer: _has_room(_beside(other, side, longer), now, held))
+        case ["moved", str(direction), float() | int() as distance]:
+            found += _farther(distance, lambda longer: _has_room(_offset(direction, longer), now, held))
+        case _:
+            return ""
+    return f": {', or '.join(found)}" if found else ""
+
+
+def _farther(distance: float, has_room: Callable[[float], bool]) -> list[str]:
+    free = next((distance + more for more in FARTHER if has_room(distance + more)), None)
+    return [] if free is None else [f"choose a distance of {free:.2f} m"]
+
+
+def _has_room(search: Search, now: Scene, held: Held) -> bool:
+    try:
+        search(now, held)
+    except SkillError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The steps that lie ahead, the scene they should lead to and the goals it will be judged by.
+
+    `complete` is False where the forecast had to end early: the rest depends on what only the real scene can show.
+    `told` is what the program says to the person on the way; `doubts` are steps that put something where there will be
+    no room, as far as can be foreseen.
+    """
+
+    steps: tuple[PlanStep, ...]
+    scene: Scene
+    goals: tuple[Goal, ...]
+    complete: bool
+    not_found: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    doubts: tuple[Problem, ...] = ()
+
+
+def make_plan(command: str, interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint) -> Plan:
+    """The plan as it looks before the first step.
+
+    Raises ProgramError when it cannot work (RunError when the program itself stops), QuestionError when it would do
+    nothing for want of things to do it with. The interpreter is left where it is.
+    """
+    return plan_of(command, interpreter, foresee(interpreter, scene, viewpoint))
+
+
+def plan_of(command: str, interpreter: Interpreter, forecast: Forecast) -> Plan:
+    """The plan with the steps and goals of its `forecast`."""
+    return Plan(command, interpreter.program.text, forecast.steps, forecast.complete, goals=forecast.goals)
+
+
+def foresee(interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint) -> Forecast:
+    """What lies ahead before the first step; raises as `make_plan`."""
+    forecast = look_ahead(interpreter, scene, viewpoint, rehearse=True)
+    if not forecast.steps and not forecast.told and forecast.not_found:
+        missing = " and no ".join(forecast.not_found)
+        raise QuestionError(f"There is nothing to do: there is no {missing} here. What did you mean?")
+    return forecast
+
+
+def look_ahead(
+    interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint, first_number: int = 1, rehearse: bool = False,
+    lay: Mapping[str, Vector3] | None = None,
+) -> Forecast:  # fmt: skip
+    """Run a fork of `interpreter` on from `scene`, each skill doing exactly what its manifest promises.
+
+    `lay` is where objects that are held lay before [m].
+
+    With `rehearse`, whatever would go wrong raises ProgramError, places that the plan itself fills are doubted, and
+    things come to lie where the skills' own search puts them; without, the forecast just ends where it goes wrong.
+    """
+    ahead = interpreter.fork()
+    steps: list[PlanStep] = []
+    goals: tuple[Goal, ...] = ()
+    before, origins = scene, {item.name: item.position for item in scene.objects} | dict(lay or {}) | lying(scene)
+    doubts: tuple[Problem, ...] = ()
+    known = known_things(scene)
+    while True:
+        try:
+            call = ahead.advance(scene)
+            if isinstance(call, Finished):
+                return Forecast(tuple(steps), scene, goals, True, call.not_found, ahead.told, doubts)
+            skill = interpreter.program.skills[call.skill]
+            values = in_base_words(skill, call.arguments, viewpoint)
+            _rehearse(call, skill, values, scene)
+            promised = goals_of(skill, str(first_number + len(steps)), values, scene, dict(origins))
+            step = PlanStep(str(first_number + len(steps)), call.skill, call.arguments, call.line)
+            landed: SceneObject | None = None
+            if rehearse:
+                landed, doubt = _put_down(step, promised, before, scene, known, viewpoint)
+                doubts += doubt
+        except ProgramError:
+            if rehearse:
+                raise
+            return Forecast(tuple(steps), scene, goals, False)
+        steps.append(step)
+        goals = still_wanted(goals, promised)
+        after = replace(predict(scene, promised), time=scene.time + 1.0)
+        after = after.with_object(landed) if landed else after
+        known = still_known(known, scene, after, landed) if _is_foreseen(skill) else frozenset()
+        scene = after
+        origins.update(lying(scene))
+
+
+def lying(scene: Scene) -> dict[str, Vector3]:
+    """Where everything lies that is not held [m, base frame]."""
+    return {item.name: item.position for item in scene.objects if item.name != scene.held}
+
+
+def _rehearse(call: SkillCall, skill: Signature, values: Mapping[str, Argument], scene: Scene) -> None:
+    reasons = unmet_preconditions(skill, values, scene)
+    if reasons:
+        raise ProgramError([Problem(call.line, 1, f"{call.skill} cannot start: {reason}") for reason in reasons])
+
+
+def _put_down(
+    step: PlanStep,
+    promised: tuple[Goal, ...],
+    before: Scene,
+    scene: Scene,
+    known: frozenset[str],
+    viewpoint: Viewpoint,
+) -> tuple[SceneObject | None, tuple[Problem, ...]]:
+    """Foresee how what the step puts down will lie, and what is doubted about it.
+
+    Raises ProgramError where it is certain that there is no room: only the person can say where else it may go.
+    """
+    foreseen = [landing(goal, before, scene, known, viewpoint) for goal in promised]
+    taken = [one for one in foreseen if isinstance(one, NoRoom)]
+    certain = [Problem(step.line, 1, f"{step.skill}: {one.reason}", True) for one in taken if one.certain]
+    if certain:
+        raise ProgramError(certain)
+    doubts = tuple(Problem(step.line, 1, f"in step {step.id}, {step}, {one.reason}") for one in taken)
+    return next((one for one in foreseen if isinstance(one, SceneObject)), None), doubts
+
+
+def _is_foreseen(skill: Signature) -> bool:
+    """Whether its effects tell all that it moves: a motion that is searched by rewards may move anything."""
+    return all(parameter.type != "rewards" for parameter in skill.parameters)
+
+
+def unmet_preconditions(skill: Signature, values: Mapping[str, Argument], scene: Scene) -> tuple[str, ...]:
+    """Why the skill cannot begin in `scene`, in sentences for a person; empty when it can. `values` in base words."""
+    moment = Moment(scene, values, scene.held, {})
+    return tuple(
+        condition.explain(values, scene.held) for condition in skill.preconditions if not holds(condition.atom, moment)
+    )

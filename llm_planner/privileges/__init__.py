@@ -1,1 +1,0 @@
-"""Privileges: what each source of commands may do, from an operator's file (Progent, arXiv:2504.11703)."""

@@ -1,1 +1,0 @@
-"""Policy programs: the allowed subset of Python, its checker and its interpreter."""

@@ -1,0 +1,142 @@
+"""The few functions of Python itself that programs may use, as in Python but giving lists, and bounded in size.
+
+Types of results: what operators, questions and Python's functions give for arguments of known types.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from llm_planner.programs.problems import MAX_ITEMS, MAX_NUMBER, MAX_TEXT
+from llm_planner.programs.queries import QUERIES, nothing, what
+from llm_planner.programs.values import ANY, BOOL, MAX_LITERALS, NUMBER, Found, Point, Type, Value, join_all, list_of
+
+
+class BuiltinError(Exception):
+    """A Python function was called with values it cannot take; the interpreter says where."""
+
+
+def same_list(items: Sequence[Value], result: Sequence[Value]) -> list[Value]:
+    """`result` as a list that still knows what `items` were asked for."""
+    return Found(result, items.what) if isinstance(items, Found) else list(result)
+
+
+def _range(*bounds: Value) -> list[int]:
+    if not all(isinstance(bound, int) and not isinstance(bound, bool) for bound in bounds):
+        raise BuiltinError("range takes whole numbers")
+    numbers = range(*bounds)
+    if len(numbers) > MAX_ITEMS:
+        raise BuiltinError(f"a range of {len(numbers)} numbers is too long; at most {MAX_ITEMS} are allowed")
+    return list(numbers)
+
+
+def _extreme(pick: Callable[..., Value], name: str) -> Callable[..., Value]:
+    def choose(*items: Value) -> Value:
+        candidates = items[0] if len(items) == 1 else items
+        if not isinstance(candidates, (list, tuple, str)):
+            raise BuiltinError(f"{name} takes a list, or several values")
+        if not candidates:
+            raise _empty(candidates, name)
+        return pick(candidates)
+
+    return choose
+
+
+def _empty(candidates: Sequence[Value], name: str) -> Exception:
+    if isinstance(candidates, Found):
+        return nothing(f"there is no {what(candidates)}")
+    return BuiltinError(f"{name} of an empty list")
+
+
+def _round(number: Value, digits: Value = None) -> Value:
+    if digits is not None and not (isinstance(digits, int) and abs(digits) <= 15):
+        raise BuiltinError("round takes at most 15 digits")
+    return round(number, digits)
+
+
+def _zip(*lists: Sequence[Value]) -> list[tuple[Value, ...]]:
+    """As Python's; where a list that was found is empty, so is the result, and for the same reason."""
+    zipped = list(zip(*lists, strict=False))
+    missing = [items.what for items in lists if isinstance(items, Found) and not items]
+    return Found(zipped, missing[0]) if missing else zipped
+
+
+def _sorted(items: Sequence[Value], reverse: bool = False) -> list[Value]:
+    return same_list(items, sorted(items, reverse=bool(reverse)))
+
+
+BUILTIN_KEYWORDS = {"sorted": ("reverse",)}
+
+# name: (the function, the fewest and the most arguments, what it gives)
+BUILTINS: dict[str, tuple[Callable[..., Any], int, int, Type]] = {
+    "len": (len, 1, 1, NUMBER),
+    "range": (_range, 1, 3, list_of(NUMBER)),
+    "min": (_extreme(min, "min"), 1, 20, ANY),
+    "max": (_extreme(max, "max"), 1, 20, ANY),
+    "sum": (sum, 1, 1, NUMBER),
+    "sorted": (_sorted, 1, 1, ANY),
+    "reversed": (lambda items: same_list(items, items[::-1]), 1, 1, ANY),
+    "enumerate": (lambda items: same_list(items, list(enumerate(items))), 1, 1, ANY),
+    "zip": (_zip, 1, 5, ANY),
+    "abs": (abs, 1, 1, NUMBER),
+    "round": (_round, 1, 2, NUMBER),
+    "any": (any, 1, 1, BOOL),
+    "all": (all, 1, 1, BOOL),
+    "list": (lambda items: same_list(items, items), 0, 1, ANY),
+}
+
+_FOLD: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+
+
+def ordered(left: Type, right: Type) -> bool:
+    groups = (("number", "bool"), ("text", "object"), ("list",), ("tuple",))
+    return "any" in (left.name, right.name) or any(left.name in group and right.name in group for group in groups)
+
+
+def fold(op: ast.operator, left: Type, right: Type, result: Type) -> Type:
+    """The values that constants combine to, while they are few and small."""
+    if left.literals is None or right.literals is None or len(left.literals) * len(right.literals) > MAX_LITERALS:
+        return result
+    values = set()
+    for a, b in itertools.product(left.literals, right.literals):
+        try:
+            value = _FOLD[type(op)](a, b)
+        except (ArithmeticError, TypeError):
+            return result
+        if len(value) > MAX_TEXT if isinstance(value, str) else not abs(value) <= MAX_NUMBER:
+            return result
+        values.add(value)
+    return Type(result.name, literals=frozenset(values))
+
+
+def answer_type(name: str, given: Mapping[str, Type]) -> Type:
+    if name == "pairs":
+        element = given["items"].element if "items" in given else ANY
+        return list_of(Type("tuple", (element, element)))
+    if name == "point":
+        values = [tuple(given[axis].literals or ()) for axis in ("x", "y") if axis in given]
+        if [len(value) for value in values] == [1, 1] and all(isinstance(v[0], (int, float)) for v in values):
+            return Type("point", literals=frozenset([Point(values[0][0], values[1][0])]))
+    return QUERIES[name].signature.returns
+
+
+def builtin_type(name: str, positional: list[Type], returns: Type) -> Type:
+    elements = tuple(item.element for item in positional)
+    if not positional:
+        return list_of(ANY) if name == "list" else returns
+    if name in ("sorted", "reversed", "list"):
+        return list_of(elements[0])
+    if name == "enumerate":
+        return list_of(Type("tuple", (NUMBER, elements[0])))
+    if name == "zip":
+        return list_of(Type("tuple", elements))
+    if name in ("min", "max"):
+        return elements[0] if len(positional) == 1 else join_all(tuple(positional))
+    return returns

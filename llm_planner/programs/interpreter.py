@@ -1,0 +1,248 @@
+"""Steps a checked program over the live scene, one skill call at a time.
+
+The interpreter never moves anything and never waits: `advance` takes the scene as it is now and gives the next skill
+call, or says that the program has ended. Between two calls it can be inspected, left alone, or forked.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llm_planner.programs.checker import CheckedProgram
+from llm_planner.programs.evaluation import Evaluator, Scope, assign
+from llm_planner.programs.problems import MAX_CALL_DEPTH, MAX_SKILL_CALLS, ProgramError, problem_at, stopped
+from llm_planner.programs.queries import MAX_REMARKS, TELL, View, remark
+from llm_planner.programs.signatures import (
+    Parameter,
+    Signature,
+    bind,
+    function_defaults,
+    function_signature,
+    local_names,
+)
+from llm_planner.programs.values import Argument, Found, Point, Value
+from llm_planner.scene.places import BEHIND, Viewpoint
+from llm_planner.scene.scene import Scene
+
+
+@dataclass(frozen=True)
+class SkillCall:
+    """One step that the program asks for. Words such as "left" are the speaker's (see `places.Viewpoint`)."""
+
+    skill: str
+    arguments: Mapping[str, Argument]
+    line: int
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The program has ended. `not_found` says what it looped over in vain ("block"), which may be why it did little."""
+
+    not_found: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Return:
+    value: Value
+
+
+class _Jump:
+    """`break` or `continue` on its way to the loop."""
+
+
+_BREAK, _CONTINUE = _Jump(), _Jump()
+_Flow = _Jump | _Return | None  # how a block ended; None is at its last statement
+_Steps = Generator[SkillCall, None, _Flow]
+
+
+class Interpreter:
+    """One run of `program`, for a speaker at `viewpoint`."""
+
+    def __init__(self, program: CheckedProgram, viewpoint: Viewpoint = BEHIND) -> None:
+        self.program = program
+        self.line = 0  # of the statement reached last, 0 before the first
+        self._viewpoint = viewpoint
+        self._evaluator = Evaluator(View(Scene(0.0, ()), viewpoint), program.functions, self._value_of_function)
+        self._globals = Scope()
+        self._depth = 0
+        self._scenes: list[Scene] = []
+        self._not_found: list[str] = []
+        self._told: list[str] = []
+        self._steps = self._block(program.tree.body, self._globals)
+        self._end: Finished | ProgramError | None = None
+
+    @property
+    def variables(self) -> Mapping[str, Value]:
+        """The program's global variables as they are now."""
+        return dict(self._globals.variables)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What the program has said to the person so far."""
+        return tuple(self._told)
+
+    def advance(self, scene: Scene) -> SkillCall | Finished:
+        """Run on to the next skill call; raises RunError when the program cannot go on (then and ever after)."""
+        if isinstance(self._end, ProgramError):
+            raise self._end
+        if self._end is not None:
+            return self._end
+        self._scenes.append(scene)
+        self._evaluator.view = View(scene, self._viewpoint)
+        self._evaluator.evaluations = 0
+        try:
+            return self._next_step()
+        except ProgramError as error:
+            self._end = error
+            raise
+
+    def _next_step(self) -> SkillCall | Finished:
+        try:
+            call = next(self._steps)
+        except StopIteration:
+            self._end = Finished(tuple(dict.fromkeys(self._not_found)))
+            return self._end
+        if len(self._scenes) > MAX_SKILL_CALLS:
+            raise ProgramError([problem_at(ast.Pass(), f"the program takes more than {MAX_SKILL_CALLS} steps")])
+        return call
+
+    def fork(self) -> Interpreter:
+        """A second interpreter at the same point. It replays the scenes seen so far: a program's course depends on
+        nothing else."""
+        twin = Interpreter(self.program, self._viewpoint)
+        for scene in self._scenes:
+            twin.advance(scene)
+        return twin
+
+    def _block(self, body: list[ast.stmt], scope: Scope) -> _Steps:
+        for statement in body:
+            self.line = statement.lineno
+            self._evaluator.charge(statement, 1)
+            flow: _Flow = yield from getattr(self, f"_{type(statement).__name__.lower()}")(statement, scope)
+            if flow is not None:
+                return flow
+        return None
+
+    def _pass(self, node: ast.Pass, scope: Scope) -> _Steps:
+        yield from ()
+        return None
+
+    def _functiondef(self, node: ast.FunctionDef, scope: Scope) -> _Steps:
+        yield from ()
+        return None  # the checker has listed it
+
+    def _break(self, node: ast.Break, scope: Scope) -> _Steps:
+        yield from ()
+        return _BREAK
+
+    def _continue(self, node: ast.Continue, scope: Scope) -> _Steps:
+        yield from ()
+        return _CONTINUE
+
+    def _return(self, node: ast.Return, scope: Scope) -> _Steps:
+        return _Return((yield from self._stepped_value(node.value, scope)) if node.value else None)
+
+    def _assign(self, node: ast.Assign, scope: Scope) -> _Steps:
+        assign(node.targets[0], (yield from self._stepped_value(node.value, scope)), scope)
+        return None
+
+    def _augassign(self, node: ast.AugAssign, scope: Scope) -> _Steps:
+        yield from ()
+        assert isinstance(node.target, ast.Name)  # the parser allows nothing else
+        left, right = scope.read(node.target), self._evaluator.value(node.value, scope)
+        assign(node.target, self._evaluator.combine(node, node.op, left, right), scope)
+        return None
+
+    def _if(self, node: ast.If, scope: Scope) -> _Steps:
+        test = self._evaluator.value(node.test, scope)
+        return (yield from self._block(node.body if test else node.orelse, scope))
+
+    def _for(self, node: ast.For, scope: Scope) -> _Steps:
+        items = self._evaluator.items(node.iter, scope)
+        if isinstance(items, Found) and not items:
+            self._not_found.append(items.what)
+        for item in items:
+            assign(node.target, item, scope)
+            flow = yield from self._block(node.body, scope)
+            if flow is _BREAK:
+                break
+            if isinstance(flow, _Return):
+                return flow
+        return None
+
+    def _while(self, node: ast.While, scope: Scope) -> _Steps:
+        while self._evaluator.value(node.test, scope):
+            flow = yield from self._block(node.body, scope)
+            if flow is _BREAK:
+                break
+            if isinstance(flow, _Return):
+                return flow
+            self.line = node.lineno
+        return None
+
+    def _expr(self, node: ast.Expr, scope: Scope) -> _Steps:
+        value = node.value
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in self.program.skills:
+            yield self._skill_call(value, self.program.skills[value.func.id], scope)
+        elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == TELL:
+            self._tell(value, scope)
+        else:
+            yield from self._stepped_value(value, scope)
+        return None
+
+    def _tell(self, node: ast.Call, scope: Scope) -> None:
+        self._told.append(remark([self._evaluator.value(item, scope) for item in node.args]))
+        if len(self._told) > MAX_REMARKS:
+            raise stopped(node, f"the program says more than {MAX_REMARKS} things")
+
+    def _skill_call(self, node: ast.Call, signature: Signature, scope: Scope) -> SkillCall:
+        positional = [self._evaluator.value(item, scope) for item in node.args]
+        keywords = {str(item.arg): self._evaluator.value(item.value, scope) for item in node.keywords}
+        values = self._evaluator.checked_arguments(node, signature, positional, keywords)
+        arguments = {p.name: _as_argument(p, values[p.name]) for p in signature.parameters}
+        return SkillCall(signature.name, arguments, node.lineno)
+
+    def _stepped_value(self, node: ast.expr, scope: Scope) -> Generator[SkillCall, None, Value]:
+        """The value of a statement's expression; where that is a call of the program's own function, its steps too."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.program.functions:
+            positional = [self._evaluator.value(item, scope) for item in node.args]
+            keywords = {str(item.arg): self._evaluator.value(item.value, scope) for item in node.keywords}
+            return (yield from self._function(node, positional, keywords))
+        return self._evaluator.value(node, scope)
+
+    def _value_of_function(self, node: ast.Call, positional: list[Value], keywords: dict[str, Value]) -> Value:
+        """A function called inside an expression, where the checker has made sure that it takes no steps."""
+        steps = self._function(node, positional, keywords)
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+        raise stopped(node, "a function that moves the robot must be called in a statement of its own")
+
+    def _function(
+        self, node: ast.Call, positional: list[Value], keywords: dict[str, Value]
+    ) -> Generator[SkillCall, None, Value]:
+        assert isinstance(node.func, ast.Name)  # the parser allows nothing else
+        definition = self.program.functions[node.func.id]
+        if self._depth >= MAX_CALL_DEPTH:
+            raise stopped(node, f"functions call each other more than {MAX_CALL_DEPTH} deep")
+        binding = bind(function_signature(definition), positional, list(keywords.items()))
+        if binding.problems:
+            raise stopped(node, binding.problems[0])
+        values: dict[str, Any] = {**function_defaults(definition), **binding.given}
+        self._depth += 1
+        flow = yield from self._block(definition.body, Scope(values, outer=self._globals, own=local_names(definition)))
+        self._depth -= 1
+        self.line = node.lineno
+        return flow.value if isinstance(flow, _Return) else None
+
+
+def _as_argument(parameter: Parameter, value: Value) -> Argument:
+    if isinstance(value, Point):
+        return value.x, value.y, value.z
+    if parameter.type == "number":
+        return float(value)
+    return value  # type: ignore[no-any-return]

@@ -1,0 +1,272 @@
+"""The questions a program may ask the scene, answered for the moment at which they are reached.
+
+What a program says to the person: plain text of bounded length, and no motion.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llm_planner.programs.problems import NothingFoundError, Problem
+from llm_planner.programs.signatures import REQUIRED, Parameter, Signature
+from llm_planner.programs.values import (
+    ANY,
+    BOOL,
+    NUMBER,
+    OBJECT,
+    OBJECTS,
+    POINT,
+    POINTS,
+    TEXT,
+    Found,
+    Point,
+    Type,
+    Value,
+    is_number,
+    list_of,
+)
+from llm_planner.scene import free_space, predicates
+from llm_planner.scene.geometry import distance_in_plane, half_extents
+from llm_planner.scene.names import the
+from llm_planner.scene.places import REGIONS, Viewpoint
+from llm_planner.scene.scene import Scene, Vector3
+from llm_planner.text import plain_text, shortened
+
+
+@dataclass(frozen=True)
+class View:
+    """Who asks and what is there: the scene now, and where the speaker stands."""
+
+    scene: Scene
+    viewpoint: Viewpoint
+
+    def point(self, location: Value) -> Point:
+        """The point that an object, a region or a point stands for; None is the robot."""
+        if location is None:
+            return self._robot()
+        if isinstance(location, Point):
+            return location
+        if location in REGIONS:
+            return Point(*self.viewpoint.region(location).anchor)
+        return Point(*self.scene.find(location).position)
+
+    def _robot(self) -> Point:
+        if self.scene.robot is None:
+            raise nothing("it is not known where the robot is, so nothing is near to it or far from it; name a thing")
+        return Point(*self.scene.robot.position)
+
+    def place(self, place: Value) -> predicates.Place:
+        """A region or point in the words and values that `predicates` takes."""
+        return (place.x, place.y, place.z) if isinstance(place, Point) else self.viewpoint.to_base(place)
+
+
+def _xy(point: Point) -> tuple[float, float]:
+    return point.x, point.y
+
+
+def what(candidates: Sequence[Value]) -> str:
+    """What a list was asked for, in words."""
+    return candidates.what if isinstance(candidates, Found) else "object"
+
+
+def describe(location: Value) -> str:
+    """A location in words."""
+    return "that point" if isinstance(location, Point) else the(str(location))
+
+
+def nothing(message: str) -> NothingFoundError:
+    """The error of a question without an answer; the interpreter adds the line."""
+    return NothingFoundError(Problem(0, 0, message, person_can_answer=True))
+
+
+def _objects(view: View, kind: str | None, color: str | None) -> Found:
+    fitting = [item.name for item in view.scene.objects if kind in (None, item.kind) and color in (None, item.color)]
+    return Found(fitting, " ".join(word for word in (color, kind or "object") if word))
+
+
+def _closest(view: View, candidates: Sequence[str], to: Value) -> str:
+    ordered = _ordered(view, candidates, to)
+    return ordered[0]
+
+
+def _farthest(view: View, candidates: Sequence[str], to: Value) -> str:
+    ordered = _ordered(view, candidates, to)
+    return ordered[-1]
+
+
+def _ordered(view: View, candidates: Sequence[str], to: Value) -> tuple[str, ...]:
+    others = [name for name in candidates if name != to]
+    if not others:
+        raise nothing(f"there is no {what(candidates)} to choose from")
+    return predicates.by_distance(view.scene, others, _xy(view.point(to)))
+
+
+def _extreme(pick: Callable[..., str]) -> Callable[[View, Sequence[str]], str]:
+    def choose(view: View, candidates: Sequence[str]) -> str:
+        if not candidates:
+            raise nothing(f"there is no {what(candidates)} to choose from")
+        return pick(candidates, key=lambda name: predicates.volume(view.scene.find(name)))
+
+    return choose
+
+
+def _from_side(view: View, candidates: Sequence[str], direction: str) -> Found:
+    ordered = predicates.from_side(view.scene, candidates, view.viewpoint.direction(direction))
+    return Found(ordered, what(candidates))
+
+
+_SIDE_PHRASES = {
+    "left": "to the left of", "right": "to the right of", "top": "on the far side of", "bottom": "on the near side of",
+}  # fmt: skip
+
+
+def _on_side(view: View, candidates: Sequence[str], direction: str, of: Value) -> Found:
+    vector, origin = view.viewpoint.direction(direction), _xy(view.point(of))
+    there = predicates.on_side(view.scene, [name for name in candidates if name != of], vector, origin)
+    return Found(there, f"{what(candidates)} {_SIDE_PHRASES[direction]} {describe(of)}")
+
+
+def _is_at(view: View, item: str, place: Value) -> bool:
+    """Strictly in a region, unlike the goal: programs leave alone what they are told is there already."""
+    return predicates.at(view.scene, item, view.place(place), margin=0.0)
+
+
+def _contents(view: View, item: str) -> Found:
+    return Found(predicates.contents(view.scene, item), f"object in or on {the(item)}")
+
+
+def _distance(view: View, a: Value, b: Value) -> float:
+    return distance_in_plane(_xy(view.point(a)), _xy(view.point(b)))
+
+
+def _midpoint(view: View, a: Value, b: Value) -> Point:
+    first, second = view.point(a), view.point(b)
+    return Point((first.x + second.x) / 2, (first.y + second.y) / 2)
+
+
+def _line_points(view: View, n: int, direction: str, center: Value, gap: float | None) -> list[Point]:
+    along = view.viewpoint.direction("right" if direction == "horizontal" else "top")
+    middle = None if center is None else _xy(view.point(center))
+    return [Point(*point) for point in free_space.row(view.scene, n, along, middle, gap)]
+
+
+def _circle_points(view: View, n: int) -> list[Point]:
+    return [Point(*point) for point in free_space.circle(view.scene, n)]
+
+
+def _rooms(view: View) -> list[str]:
+    return list(view.scene.building.names) if view.scene.building else []
+
+
+def _room_of(view: View, item: str) -> str:
+    return _room_at(view.scene, view.scene.find(item).position)
+
+
+def _robot_room(view: View) -> str:
+    return _room_at(view.scene, view.scene.robot.position) if view.scene.robot else ""
+
+
+def _room_at(scene: Scene, position: Vector3) -> str:
+    return scene.building.room_at(*position[:2]) if scene.building else ""
+
+
+def _pairs(view: View, items: Sequence[Value]) -> list[tuple[Value, Value]]:
+    pairs = list(itertools.pairwise(items))
+    if pairs or not isinstance(items, Found):
+        return pairs
+    return Found(pairs, f"second {items.what}" if items else items.what)
+
+
+def _height(view: View, item: str) -> float:
+    return 2 * half_extents(view.scene.find(item))[2]
+
+
+def _width(view: View, item: str) -> float:
+    return 2 * max(half_extents(view.scene.find(item))[:2])
+
+
+@dataclass(frozen=True)
+class Query:
+    """One question: how it is called, and how it is answered (with the view and its arguments in order)."""
+
+    signature: Signature
+    answer: Callable[..., Value]
+
+
+def _query(name: str, answer: Callable[..., Value], returns: Type, *parameters: Parameter) -> Query:
+    return Query(Signature(name, parameters, returns=returns), answer)
+
+
+def _parameter(name: str, type: str, default: Value = REQUIRED) -> Parameter:
+    return Parameter(name, type, default)
+
+
+_OBJECT = _parameter("object", "object")
+_A, _B = _parameter("a", "object"), _parameter("b", "object")
+_CANDIDATES = _parameter("candidates", "objects")
+_DIRECTION = _parameter("direction", "direction")
+_COUNT = Parameter("n", "integer", minimum=0, maximum=16)
+_LINE = Parameter("direction", "text", "horizontal", choices=("horizontal", "vertical"))
+_TO = _parameter("to", "location", None)
+_CENTER = _parameter("center", "location", None)
+_GAP = Parameter("gap", "number", None, minimum=0.02, maximum=0.4, unit="m")
+
+QUERIES: dict[str, Query] = {
+    query.signature.name: query
+    for query in (
+        _query("objects", _objects, OBJECTS, _parameter("kind", "kind", None), _parameter("color", "color", None)),
+        _query("color", lambda view, item: view.scene.find(item).color, TEXT, _OBJECT),
+        _query("kind", lambda view, item: view.scene.find(item).kind, TEXT, _OBJECT),
+        _query("position", lambda view, item: Point(*view.scene.find(item).position), POINT, _OBJECT),
+        _query("height", _height, NUMBER, _OBJECT),
+        _query("width", _width, NUMBER, _OBJECT),
+        _query("held", lambda view: view.scene.held or None, ANY),
+        _query("is_on", lambda view, a, b: predicates.on(view.scene, a, b), BOOL, _A, _B),
+        _query("is_in", lambda view, a, b: predicates.in_(view.scene, a, b), BOOL, _A, _B),
+        _query("is_at", _is_at, BOOL, _A, _parameter("place", "place")),
+        _query("is_held", lambda view, a: view.scene.held == a, BOOL, _A),
+        _query("is_open", lambda view, a: predicates.open_(view.scene, a), BOOL, _A),
+        _query("is_closed", lambda view, a: predicates.closed(view.scene, a), BOOL, _A),
+        _query("is_clear", lambda view, a: predicates.clear(view.scene, a), BOOL, _A),
+        _query("contents", _contents, OBJECTS, _OBJECT),
+        _query("closest", _closest, OBJECT, _CANDIDATES, _TO),
+        _query("farthest", _farthest, OBJECT, _CANDIDATES, _TO),
+        _query("largest", _extreme(max), OBJECT, _CANDIDATES),
+        _query("smallest", _extreme(min), OBJECT, _CANDIDATES),
+        _query("from_side", _from_side, OBJECTS, _CANDIDATES, _DIRECTION),
+        _query("on_side", _on_side, OBJECTS, _CANDIDATES, _DIRECTION, _parameter("of", "location")),
+        _query("distance", _distance, NUMBER, _parameter("a", "location"), _parameter("b", "location", None)),
+        _query("point", lambda view, x, y: Point(x, y), POINT, _parameter("x", "number"), _parameter("y", "number")),
+        _query("midpoint", _midpoint, POINT, _parameter("a", "location"), _parameter("b", "location")),
+        _query("line_points", _line_points, POINTS, _COUNT, _LINE, _CENTER, _GAP),
+        _query("circle_points", _circle_points, POINTS, _COUNT),
+        _query("rooms", _rooms, list_of(TEXT)),
+        _query("room_of", _room_of, TEXT, _OBJECT),
+        _query("robot_room", _robot_room, TEXT),
+        _query("pairs", _pairs, list_of(ANY), _parameter("items", "list")),
+    )
+}  # fmt: skip
+
+TELL = "tell"
+MAX_REMARK = 300  # characters of one; what is longer is cut
+MAX_REMARKS = 20  # in one program
+
+
+def remark(parts: Sequence[Value]) -> str:
+    """The values as one sentence: numbers in few digits, lists with commas."""
+    text = shortened(plain_text(" ".join(map(_worded, parts))), MAX_REMARK - 1)
+    return f"{text}." if text[-1:].isalnum() or text.endswith(")") else text
+
+
+def _worded(value: Value) -> str:
+    if isinstance(value, Point):
+        return f"({value.x:.3g}, {value.y:.3g})"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if is_number(value):
+        return f"{round(value, 3):g}"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_worded, value)) or "nothing"
+    return "nothing" if value is None else str(value)

@@ -1,0 +1,272 @@
+"""The vocabulary of reward programs: what can be measured of a scene, each with its unit and its range.
+
+A term is measured on `Futures` for all moments of all futures at once. Angles are told in degrees, lengths in metres.
+
+What terms are measured on: where things are over time, in one future or in many at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.scene.geometry import ROUND_KINDS, rotation_matrix
+from llm_planner.scene.places import DIRECTIONS, REGIONS
+from llm_planner.scene.propositions import ROBOT
+from llm_planner.scene.scene import Pose, Scene, Vector3
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Course:
+    """One thing in n futures at T moments: `position` (n, T, 3) [m] and `rotation` (n, T, 3, 3), base or map frame."""
+
+    position: Array
+    rotation: Array
+
+    @property
+    def yaw(self) -> Array:
+        """The angle of its x axis about the vertical (n, T) [rad], in (-pi, pi]."""
+        return np.arctan2(self.rotation[..., 1, 0], self.rotation[..., 0, 0])
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The extent of a thing: half its box [m], and whether it is as wide whichever way it is turned about z."""
+
+    half: Vector3
+    round: bool
+
+
+POINT = Outline((0.0, 0.0, 0.0), True)
+
+
+@dataclass(frozen=True)
+class Start:
+    """The scene in which a reward program began: what "moved", "progress" and angles count from.
+
+    `angles` are turns and rounds counted so far [rad], by (term, names); see `Tally`.
+    """
+
+    scene: Scene
+    angles: Mapping[tuple[str, ...], float] = field(default_factory=dict)
+
+    def position(self, name: str) -> Vector3:
+        """Where a thing, or the robot, was [m]."""
+        return pose_in(self.scene, name).position
+
+
+@dataclass(frozen=True)
+class Futures:
+    """The courses of all things that are spoken of, the first moment being now; `dt` [s] apart."""
+
+    courses: Mapping[str, Course]
+    outlines: Mapping[str, Outline]
+    start: Start
+    dt: float
+
+    def course(self, name: str) -> Course:
+        return self.courses[name]
+
+
+def outlines_of(scene: Scene) -> dict[str, Outline]:
+    """Of everything in the scene; the robot's is the point between an arm's fingertips, or the middle of a base."""
+    outlines = {
+        item.name: Outline((item.size[0] / 2, item.size[1] / 2, item.size[2] / 2), item.kind in ROUND_KINDS)
+        for item in scene.objects
+    }
+    return {**outlines, ROBOT: POINT}
+
+
+def still(scene: Scene, names: tuple[str, ...], start: Start) -> Futures:
+    """One future of one moment: the scene as it is."""
+    return Futures({name: course_of(pose_in(scene, name)) for name in names}, outlines_of(scene), start, 1.0)
+
+
+def course_of(pose: Pose, count: int = 1, moments: int = 1) -> Course:
+    """A thing that stays where it is."""
+    position = np.broadcast_to(np.array(pose.position), (count, moments, 3))
+    rotation = np.broadcast_to(np.array(rotation_matrix(pose.orientation)), (count, moments, 3, 3))
+    return Course(position, rotation)
+
+
+def pose_in(scene: Scene, name: str) -> Pose:
+    """Where a thing, or the robot, is."""
+    if name == ROBOT:
+        assert scene.robot is not None  # the checker has asked
+        return scene.robot
+    item = scene.find(name)
+    return Pose(item.position, item.orientation)
+
+
+def wrapped(angles: Array) -> Array:
+    """The equal angles in [-pi, pi)."""
+    turned: Array = (angles + math.pi) % (2 * math.pi) - math.pi
+    return turned
+
+
+Where = str | tuple[float, float]  # a thing, "robot", a region of the table, or a point [m]
+Role = Literal["thing", "mover", "place", "direction"]
+Measure = Callable[[Futures, "tuple[Where, ...]"], Array]
+
+
+@dataclass(frozen=True)
+class Term:
+    """One word of the vocabulary. `roles` are those of its arguments: a "mover" is a thing or the robot, a "place"
+    also a region or a point. Values lie between `minimum` and `maximum` [`unit`]; `scale` counts as far off, and
+    `tolerance` as reached."""
+
+    name: str
+    roles: tuple[Role, ...]
+    unit: str
+    minimum: float
+    maximum: float
+    scale: float
+    tolerance: float
+    meaning: str
+    measure: Measure
+
+    @property
+    def usage(self) -> str:
+        return f"{self.name}({', '.join('abc'[k] for k in range(len(self.roles)))})"
+
+
+def _position(futures: Futures, where: Where) -> Array:
+    """(n, T, 2), or (2,) of a place that does not move."""
+    if isinstance(where, tuple):
+        return np.array(where)
+    if where in REGIONS:
+        return np.array(REGIONS[where].anchor)
+    return futures.course(where).position[..., :2]
+
+
+def _apart(futures: Futures, arguments: tuple[Where, ...]) -> tuple[Array, Array]:
+    """From the second to the first as seen from above, (n, T, 2), and how far (n, T) [m]."""
+    between = _position(futures, arguments[0]) - _position(futures, arguments[1])
+    return between, np.linalg.norm(between, axis=-1)
+
+
+def _distance(futures: Futures, arguments: tuple[Where, ...]) -> Array:
+    return _apart(futures, arguments)[1]
+
+
+def _gap(futures: Futures, arguments: tuple[Where, ...]) -> Array:
+    between, apart = _apart(futures, arguments)
+    unit = between / np.maximum(apart, 1e-6)[..., None]
+    reaches = [_extent(futures, name, unit) for name in arguments if isinstance(name, str)]
+    gap: Array = apart - sum(reaches)
+    return np.maximum(gap, 0.0)
+
+
+def _extent(futures: Futures, name: str, unit: Array) -> Array:
+    """How far a thing reaches from its middle along `unit` (n, T, 2), seen from above [m]."""
+    outline = futures.outlines[name]
+    rotation = futures.course(name).rotation
+    along = np.abs(np.einsum("...k,...kj->...j", unit, rotation[..., :2, :])) @ np.array(outline.half)
+    upright = outline.round & (rotation[..., 2, 2] > 0.98)
+    return np.where(upright, max(outline.half[:2]), along)
+
+
+def _height(futures: Futures, arguments: tuple[Where, ...]) -> Array:
+    name = str(arguments[0])
+    course = futures.course(name)
+    below = np.abs(course.rotation[..., 2, :]) @ np.array(futures.outlines[name].half)
+    height: Array = course.position[..., 2] - below
+    return height
+
+
+def _tilt(futures: Futures, arguments: tuple[Where, ...]) -> Array:
+    upright = np.clip(futures.course(str(arguments[0])).rotation[..., 2, 2], -1.0, 1.0)
+    return np.degrees(np.arccos(upright))
+
+
+def _counted(futures: Futures, key: tuple[str, ...], angles: Array) -> Array:
+    """The angle counted on from what has been counted so far (n, T) [deg], with as many turns as it takes."""
+    steps = np.cumsum(wrapped(np.diff(angles, axis=1)), axis=1)
+    counted = np.concatenate([np.zeros((len(angles), 1)), steps], axis=1) + futures.start.angles.get(key, 0.0)
+    return np.degrees(counted)
+
+
+def bearing(futures: Futures, name: str, around: Where) -> Array:
+    """The direction in which a thing lies from a place (n, T) [rad]."""
+    between, _ = _apart(futures, (name, around))
+    angle: Array = np.arctan2(between[..., 1], between[..., 0])
+    return angle
+
+
+def _turned(futures: Futures, arguments: tuple[Where, ...]) -> Array:
+    name = str(arguments[0])
+    return _counted(futures, ("turned", name), futures.course(name).yaw)
+
+
+def _circled(futures: Futures, arguments: tuple[Where, ...]) -> Array:
+    name, around = str(arguments[0]), arguments[1]
+    return _counted(futures, ("circled", name, str(around)), bearing(futures, name, around))
+
+
+def _facing(futures: Futures, arguments: tuple[Where, ...]) -> Array:
+    name = str(arguments[0])
+    towards = bearing(futures, name, arguments[1]) + np.pi
+    return np.degrees(np.abs(wrapped(towards - futures.course(name).yaw)))
+
+
+def _off_line(futures: Futures, arguments: tuple[Where, ...]) -> Array:
+    point, first, second = (_position(futures, where) for where in arguments)
+    along = second - first
+    unit = along / np.maximum(np.linalg.norm(along, axis=-1), 1e-6)[..., None]
+    beside: Array = (point - first)[..., 0] * unit[..., 1] - (point - first)[..., 1] * unit[..., 0]
+    return np.abs(beside)
+
+
+def _moved(futures: Futures, arguments: tuple[Where, ...]) -> Array:
+    name = str(arguments[0])
+    away: Array = np.linalg.norm(futures.course(name).position - np.array(futures.start.position(name)), axis=-1)
+    return away
+
+
+def _progress(futures: Futures, arguments: tuple[Where, ...]) -> Array:
+    name = str(arguments[0])
+    away = futures.course(name).position[..., :2] - np.array(futures.start.position(name)[:2])
+    along: Array = away @ np.array(DIRECTIONS[str(arguments[1])])
+    return along
+
+
+def _speed(futures: Futures, arguments: tuple[Where, ...]) -> Array:
+    position = futures.course(str(arguments[0])).position
+    if position.shape[1] < 2:
+        return np.zeros(position.shape[:2])
+    speeds = np.linalg.norm(np.diff(position, axis=1), axis=-1) / futures.dt
+    return np.concatenate([speeds[:, :1], speeds], axis=1)
+
+
+_TERMS = (
+    Term("distance", ("mover", "place"), "m", 0.0, 30.0, 0.1, 0.015,
+         "from the middle of a to the middle of b, or to a place, seen from above", _distance),
+    Term("gap", ("mover", "thing"), "m", 0.0, 30.0, 0.1, 0.005,
+         "between the sides of a and b, seen from above; 0 where they touch", _gap),
+    Term("height", ("mover",), "m", 0.0, 1.0, 0.1, 0.015,
+         "of the lowest point of a above the table; of the arm's robot: of the point between its fingertips", _height),
+    Term("tilt", ("thing",), "deg", 0.0, 180.0, 45.0, 5.0,
+         "of the axis of a that points up while it stands: 0 upright, 90 on its side", _tilt),
+    Term("turned", ("mover",), "deg", -1080.0, 1080.0, 45.0, 6.0,
+         "how far a has turned about the vertical since the start, counter-clockwise", _turned),
+    Term("facing", ("mover", "place"), "deg", 0.0, 180.0, 45.0, 5.0,
+         "between the front of a (a mug's handle, the robot's front) and the direction to b: 0 towards, 180 away",
+         _facing),
+    Term("circled", ("mover", "place"), "deg", -1080.0, 1080.0, 45.0, 10.0,
+         "how far a has gone round b since the start, counter-clockwise", _circled),
+    Term("off_line", ("mover", "place", "place"), "m", 0.0, 30.0, 0.1, 0.006,
+         "from a to the straight line through b and c, seen from above", _off_line),
+    Term("moved", ("mover",), "m", 0.0, 30.0, 0.1, 0.015, "from where a was at the start", _moved),
+    Term("progress", ("mover", "direction"), "m", -30.0, 30.0, 0.1, 0.015,
+         "how far a has come since the start in a direction: left (+y), right, top (+x) or bottom",
+         _progress),
+    Term("speed", ("mover",), "m/s", 0.0, 2.0, 0.1, 0.02, "of a", _speed),
+)  # fmt: skip
+TERMS: Mapping[str, Term] = {term.name: term for term in _TERMS}

@@ -1,0 +1,343 @@
+"""What can be called in a program, and with which arguments: one description for skills and for questions alike.
+
+The program's own functions: their parameters, defaults and local names, read off the syntax tree.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llm_planner.programs.problems import Problem, ProgramError, did_you_mean, one_of
+from llm_planner.programs.reward_program import check_reward
+from llm_planner.programs.values import NONE, Point, Type, Value, is_number, type_name
+from llm_planner.scene.atoms import HELD, Atom
+from llm_planner.scene.names import worded
+from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES, WORKSPACE
+from llm_planner.scene.scene import Scene
+
+REQUIRED: Any = object()  # the default of a parameter that has none
+
+# What a parameter accepts: scene types first, then Python's.
+PARAMETER_TYPES = (
+    "object", "direction", "side", "region", "point", "place", "location", "number", "integer", "text", "kind", "color",
+    "objects", "list", "any", "destination", "rewards",
+)  # fmt: skip
+_NO_THINGS = frozenset({"number", "integer", "direction", "side", "region", "place", "point", "rewards"})
+WORKSPACE_MARGIN = 0.02  # [m] a point just off the table's edge is a rounding, not a mistake
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its name, type (one of `PARAMETER_TYPES`), default, numeric bounds and, for text, its choices.
+
+    `description` is that of a skill's manifest.
+    """
+
+    name: str
+    type: str
+    default: Any = REQUIRED
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+    description: str = ""
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+
+@dataclass(frozen=True)
+class Precondition:
+    """What must hold before a skill starts, and the sentence for a person when it does not ({parameter}, {held})."""
+
+    atom: Atom
+    otherwise: str
+
+    def explain(self, values: Mapping[str, Any], held: str) -> str:
+        """`otherwise` for these arguments, with `held` in the gripper ("" for nothing)."""
+        return worded(self.otherwise, **{**values, "held": held or "nothing"})
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A skill (`is_skill`) or a question to the scene.
+
+    `returns` is what the checker knows of a question's answer; skills give none. `preconditions` and `effects` are
+    those of a skill's manifest, and so is the `description`.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    is_skill: bool = False
+    returns: Type = NONE
+    preconditions: tuple[Precondition, ...] = ()
+    effects: tuple[Atom, ...] = ()
+    description: str = ""
+
+    @property
+    def fills_gripper(self) -> bool:
+        """Whether something is in the gripper after the skill has succeeded."""
+        return any(atom.predicate in ("held", "holding") and not atom.negated for atom in self.effects)
+
+    @property
+    def takes_a_thing(self) -> bool:
+        """Whether `did(...)` can speak of it: one without parameters is told by the room in which it is done."""
+        return not self.parameters or self.parameters[0].type not in _NO_THINGS
+
+    def has_taken(self, held: str) -> bool:
+        """Whether the skill, while it runs, has what it takes in the gripper already and has only to end."""
+        return self.fills_gripper and held != ""
+
+    @property
+    def empties_gripper(self) -> bool:
+        """Whether nothing is: it says so, or it promises that what was held lies somewhere."""
+        return not self.fills_gripper and any(
+            atom.predicate == "empty" or HELD in atom.arguments[:1] for atom in self.effects if not atom.negated
+        )
+
+    def __str__(self) -> str:
+        listed = [p.name if p.required else f"{p.name}={p.default!r}" for p in self.parameters]
+        return f"{self.name}({', '.join(listed)})"
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Which argument goes to which parameter: `given` by parameter name, and the messages of what does not fit."""
+
+    given: Mapping[str, Any]
+    problems: tuple[str, ...]
+
+
+def bind(signature: Signature, positional: Sequence[Any], keywords: Sequence[tuple[str, Any]]) -> Binding:
+    """Match arguments (of any kind: values, types or syntax nodes) to parameters as Python would."""
+    names = [parameter.name for parameter in signature.parameters]
+    given = dict(zip(names, positional, strict=False))
+    problems = []
+    if len(positional) > len(names):
+        problems.append(f"{signature.name} takes at most {len(names)} arguments, not {len(positional)}: {signature}")
+    for keyword, value in keywords:
+        if keyword not in names:
+            hint = did_you_mean(keyword, names)
+            problems.append(f"{signature.name} has no parameter {keyword!r}{hint}; write {signature}")
+        elif keyword in given:
+            problems.append(f"{signature.name} is given {keyword!r} twice")
+        else:
+            given[keyword] = value
+    missing = [p.name for p in signature.parameters if p.required and p.name not in given]
+    if missing:
+        problems.append(f"{signature.name} needs {' and '.join(missing)}; write {signature}")
+    return Binding(given, tuple(problems))
+
+
+def value_problems(signature: Signature, parameter: Parameter, value: Value, scene: Scene) -> Iterator[Problem]:
+    """What is wrong with passing `value`; problems have no place in the program yet."""
+    for message, person_can_answer in _MEANINGS[parameter.type](parameter, value, scene):
+        yield Problem(0, 0, f"{signature.name}: {message}", person_can_answer)
+
+
+_Finding = tuple[str, bool]
+
+
+def _expected(what: str, parameter: Parameter, value: Value) -> Iterator[_Finding]:
+    shown = repr(value) if isinstance(value, (str, int, float, bool)) else type_name(value)
+    yield f"{parameter.name} must be {what}, not {shown}", False
+
+
+def _object(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not isinstance(value, str):
+        yield from _expected("an object", parameter, value)
+    elif value not in scene.names:
+        hint = did_you_mean(value, scene.names)
+        yield f'there is no "{value}" here{hint}; the scene holds: {one_of(scene.names)}', True
+
+
+def _word(parameter: Parameter, value: Value, choices: Sequence[str], what: str) -> Iterator[_Finding]:
+    if not isinstance(value, str):
+        yield from _expected(what, parameter, value)
+    elif value not in choices:
+        yield f"{value!r} is not {what}{did_you_mean(value, choices)}; choose one of: {one_of(choices)}", False
+
+
+def _destination(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    """A room, or a person or thing to go to."""
+    rooms = scene.building.names if scene.building else ()
+    if not isinstance(value, str):
+        yield from _expected("a room, a person or an object", parameter, value)
+    elif value not in (*rooms, *scene.names):
+        hint = did_you_mean(value, (*rooms, *scene.names))
+        yield (
+            f'there is no "{value}" here{hint}; the rooms are: {one_of(rooms)}; in them are: {one_of(scene.names)}',
+            True,
+        )
+
+
+def _direction(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    yield from _word(parameter, value, tuple(DIRECTIONS), "a direction")
+
+
+def _side(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    yield from _word(parameter, value, SIDES, "a side")
+
+
+def _region(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    yield from _word(parameter, value, tuple(REGIONS), "a place")
+
+
+def _point(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not isinstance(value, Point):
+        yield from _expected("a point", parameter, value)
+    elif not WORKSPACE.contains(value.x, value.y, WORKSPACE_MARGIN):
+        area = f"x {WORKSPACE.x_min:g} to {WORKSPACE.x_max:g}, y {WORKSPACE.y_min:g} to {WORKSPACE.y_max:g}"
+        yield f"the point ({value.x:.2f}, {value.y:.2f}) is out of the arm's reach; it reaches {area} metres", True
+
+
+def _place(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if isinstance(value, Point):
+        yield from _point(parameter, value, scene)
+    elif isinstance(value, str) and value in scene.names:
+        yield f'{parameter.name} must be a place or a point; "{value}" is an object: use place_on or place_in', False
+    else:
+        yield from _word(parameter, value, tuple(REGIONS), "a place")
+
+
+def _location(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if value is parameter.default or isinstance(value, Point) or (isinstance(value, str) and value in REGIONS):
+        return
+    yield from _object(parameter, value, scene)
+
+
+def _number(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not is_number(value):
+        yield from _expected("a number", parameter, value)
+        return
+    low, high = parameter.minimum, parameter.maximum
+    if (low is not None and value < low) or (high is not None and value > high):
+        unit = f" {parameter.unit}" if parameter.unit else ""
+        bounds = f"at least {low:g}" if high is None else f"between {low or 0:g} and {high:g}"
+        yield f"{parameter.name} must be {bounds}{unit}, not {value:g}", False
+
+
+def _integer(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not isinstance(value, int) or isinstance(value, bool):
+        yield from _expected("a whole number", parameter, value)
+    else:
+        yield from _number(parameter, value, scene)
+
+
+def _text(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if parameter.choices:
+        yield from _word(parameter, value, parameter.choices, f"a {parameter.name}")
+    elif not isinstance(value, str) and value is not parameter.default:
+        yield from _expected("a string", parameter, value)
+
+
+def _near_miss(parameter: Parameter, value: Value, known: Sequence[str]) -> Iterator[_Finding]:
+    """A kind or colour that is not here is a fair question to the scene, unless it is nearly one that is."""
+    if not isinstance(value, str):
+        if value is not parameter.default:
+            yield from _expected("a string", parameter, value)
+    elif value not in known and value.rstrip("s") in known:
+        yield f'the {parameter.name} "{value}" must be in the singular: "{value.rstrip("s")}"', False
+
+
+def _kind(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    yield from _near_miss(parameter, value, sorted({item.kind for item in scene.objects}))
+
+
+def _color(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    yield from _near_miss(parameter, value, sorted({item.color for item in scene.objects}))
+
+
+def _list(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not isinstance(value, (list, tuple)):
+        yield from _expected("a list", parameter, value)
+
+
+def _objects(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not isinstance(value, (list, tuple)):
+        yield from _expected("a list of objects", parameter, value)
+        return
+    for item in value:
+        yield from _object(parameter, item, scene)
+
+
+def _rewards(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    if not isinstance(value, str):
+        yield from _expected("a reward program as a string", parameter, value)
+        return
+    try:
+        check_reward(value, scene)
+    except ProgramError as error:
+        yield from ((f"{parameter.name}: {problem.message}", problem.person_can_answer) for problem in error.problems)
+
+
+def _any(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    yield from ()
+
+
+_MEANINGS = {
+    "object": _object, "direction": _direction, "side": _side, "region": _region, "point": _point, "place": _place,
+    "location": _location, "number": _number, "integer": _integer, "text": _text, "kind": _kind, "color": _color,
+    "objects": _objects, "list": _list, "any": _any, "destination": _destination,
+    "rewards": _rewards,
+}  # fmt: skip
+
+
+def function_defaults(definition: ast.FunctionDef) -> dict[str, Any]:
+    """Default values by parameter name; the parser allows constants only."""
+    names = [argument.arg for argument in definition.args.args]
+    defaults = definition.args.defaults
+    values = [default.value for default in defaults if isinstance(default, ast.Constant)]
+    return dict(zip(names[len(names) - len(defaults) :], values, strict=True))
+
+
+def function_signature(definition: ast.FunctionDef) -> Signature:
+    """How the function is called."""
+    defaults = function_defaults(definition)
+    names = [argument.arg for argument in definition.args.args]
+    return Signature(definition.name, tuple(Parameter(name, "any", defaults.get(name, REQUIRED)) for name in names))
+
+
+def local_names(definition: ast.FunctionDef) -> frozenset[str]:
+    """Parameters and every name assigned in the body, which Python makes local even before it has a value."""
+    names = {argument.arg for argument in definition.args.args}
+    stack: list[ast.AST] = list(definition.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        if not isinstance(node, (ast.ListComp, ast.GeneratorExp)):  # their targets live in a scope of their own
+            stack.extend(ast.iter_child_nodes(node))
+    return frozenset(names)
+
+
+def called_names(node: ast.AST) -> frozenset[str]:
+    """Names of everything called somewhere under `node`."""
+    calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
+    return frozenset(call.func.id for call in calls if isinstance(call.func, ast.Name))
+
+
+def call_cycle(name: str, functions: Mapping[str, ast.FunctionDef]) -> tuple[str, ...]:
+    """The shortest way in which function `name` calls itself, from `name` to `name`, or ()."""
+    ways: deque[tuple[str, ...]] = deque([(name,)])
+    reached: set[str] = set()
+    while ways:
+        way = ways.popleft()
+        for callee in sorted(called_names(functions[way[-1]]) & functions.keys()):
+            if callee == name:
+                return (*way, name)
+            if callee not in reached:
+                reached.add(callee)
+                ways.append((*way, callee))
+    return ()
+
+
+def circle_message(circle: Sequence[str]) -> str:
+    """What to tell of functions that call each other in a circle."""
+    through = f" (by {' calls '.join(circle)})" if len(circle) > 2 else ""
+    return f"the function {circle[0]!r} calls itself{through}; use a loop"

@@ -1,1 +1,0 @@
-"""Language to rewards: what is wanted as terms over the scene, found by sampling in physics, given as a reference."""

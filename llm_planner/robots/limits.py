@@ -1,0 +1,73 @@
+"""The share of the arm's limits that the controller plans with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.robots.motion import Array
+from llm_planner.robots.robots import RobotLimits
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """Bounds for each joint, all of shape (nq,).
+
+    `lower`, `upper` [rad], `velocity` [rad/s] and `acceleration` [rad/s^2]; the last two hold in both directions.
+    """
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    acceleration: Array
+
+    def __post_init__(self) -> None:
+        sizes = {np.shape(bound) for bound in (self.lower, self.upper, self.velocity, self.acceleration)}
+        if len(sizes) != 1 or len(next(iter(sizes))) != 1:
+            raise InputError(f"joint limits need one number per joint in each of the four bounds, not shapes {sizes}")
+        if not (np.all(self.lower < self.upper) and np.all(self.velocity > 0) and np.all(self.acceleration > 0)):
+            raise InputError("joint limits need lower < upper, velocity > 0 and acceleration > 0 for every joint")
+
+    @property
+    def nq(self) -> int:
+        return len(self.lower)
+
+    def slower(self, speed_scale: float) -> JointLimits:
+        """With velocities scaled by `speed_scale` in (0, 1]; accelerations stay, so that the arm can still stop."""
+        return self if speed_scale == 1.0 else replace(self, velocity=speed_scale * self.velocity)
+
+
+@dataclass(frozen=True)
+class LimitShare:
+    """How much of the robot's limits to use; the rest is room for tracking errors and for braking harder."""
+
+    velocity: float = 0.75
+    acceleration: float = 0.6
+    braking: float = 0.85  # of the acceleration limit, to stop without a reference
+    position_margin: float = 0.02  # [rad] kept from both ends
+
+    def __post_init__(self) -> None:
+        for name in ("velocity", "acceleration", "braking"):
+            value = getattr(self, name)
+            if not 0 < value <= 1:
+                raise InputError(f"the share of the {name} limit must lie in (0, 1], not {value}")
+        if self.position_margin < 0:
+            raise InputError(f"position_margin must not be negative, not {self.position_margin}")
+
+    def tracking(self, robot: RobotLimits) -> JointLimits:
+        """The limits that plans keep."""
+        return self._of(robot, self.acceleration)
+
+    def stopping(self, robot: RobotLimits) -> JointLimits:
+        """The limits for braking to rest."""
+        return self._of(robot, self.braking)
+
+    def _of(self, robot: RobotLimits, acceleration: float) -> JointLimits:
+        return JointLimits(
+            lower=robot.qpos_min + self.position_margin,
+            upper=robot.qpos_max - self.position_margin,
+            velocity=self.velocity * robot.qvel_max,
+            acceleration=acceleration * robot.qacc_max,
+        )

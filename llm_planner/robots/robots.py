@@ -1,0 +1,144 @@
+"""The Franka Panda: limits, resting posture and kinematics, for the simulator and the controller alike.
+
+The mobile robot: a round, holonomic base with two fingers in front and a tray on top. Lengths in metres.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.scene.scene import Pose
+from llm_planner.share import share_folder
+
+if TYPE_CHECKING:
+    import mujoco
+
+
+Array = NDArray[np.float64]
+
+ARM_JOINTS = tuple(f"panda_joint{i}" for i in range(1, 8))
+FINGER_JOINTS = ("panda_finger_joint1", "panda_finger_joint2")
+HOME_QPOS = (0.0, -0.7854, 0.0, -2.3562, 0.0, 1.5708, 0.7854)  # [rad] "ready": the gripper points straight down
+GRIPPER_WIDTH_MAX = 0.08  # [m] between the fingertips
+GRIPPER_SPEED = 0.2  # [m/s] of the width
+GRIPPER_FORCE = 40.0  # [N] between the fingertips
+FINGERTIP_REACH = 0.0095  # [m] the fingertips end this far beyond the gripper point
+
+
+@dataclass(frozen=True)
+class RobotLimits:
+    """What the joints may do; each (nq,), in rad, rad/s, rad/s^2 and Nm."""
+
+    qpos_min: Array
+    qpos_max: Array
+    qvel_max: Array
+    qacc_max: Array
+    torque_max: Array
+
+
+# Franka Emika, "Robot and interface specifications", joint space limits of the Panda.
+PANDA_LIMITS = RobotLimits(
+    qpos_min=np.array([-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973]),
+    qpos_max=np.array([2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973]),
+    qvel_max=np.array([2.175, 2.175, 2.175, 2.175, 2.61, 2.61, 2.61]),
+    qacc_max=np.array([15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0]),
+    torque_max=np.array([87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0]),
+)
+
+
+def panda_spec() -> mujoco.MjSpec:
+    """The arm with its gripper, to be attached to a world; `panda_link0` is the base frame."""
+    import mujoco
+
+    return mujoco.MjSpec.from_file(str(share_folder("sim") / "robots" / "panda.xml"))
+
+
+def fixed_fingers_spec() -> mujoco.MjSpec:
+    """The arm alone (nq = nv = 7) with fingers that do not move; its site `gripper` is the grasp point."""
+    spec = panda_spec()
+    spec.delete(spec.actuator("gripper"))
+    spec.delete(spec.equality("fingers"))
+    spec.delete(spec.tendon("gripper_width"))
+    for name in FINGER_JOINTS:
+        spec.delete(spec.joint(name))
+    return spec
+
+
+def load_arm_model() -> mujoco.MjModel:
+    """Of `fixed_fingers_spec`, for kinematics and dynamics."""
+    return fixed_fingers_spec().compile()
+
+
+class ArmKinematics:
+    """Forward kinematics and Jacobian of the grasp point in the base frame."""
+
+    def __init__(self) -> None:
+        import mujoco
+
+        self._mujoco = mujoco
+        self.model = load_arm_model()
+        self._data = mujoco.MjData(self.model)
+        self._site = self.model.site("gripper").id
+        self._jacobian = np.zeros((6, self.model.nv))
+
+    def forward(self, qpos: Array) -> tuple[Array, Array]:
+        """Position (3,) [m] and rotation matrix (3, 3) of the gripper in the base frame at `qpos` (7,) [rad]."""
+        self._data.qpos[:] = qpos
+        self._mujoco.mj_kinematics(self.model, self._data)
+        return self._data.site_xpos[self._site].copy(), self._data.site_xmat[self._site].reshape(3, 3).copy()
+
+    def jacobian(self, qpos: Array) -> tuple[Array, Array, Array]:
+        """As `forward`, and J (6, 7) with (v, w) = J @ qvel: linear [m/s] over angular [rad/s], base frame."""
+        position, rotation = self.forward(qpos)
+        self._mujoco.mj_comPos(self.model, self._data)
+        self._mujoco.mj_jacSite(self.model, self._data, self._jacobian[:3], self._jacobian[3:], self._site)
+        return position, rotation, self._jacobian.copy()
+
+    def pose(self, qpos: Array) -> Pose:
+        """T_base_gripper at `qpos` (7,) [rad]."""
+        position, rotation = self.forward(qpos)
+        quaternion = np.zeros(4)  # (w, x, y, z)
+        self._mujoco.mju_mat2Quat(quaternion, rotation.ravel())
+        return pose_from_mujoco(position, quaternion)
+
+
+def pose_from_mujoco(position: Array, quaternion: Array) -> Pose:
+    """A Pose from MuJoCo's position (3,) [m] and quaternion (w, x, y, z)."""
+    x, y, z = position.tolist()
+    qw, qx, qy, qz = quaternion.tolist()
+    return Pose((x, y, z), (qx, qy, qz, qw))
+
+
+BASE_RADIUS = 0.22
+BASE_HEIGHT = 0.30
+BASE_MASS = 25.0  # [kg]
+BASE_JOINTS = ("base_x", "base_y", "base_yaw")
+GRIP_REACH = 0.5  # from the base's middle to the point between its fingers
+GRIP_TOLERANCE = 0.12  # the fingers take the nearest thing that lies at most this far from that point
+OPEN_WIDTH, CLOSED_WIDTH = 0.4, 0.0  # between the fingers; below half of the first they are closed
+MOTOR_LAG = 0.08  # [s] in which the wheels come to about two thirds of a commanded change of velocity
+
+# Of x, y [m/s, m/s^2] and yaw [rad/s, rad/s^2]; those of x hold for the speed in the plane.
+BASE_LIMITS = RobotLimits(
+    qpos_min=np.full(3, -np.inf),
+    qpos_max=np.full(3, np.inf),
+    qvel_max=np.array([1.5, 1.5, 2.5]),
+    qacc_max=np.array([4.0, 4.0, 10.0]),
+    torque_max=np.full(3, np.inf),
+)
+
+
+def base_pose(x: float, y: float, yaw: float) -> Pose:
+    """T_map_base: on the floor, z up, x forward."""
+    return Pose((x, y, 0.0), (0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2)))
+
+
+def yaw_of(pose: Pose) -> float:
+    """The angle by which an upright pose is turned about z [rad], in (-pi, pi]."""
+    _, _, z, w = pose.orientation
+    return math.remainder(2.0 * math.atan2(z, w), math.tau)

@@ -1,0 +1,3 @@
+"""Thin ROS shells around the core; the only package that imports rclpy."""
+
+from __future__ import annotations

@@ -1,0 +1,112 @@
+"""How commands reach an arm: as `ros2_control` takes them, or as the simulator does.
+
+`trajectory`: each plan as a whole, to a joint_trajectory_controller; it ends at rest, and the robot follows it to its
+end if it hears nothing more. `position` and `velocity`: one value a joint and tick, to a forward command controller,
+which keeps the last it heard for ever: prefer `trajectory`.
+
+What nodes are told of the arm by their parameters.
+
+What the hand holds, as `scene` tells it: to whoever has to keep it out of zones.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from rclpy.node import Node
+from std_msgs.msg import Float64, Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
+
+from llm_planner.control.formulation import sample
+from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.robots.carried import Carried, Grip
+from llm_planner.robots.motion import JointState, JointTrajectory
+from llm_planner.robots.robot_file import PANDA, ArmDescription, read_arm
+from llm_planner.ros.base_node import NEWEST_ONLY, RELIABLE, BaseNode
+from llm_planner.ros.conversions.message_conversions import SceneReader, trajectory_to_msg
+from llm_planner.ros.parameters import ROBOT_FILE, Setting
+
+COMMAND_INTERFACE = Setting("command_interface", "trajectory", "what the robot takes: trajectory, position or velocity")
+COMMAND_TOPIC = Setting("command_topic", "joint_command", "the topic that the robot's controller listens to")
+GRIPPER = Setting(
+    "gripper", "joint", "where the gripper's width goes: joint (with the arm's) or topic (gripper_command)"
+)
+OUTPUT_SETTINGS = (COMMAND_INTERFACE, COMMAND_TOPIC, GRIPPER)
+
+_INTERFACES = ("trajectory", "position", "velocity")
+_GRIPPERS = ("joint", "topic")
+CLOSING = 5.0  # [1/s] how fast a velocity command makes up for being off the plan
+
+
+class ArmOutput:
+    """One publisher for the joints, and where it is wanted one for the gripper."""
+
+    def __init__(self, node: BaseNode, arm: ArmDescription) -> None:
+        """Reads the settings above, which the node has to have; raises InputError."""
+        self._arm = arm
+        self._interface = _choice(node, COMMAND_INTERFACE, _INTERFACES)
+        in_joints = _choice(node, GRIPPER, _GRIPPERS) == "joint"
+        if in_joints and self._interface != "trajectory":
+            raise InputError(
+                f"the gripper's width cannot go with the joints' {self._interface}; set the parameter gripper to topic"
+            )
+        self._fingers = arm.fingers[:1] if in_joints else ()  # the second one mirrors the first
+        self._width = float("nan")
+        kind = JointTrajectoryMsg if self._interface == "trajectory" else Float64MultiArray
+        self._command = node.create_lifecycle_publisher(kind, node.setting(COMMAND_TOPIC.name), 1)
+        self._gripper = None if in_joints else node.create_lifecycle_publisher(Float64, "gripper_command", RELIABLE)
+
+    def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
+        """Have the robot follow `plan`; `now` [s] is when single values are to hold."""
+        if self._interface == "trajectory":
+            self._command.publish(trajectory_to_msg(plan, self._arm.joints, self._fingers))
+        else:
+            self._command.publish(Float64MultiArray(data=array("d", self._values(plan, state, now))))
+        width = plan.gripper_width
+        if self._gripper is not None and width == width and width != self._width:  # a number, and a new one
+            self._width = width
+            self._gripper.publish(Float64(data=width))
+
+    def _values(self, plan: JointTrajectory, state: JointState, now: float) -> list[float]:
+        planned = sample(plan, now)
+        if self._interface == "position":
+            return list(planned.qpos.tolist())
+        off = sample(plan, state.time).qpos - state.qpos
+        most = self._arm.limits.qvel_max
+        return list(np.clip(planned.qvel + CLOSING * off, -most, most).tolist())
+
+
+def _choice(node: BaseNode, setting: Setting, choices: tuple[str, ...]) -> str:
+    value = node.setting(setting.name)
+    if value not in choices:
+        raise InputError(f"the parameter {setting.name} is {value!r}; choose one of: {', '.join(choices)}")
+    return str(value)
+
+
+def arm_of(node: BaseNode) -> ArmDescription:
+    """The arm in the node's `robot_file`; raises InputError."""
+    file = node.setting(ROBOT_FILE.name)
+    return read_arm(Path(file).expanduser()) if file else PANDA
+
+
+class HandFeed:
+    """Calls `on_change` with what is held now, whenever that changes; while no scene comes it stays what it was."""
+
+    def __init__(self, node: Node, on_change: Callable[[Carried | None], None]) -> None:
+        self._node, self._on_change = node, on_change
+        self._grip, self._scenes = Grip(), SceneReader(self._tell)
+        node.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
+
+    def _on_scene(self, message: SceneMsg) -> None:
+        try:
+            if self._grip.see(self._scenes.read(message)):
+                self._on_change(self._grip.carried)
+        except LlmPlannerError as error:
+            self._node.get_logger().error(f"what the hand holds is not known: {error}", throttle_duration_sec=5.0)
+
+    def _tell(self, flaw: str) -> None:
+        self._node.get_logger().warning(flaw, throttle_duration_sec=5.0)

@@ -1,0 +1,143 @@
+"""Hears the topic `audio`: what was said, and stop words while they are still being spoken."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from rclpy.task import Future
+from std_msgs.msg import UInt8MultiArray
+
+from llm_planner.errors import InputError
+from llm_planner.ros.base_node import SENSOR_DATA
+from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.parameters import Setting
+from llm_planner.ros.waiting import Worker
+
+if TYPE_CHECKING:
+    from llm_planner.ros.base_node import BaseNode
+    from llm_planner.speech.listening import StopHeard, Utterance
+    from llm_planner.speech.recogniser import Recogniser, Transcript, Vocabulary
+
+
+SETTINGS = (
+    Setting("audio_rate", 16_000, "of the sound on the topic audio [Hz]"),
+    Setting("audio_encoding", "s16le", "of that sound: s16le, s32le, f32le, u8 or mulaw"),
+    Setting("recogniser", "pocketsphinx", "what understands speech: pocketsphinx, server or faster-whisper"),
+    Setting("recogniser_weights", "", "folder of the weights of faster-whisper"),
+)
+
+MOST_BYTES = 1_000_000  # of one message: half a minute of sound
+MOST_MISSED = 500  # messages of sound that are kept until the ears are open
+
+
+class Hearing(Protocol):
+    """Cuts a stream of sound, as `speech.listening.Listener` does."""
+
+    @property
+    def paused(self) -> Utterance | None: ...
+
+    def hear(self, chunk: bytes) -> list[StopHeard | Utterance]: ...
+
+
+@dataclass(frozen=True)
+class Ears:
+    """What cuts a stream of sound, and what understands its pieces, one at a time."""
+
+    hearing: Hearing
+    recogniser: Recogniser
+
+
+class AudioFeed:
+    """Opens the ears in the background at the first sound; without any there is nothing to install. What is said until
+    they are open is heard then. At a pause it begins to make out what was said, in case that was all.
+
+    `on_stop(words)` is called for a stop word, `on_words(words)` for an utterance that was understood, both from the
+    node's executor; `vocabulary()` is asked what may be spoken of.
+    """
+
+    def __init__(
+        self,
+        node: BaseNode,
+        vocabulary: Callable[[], Vocabulary],
+        on_stop: Callable[[str], None],
+        on_words: Callable[[str], None],
+        open_ears: Callable[[BaseNode], Ears] | None = None,
+    ) -> None:
+        self._node, self._vocabulary, self._on_stop, self._on_words = node, vocabulary, on_stop, on_words
+        self._worker, self._one_at_a_time = Worker(node), threading.Lock()
+        self._open, self._opening = open_ears or _opened, None
+        self._ears: Ears | None = None
+        self._missed: deque[bytes] = deque(maxlen=MOST_MISSED)
+        self._draft: tuple[Utterance | None, Future] = (None, Future())  # of an utterance that may go on
+        node.create_subscription(UInt8MultiArray, "audio", self._on_sound, SENSOR_DATA)
+        try:
+            from audio_common_msgs.msg import AudioData
+        except ImportError:
+            return
+        node.create_subscription(AudioData, "audio_data", self._on_sound, SENSOR_DATA)
+
+    def _on_sound(self, message: UInt8MultiArray) -> None:
+        try:
+            checks.items("audio.data", message.data, MOST_BYTES)
+        except InputError as error:
+            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        if self._opening is None:
+            self._opening = self._worker.do(lambda: self._open(self._node))
+            self._opening.add_done_callback(self._on_open)
+        if self._ears is None:
+            self._missed.append(bytes(message.data))
+        else:
+            self._hear(self._ears, bytes(message.data))
+
+    def _hear(self, ears: Ears, chunk: bytes) -> None:
+        for event in ears.hearing.hear(chunk):
+            if hasattr(event, "words"):
+                self._on_stop(event.words)
+            else:
+                self._understanding(event).add_done_callback(self._on_transcript)
+        paused = ears.hearing.paused
+        if paused is not None and ears.recogniser.is_cheap:
+            self._draft = (paused, self._understanding(paused))
+
+    def _understanding(self, utterance: Utterance) -> Future:
+        begun, understanding = self._draft
+        return understanding if begun is utterance else self._worker.do(lambda: self._understood(utterance))
+
+    def _understood(self, utterance: Utterance) -> Transcript:
+        with self._one_at_a_time:
+            return self._ears.recogniser.transcribe(utterance.samples, self._vocabulary())
+
+    def _on_open(self, opened: Future) -> None:
+        if opened.exception() is None:
+            self._ears = opened.result()
+            while self._missed:
+                self._hear(self._ears, self._missed.popleft())
+        else:
+            self._missed.clear()
+            self._node.get_logger().error(f"speech is not heard: {opened.exception()}")
+
+    def _on_transcript(self, understood: Future) -> None:
+        error = understood.exception()
+        if error is not None:
+            self._node.get_logger().error(str(error))
+        elif understood.result().accepted:
+            self._on_words(understood.result().words)
+
+
+def _opened(node: BaseNode) -> Ears:
+    """Raises SpeechError for what is not installed, InputError for settings that cannot be."""
+    from llm_planner.speech.audio import AudioFormat
+    from llm_planner.speech.listening import Endpointer, Listener, SileroDetector
+    from llm_planner.speech.recognisers import open_recogniser
+    from llm_planner.speech.sphinx_recogniser import SphinxStopSpotter
+
+    weights = node.setting("recogniser_weights")
+    recogniser = open_recogniser(node.setting("recogniser"), Path(weights) if weights else None)
+    form = AudioFormat(node.setting("audio_rate"), node.setting("audio_encoding"))
+    return Ears(Listener(form, Endpointer(SileroDetector()), SphinxStopSpotter()), recogniser)

@@ -1,0 +1,342 @@
+"""What every node of ours shares: a lifecycle, typed parameters, diagnostics, guarded callbacks, a main.
+
+Every callback that a node of ours registers is guarded here, once: an exception that nobody foresaw is logged with
+where the message came from, the node does what its `on_fault` says (it brakes), and lives.
+
+A node's logger that writes no secret, whoever calls it.
+"""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, NoReturn
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import ParameterException
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.impl import rcutils_logger
+from rclpy.impl.rcutils_logger import RcutilsLogger
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from llm_planner.errors import LlmPlannerError, fault_message
+from llm_planner.ros.other_systems import claim_name
+from llm_planner.ros.parameters import Setting, declare, plain
+from llm_planner.ros.processes import end_unstarted
+from llm_planner.text import redacted
+
+rcutils_logger._internal_callers.append(os.path.realpath(__file__))  # the place of a message is where its caller is
+
+
+class RedactingLogger(RcutilsLogger):
+    """Logs as rclpy does, without keys and credentials."""
+
+    def log(self, message: object, severity: int, name: str | None = None, **filters: object) -> bool:
+        return super().log(redacted(str(message)), severity, name, **filters)
+
+
+SENSOR_DATA = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+NEWEST_ONLY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)  # for loops that an old sample would harm
+LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+RELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+SPOKEN = QoSProfile(depth=500, reliability=ReliabilityPolicy.RELIABLE)  # a stop among many words is not to be lost
+COMMANDS = QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE)  # and what is told of each of them
+PATCHES = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+
+
+class BaseNode(LifecycleNode):
+    """A lifecycle node whose subclass says what to build in `configure`; cleaning up is done here.
+
+    Subclasses create publishers with `create_lifecycle_publisher`, and look at `is_active` in callbacks that move
+    something.
+    """
+
+    SETTINGS: ClassVar[tuple[Setting, ...]] = ()
+    AUTOSTART = Setting("autostart", True, "configure and activate at once, without a lifecycle manager")
+
+    def __init__(self, name: str, **options: object) -> None:
+        """`options` are rclpy's."""
+        self._faults = 0
+        self.start_error: Exception | None = None  # why it could not be configured
+        self._redacting: RedactingLogger | None = None
+        super().__init__(name, **options)
+        self._redacting = RedactingLogger(super().get_logger().name)
+        declare(self, (*self.SETTINGS, self.AUTOSTART))
+        self.is_active = False
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._base_entities = self._entities()
+
+    def configure(self) -> None:
+        """Build publishers, subscriptions, timers and the core object; may raise LlmPlannerError."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Free what the garbage collector does not; the default has nothing to free."""
+
+    def get_logger(self) -> RcutilsLogger:
+        """The node's logger, which writes no secrets."""
+        return self._redacting or super().get_logger()
+
+    def on_fault(self, error: BaseException) -> None:
+        """Brake: called after an exception that nobody foresaw. The default has nothing that moves."""
+
+    def fault(self, origin: str, error: BaseException) -> None:
+        """Report an exception that nobody foresaw in the work for `origin`, and brake."""
+        if not self.context.ok():
+            return  # asked to end in the middle of rclpy's own work, which then fails in many ways
+        trace = "".join(traceback.format_exception(error))
+        self.get_logger().error(
+            f"a fault in the work for {origin}; the node goes on:\n{trace}", throttle_duration_sec=1.0
+        )
+        self._faults += 1
+        try:
+            self.on_fault(error)
+        except Exception:
+            self.get_logger().error(f"a fault while braking:\n{traceback.format_exc()}")
+
+    def background(self, work: Callable[..., object], *arguments: object) -> None:
+        """Run `work(*arguments)`, a function or a coroutine, in the node's executor, guarded."""
+        self.executor.create_task(self._guarded(work, lambda *_: f"the task {work.__name__}"), *arguments)
+
+    def create_subscription(
+        self, msg_type: type, topic: str, callback: Callable[..., object], qos_profile: object, **options: object
+    ) -> object:
+        """As rclpy's, guarded."""
+        takes_info = _takes(callback, 2)
+
+        def origin(message: object, info: dict[str, Any]) -> str:
+            return f"a message on {topic} from {self._publisher(topic, info)}"
+
+        def heard(message: object, info: dict[str, Any]) -> object:
+            return callback(message, info) if takes_info else callback(message)
+
+        guarded = self._guarded(heard, origin)
+        return super().create_subscription(
+            msg_type, topic, lambda message, info: guarded(message, info), qos_profile, **options
+        )
+
+    def create_service(
+        self, srv_type: type, srv_name: str, callback: Callable[..., object], **options: object
+    ) -> object:
+        """As rclpy's, guarded: a fault is told in the response's `error_msg`, where it has one."""
+
+        def failed(error: BaseException, request: object, response: object) -> object:
+            response = srv_type.Response()
+            if hasattr(response, "error_msg"):
+                response.error_msg = fault_message(error)
+            return response
+
+        guarded = self._guarded(callback, lambda *_: f"a request of {srv_name}", failed)
+        return super().create_service(srv_type, srv_name, guarded, **options)
+
+    def create_timer(
+        self, timer_period_sec: float, callback: Callable[..., object] | None, *arguments: object, **options: object
+    ) -> object:
+        """As rclpy's, guarded."""
+        guarded = callback and self._guarded(callback, lambda *_: "a timer")
+        return super().create_timer(timer_period_sec, guarded, *arguments, **options)
+
+    def create_guard_condition(self, callback: Callable[..., object], **options: object) -> object:
+        """As rclpy's, guarded."""
+        return super().create_guard_condition(self._guarded(callback, lambda *_: "finished work"), **options)
+
+    def _guarded(
+        self,
+        callback: Callable[..., object],
+        origin: Callable[..., str],
+        failed: Callable[..., object] = lambda error, *arguments: None,
+    ) -> Callable[..., object]:
+        """`callback`, sync or async; where it raises, the fault is reported and what `failed` makes of it returned."""
+        if inspect.iscoroutinefunction(callback):
+
+            async def guarded_async(*arguments: object) -> object:
+                try:
+                    return await callback(*arguments)
+                except Exception as error:
+                    self.fault(origin(*arguments), error)
+                    return failed(error, *arguments)
+
+            return guarded_async
+
+        def guarded(*arguments: object) -> object:
+            try:
+                return callback(*arguments)
+            except Exception as error:
+                self.fault(origin(*arguments), error)
+                return failed(error, *arguments)
+
+        return guarded
+
+    def _publisher(self, topic: str, info: dict[str, Any]) -> str:
+        """The name of the node that sent a message, as far as it can be told."""
+        gid = info.get("publisher_gid") or b""
+        gid = bytes(gid["data"] if isinstance(gid, dict) else gid)
+        for known in self.get_publishers_info_by_topic(topic):
+            if bytes(known.endpoint_gid)[: len(gid)] == gid:
+                return f"{known.node_namespace.rstrip('/')}/{known.node_name}"
+        return "an unknown publisher"
+
+    def setting(self, name: str) -> bool | int | float | str | list[str]:
+        """The value of a declared parameter."""
+        return self.get_parameter(name).value
+
+    def now(self) -> float:
+        """The node's clock [s]: simulated time where `use_sim_time` is set."""
+        return self.get_clock().now().nanoseconds * 1e-9
+
+    def every(self, period: float, callback: Callable[[], None]) -> None:
+        """Call back every `period` wall seconds, whatever the simulated clock does."""
+        self.create_timer(period, callback, clock=self._steady)
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        try:
+            self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", 10)
+            self.configure()
+        except LlmPlannerError as error:
+            self.start_error = error
+            self.get_logger().fatal(str(error))
+            self._destroy_own()
+            return TransitionCallbackReturn.FAILURE
+        except Exception as error:
+            self.start_error = error
+            # A fault of ours: rclpy's lifecycle would swallow it without a word.
+            self.get_logger().fatal(f"a fault in this node keeps it from starting:\n{traceback.format_exc()}")
+            raise
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.is_active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.is_active = False
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.close()
+        self._destroy_own()
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.is_active = False
+        self.close()
+        return super().on_shutdown(state)
+
+    def report(self, level: bytes, message: str, values: Iterable[tuple[str, object]] = ()) -> None:
+        """One line on /diagnostics, under this node's full name."""
+        pairs = [KeyValue(key=key, value=str(value)) for key, value in values]
+        if self._faults:
+            pairs.append(KeyValue(key="faults", value=str(self._faults)))
+        name = self.get_fully_qualified_name()
+        status = DiagnosticStatus(level=level, name=name, hardware_id=name, message=message, values=pairs)
+        array = DiagnosticArray(status=[status])
+        array.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(array)
+
+    def _entities(self) -> list[object]:
+        return [*self.publishers, *self.subscriptions, *self.timers, *self.services, *self.clients, *self.waitables]
+
+    def _destroy_own(self) -> None:
+        kept = {id(entity) for entity in self._base_entities}
+        destroy = (
+            (self.publishers, self.destroy_publisher),
+            (self.subscriptions, self.destroy_subscription),
+            (self.timers, self.destroy_timer),
+            (self.services, self.destroy_service),
+            (self.clients, self.destroy_client),
+        )
+        for entities, remove in destroy:
+            for entity in [entity for entity in entities if id(entity) not in kept]:
+                remove(entity)
+        for waitable in [entity for entity in self.waitables if id(entity) not in kept]:
+            waitable.destroy()
+
+
+def _takes(callback: Callable[..., object], count: int) -> bool:
+    try:
+        inspect.signature(callback).bind(*range(count))
+    except TypeError:
+        return False
+    return True
+
+
+def run_node(node_class: type[BaseNode], name: str) -> None:
+    """The main of every node: spin until interrupted. Where it cannot start: one paragraph and `CANNOT_START`."""
+    try:
+        rclpy.init(args=sys.argv)
+    except RuntimeError as error:
+        _refuse(name, error)
+    try:
+        node = node_class(name)
+        claim = claim_name(node.get_name(), node.get_namespace(), node.context.get_domain_id())
+    except KeyboardInterrupt:
+        return
+    except Exception as error:
+        if not rclpy.ok():
+            return  # asked to end in the middle of rclpy's own work, which then fails in many ways
+        rclpy.try_shutdown()
+        _refuse(name, error)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    try:
+        if node.setting("autostart") and not _start(node) and rclpy.ok():
+            end_unstarted(_reason(node.start_error) if node.start_error else "")  # it is in the log, too
+        gc.collect()
+        gc.freeze()  # what lives from here on is never scanned again: shorter pauses in the control loop
+        _spin(executor, node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass  # asked to end
+    finally:
+        node.close()
+        node.destroy_node()
+        rclpy.try_shutdown()
+        claim.close()
+
+
+def _spin(executor: SingleThreadedExecutor, node: BaseNode) -> None:
+    """Until asked to end; what callbacks raise is guarded, and rclpy's own work ends no node either."""
+    while rclpy.ok():
+        try:
+            executor.spin()
+        except (KeyboardInterrupt, ExternalShutdownException):
+            raise
+        except Exception as error:
+            if rclpy.ok():  # otherwise we were asked to end in the middle of rclpy's own work
+                node.fault("rclpy", error)
+
+
+def _start(node: BaseNode) -> bool:
+    success = TransitionCallbackReturn.SUCCESS
+    return node.trigger_configure() == success and node.trigger_activate() == success
+
+
+def _refuse(name: str, error: Exception) -> NoReturn:
+    """End with one paragraph; a fault of ours has its traceback before it."""
+    if not _is_refusal(error):
+        traceback.print_exception(error)
+    print(f"{name} cannot start: {_reason(error)}", file=sys.stderr)
+    end_unstarted(_reason(error))
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether something given from outside is wrong, and not this program."""
+    return isinstance(error, LlmPlannerError) or type(error).__module__.startswith("rclpy.")
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong, in a sentence."""
+    if isinstance(error, LlmPlannerError):
+        return str(error)
+    said = plain(error)
+    if isinstance(error, ParameterException):
+        return f"a parameter is wrong: {said}"
+    return said if _is_refusal(error) else f"a fault of this program, {type(error).__name__}: {said}"

@@ -1,0 +1,376 @@
+"""Talks to a running system on behalf of the command line: sends a command and follows it, stops, records.
+
+Whether the nodes of a system are ready to work, from what they say on /diagnostics.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from llm_planner_interfaces.action import ExecuteCommand
+from llm_planner_interfaces.msg import CorrectionResult
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from llm_planner_interfaces.srv import StopRobot
+from nav_msgs.msg import Odometry
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.subscription import Subscription
+from sensor_msgs.msg import JointState as JointStateMsg
+from std_msgs.msg import String
+
+from llm_planner.corrections.edits import Answer, stop_answer
+from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.language.stop_words import Stop, heard_stop
+from llm_planner.plans.plan import Plan, PlanStep
+from llm_planner.ros.base_node import LATCHED, RELIABLE
+from llm_planner.ros.conversions.correction_messages import result_from_msg
+from llm_planner.ros.conversions.message_conversions import SceneReader, joint_state_from_msg
+from llm_planner.ros.conversions.plan_messages import plan_from_msg, steps_from_msg
+from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd, ServiceCaller
+from llm_planner.ros.other_systems import join_network
+from llm_planner.ros.waiting import NoAnswerError
+from llm_planner.scene.scene import Scene
+
+NO_SYSTEM = (
+    "no running system answers. Start one with: llm-planner up   (the same ROS_DOMAIN_ID and "
+    "ROS_AUTOMATIC_DISCOVERY_RANGE must be set here and there)"
+)
+SILENCE_MAX = 5.0  # wall seconds without a word of the planner
+ANSWER_MAX = 20.0  # wall seconds until it takes a command: enough to be started again
+STOP_MAX = 5.0  # wall seconds until a stop is answered
+REST_MAX = 2.0  # wall seconds after that until the robot is seen at rest
+REST_SPEED = 0.02  # [rad/s, m/s] below which it counts as at rest
+CORRECTION_MAX = 30.0  # wall seconds until it is known what became of a correction
+PLANNER_LOST = (
+    "the language planner fell silent, so nobody can tell what became of the command; the robot stops within seconds. "
+    "Look at what the nodes print, and say it again once the system is up"
+)
+INACTIVE = "the language planner takes no commands: it is not active"
+PLANNER_FAULT = "the language planner failed; see what its node prints"
+
+
+class SystemUnreachableError(LlmPlannerError):
+    """No running system answers, or it fell silent."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a command is: a message for a person, and the plan with its steps once there is one."""
+
+    message: str
+    plan: Plan | None
+    steps: tuple[PlanStep, ...]
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """How a command ended; `code` is a constant of `ExecuteCommand.action`."""
+
+    code: int
+    message: str
+
+    @property
+    def succeeded(self) -> bool:
+        return self.code == ExecuteCommand.Result.SUCCEEDED
+
+    @property
+    def is_question(self) -> bool:
+        return self.code == ExecuteCommand.Result.QUESTION
+
+
+@dataclass(frozen=True)
+class StopResult:
+    """Whether a plan was running when the robot was stopped; a message where none was."""
+
+    was_running: bool
+    message: str
+
+
+class Submission:
+    """A command that was sent: `result` is there once `is_done`.
+
+    It is sent until the planner has taken it, which may have died with it: under one id, so none takes it twice.
+    """
+
+    def __init__(self, client: GoalClient, text: str, on_progress: Callable[[Progress], None], model: str = "") -> None:
+        self._end: GoalEnd | None = None
+        self._on_progress, self._client = on_progress, client
+        self._heard = time.monotonic()
+        goal = ExecuteCommand.Goal(command=text, model=model)
+        self._sent = client.send(goal, ANSWER_MAX, self._on_feedback, self._on_end)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the planner has taken it, or will not."""
+        return self._sent.is_taken or self.is_done
+
+    @property
+    def is_done(self) -> bool:
+        return self._end is not None
+
+    @property
+    def result(self) -> CommandResult:
+        """How it ended; raises SystemUnreachableError where the planner did not take it, or has died since."""
+        end = self._end
+        if end is None or end.result is None:
+            refused = INACTIVE if end is not None and end.was_refused else NO_SYSTEM
+            raise SystemUnreachableError(PLANNER_LOST if self._sent.is_taken else refused)
+        code, message = end.result.error_code, end.result.error_msg
+        return CommandResult(code, message or ("" if code == ExecuteCommand.Result.SUCCEEDED else PLANNER_FAULT))
+
+    def cancel(self) -> None:
+        """Ask for its end; `is_done` tells when it has come."""
+        self._client.cancel(self._sent)
+
+    def check_alive(self) -> None:
+        """Raises SystemUnreachableError when the planner, which speaks every second, has fallen silent."""
+        if not self._sent.is_taken:
+            self._heard = time.monotonic()
+        if not self.is_done and time.monotonic() - self._heard > SILENCE_MAX:
+            raise SystemUnreachableError(PLANNER_LOST)
+
+    def _on_feedback(self, feedback: ExecuteCommand.Feedback) -> None:
+        self._heard = time.monotonic()
+        progress = _progress(feedback)
+        if progress is not None:
+            self._on_progress(progress)
+
+    def _on_end(self, end: GoalEnd) -> None:
+        self._end = end
+
+
+class SystemClient:
+    """A node of its own; every method spins it, so nothing runs between calls. What cannot be read of what the system
+    says is logged and passed over."""
+
+    def __init__(self, namespace: str = "", domain_id: int | None = None) -> None:
+        self._context = Context()
+        self.node = join_network(self._context, namespace, domain_id)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._commands = GoalClient(self.node, ExecuteCommand, "execute_command")
+        self._stop = ServiceCaller(self.node, StopRobot, "stop")
+        self._speed = math.nan  # of the fastest joint, or of a base [rad/s, m/s], as measured last
+        self.watch_speed(self._on_speed)
+        self._talking: tuple[Publisher, Subscription, list[CorrectionResult]] | None = None
+
+    def close(self) -> None:
+        """Leave the network."""
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.try_shutdown(context=self._context)
+
+    def wait_for_system(self, timeout: float, still_hoping: Callable[[], None] = lambda: None) -> None:
+        """Return once commands are taken; raises SystemUnreachableError after `timeout` [s].
+
+        `still_hoping` is called a few times a second and may raise to end the wait.
+        """
+        self.wait_until(lambda: self._commands.is_ready, timeout, still_hoping, NO_SYSTEM)
+
+    def submit(
+        self, text: str, on_progress: Callable[[Progress], None] = lambda progress: None, model: str = ""
+    ) -> Submission:
+        """Send a command, which `model` reads ("": the planner's own); it is followed while this client spins."""
+        return Submission(self._commands, text, on_progress, model)
+
+    def execute(
+        self,
+        text: str,
+        on_progress: Callable[[Progress], None],
+        still_hoping: Callable[[], None] = lambda: None,
+        model: str = "",
+    ) -> CommandResult:
+        """Send a command and follow it to its end, however long it takes. An interrupt cancels it.
+
+        Raises SystemUnreachableError when the planner does not take it.
+        """
+        submission = self.submit(text, on_progress, model)
+
+        def check() -> None:
+            submission.check_alive()
+            still_hoping()
+
+        try:
+            self.wait_until(lambda: submission.is_answered, ANSWER_MAX + 1.0, check, NO_SYSTEM)
+            self.wait_until(lambda: submission.is_done, float("inf"), check)
+        except KeyboardInterrupt:
+            self.wait_until(lambda: submission.is_answered, 5.0, otherwise=NO_SYSTEM)  # only then can it be called off
+            submission.cancel()
+            self.wait_until(lambda: submission.is_done, 5.0)
+        return submission.result
+
+    def stop(self, reason: str) -> StopResult:
+        """Stop the robot, and see it at rest.
+
+        Raises:
+            SystemUnreachableError: nobody answers, or the robot moves on.
+        """
+        answer = self._stop.call(StopRobot.Request(reason=reason), STOP_MAX, NO_SYSTEM)
+        self.wait_until(answer.done, STOP_MAX + 1.0, otherwise=NO_SYSTEM)
+        try:
+            response = answer.result()
+        except NoAnswerError as error:
+            raise SystemUnreachableError(str(error)) from error
+        deadline = time.monotonic() + REST_MAX
+        while not self._speed <= REST_SPEED and time.monotonic() < deadline:
+            self._executor.spin_once(timeout_sec=0.05)
+        if self._speed > REST_SPEED:
+            raise SystemUnreachableError(
+                f"the stop was taken, but the robot still moves at {self._speed:.2f} rad/s: use its emergency stop"
+            )
+        return StopResult(response.error_code == StopRobot.Response.STOPPED, response.error_msg)
+
+    def correct(self, words: str) -> Answer:
+        """Say something to a robot at work; what became of it. Raises SystemUnreachableError where nobody answers.
+
+        A stop goes to the executor itself: it does not wait for whoever reads words.
+        """
+        if heard_stop(words) is Stop.ONLY:
+            stopped = self.stop(f"you said “{words}”")
+            return stop_answer(stopped.was_running, stopped.message)
+        said, listening, results = self._talk()
+
+        def is_heard() -> bool:
+            return said.get_subscription_count() > 0 and listening.get_publisher_count() > 0
+
+        self.wait_until(is_heard, 5.0, otherwise=NO_SYSTEM)
+        results.clear()
+        said.publish(String(data=words))
+        self.wait_until(lambda: any(result.words == words for result in results), CORRECTION_MAX)
+        return result_from_msg(next(result for result in results if result.words == words))
+
+    def _talk(self) -> tuple[Publisher, Subscription, list[CorrectionResult]]:
+        """What corrections go out on and come back to: made once, for it takes a while until everybody has met."""
+        if self._talking is None:
+            results: list[CorrectionResult] = []
+            listening = self.node.create_subscription(CorrectionResult, "correction_result", results.append, RELIABLE)
+            self._talking = self.node.create_publisher(String, "correction", RELIABLE), listening, results
+        return self._talking
+
+    def watch_remarks(self, on_remark: Callable[[Answer], None]) -> None:
+        """Call back with what the robot says of corrections and lessons without having been spoken to."""
+
+        def unasked(message: CorrectionResult) -> None:
+            if not message.words:
+                self._heed(lambda: on_remark(result_from_msg(message)))
+
+        self.node.create_subscription(CorrectionResult, "correction_result", unasked, RELIABLE)
+
+    def watch_scene(self, on_scene: Callable[[Scene], None]) -> None:
+        """Call back with every scene from now on, while another method spins."""
+        scenes = SceneReader(self._warn)
+
+        def convert(message: SceneMsg) -> None:
+            self._heed(lambda: on_scene(scenes.read(message)))
+
+        self.node.create_subscription(SceneMsg, "scene", convert, qos_profile_sensor_data)
+
+    def watch_joints(self, on_joints: Callable[[float, list[float], list[float], float], None]) -> None:
+        """Call back with time [s], qpos [rad], qvel [rad/s] and gripper width [m] of every joint state."""
+
+        def convert(message: JointStateMsg) -> None:
+            def told() -> None:
+                state, width = joint_state_from_msg(message)
+                on_joints(state.time, state.qpos.tolist(), state.qvel.tolist(), width)
+
+            self._heed(told)
+
+        self.node.create_subscription(JointStateMsg, "joint_states", convert, qos_profile_sensor_data)
+
+    def watch_speed(self, on_speed: Callable[[float], None]) -> None:
+        """Call back with the measured speed of the fastest joint [rad/s], or of a mobile base [m/s, rad/s]."""
+
+        def of_joints(message: JointStateMsg) -> None:
+            if message.velocity:
+                on_speed(max(map(abs, message.velocity)))
+
+        def of_base(message: Odometry) -> None:
+            twist = message.twist.twist
+            on_speed(max(abs(twist.linear.x), abs(twist.linear.y), abs(twist.angular.z)))
+
+        self.node.create_subscription(JointStateMsg, "joint_states", of_joints, qos_profile_sensor_data)
+        self.node.create_subscription(Odometry, "odom", of_base, qos_profile_sensor_data)
+
+    def _on_speed(self, speed: float) -> None:
+        self._speed = speed
+
+    def _heed(self, convert: Callable[[], None]) -> None:
+        try:
+            convert()
+        except InputError as error:
+            self._warn(str(error))
+
+    def _warn(self, what: str) -> None:
+        self.node.get_logger().warning(what, throttle_duration_sec=5.0)
+
+    def watch_reports(self, on_report: Callable[[str], None]) -> None:
+        """Call back with what the robot says of itself now, and whenever that changes; "" is nothing."""
+        self.node.create_subscription(String, "diagnosis", lambda message: on_report(message.data), LATCHED)
+
+    def spin_for(self, duration: float) -> None:
+        """Listen for `duration` wall seconds."""
+        deadline = time.monotonic() + duration
+        while (left := deadline - time.monotonic()) > 0:
+            self._executor.spin_once(timeout_sec=left)
+
+    def wait_until(
+        self,
+        condition: Callable[[], bool],
+        timeout: float,
+        still_hoping: Callable[[], None] = lambda: None,
+        otherwise: str = "",
+    ) -> None:
+        """Listen until `condition` holds; raises SystemUnreachableError, saying `otherwise`, after `timeout` [s]."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            still_hoping()
+            if time.monotonic() > deadline:
+                raise SystemUnreachableError(otherwise or f"the system did not answer as expected within {timeout:g} s")
+            self._executor.spin_once(timeout_sec=0.1)
+
+
+def _progress(feedback: ExecuteCommand.Feedback) -> Progress | None:
+    """None where it cannot be read; the next says it again."""
+    try:
+        plan = plan_from_msg(feedback.plan) if feedback.plan.id else None
+        steps = steps_from_msg(feedback.status.steps) or (plan.steps if plan else ())
+    except LlmPlannerError:
+        return None
+    return Progress(feedback.message, plan, steps)
+
+
+# They warn for as long as the scene, the robot's states or the model are missing; the others warn of how they do.
+_WARN_UNTIL_READY = ("language_planner", "plan_executor", "skill_server")
+
+
+class Readiness:
+    """Listens on behalf of a `node` for the nodes of these `names` in its namespace."""
+
+    def __init__(self, node: Node, names: Iterable[str]) -> None:
+        prefix = node.get_namespace().rstrip("/")
+        self._lacks = {f"{prefix}/{name}": "it has not been heard of yet" for name in names}
+        node.create_subscription(DiagnosticArray, "/diagnostics", self._on_report, 50)
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """The nodes that are not ready, by name, and what each lacks."""
+        return {name.rpartition("/")[2]: lacks for name, lacks in self._lacks.items() if lacks}
+
+    def _on_report(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name in self._lacks:
+                self._lacks[status.name] = "" if is_ready(status) else status.message
+
+
+def is_ready(status: DiagnosticStatus) -> bool:
+    """Whether a node that reports so can do its part of a command."""
+    warns_until_ready = status.name.rpartition("/")[2] in _WARN_UNTIL_READY
+    return status.level < (DiagnosticStatus.WARN if warns_until_ready else DiagnosticStatus.ERROR)

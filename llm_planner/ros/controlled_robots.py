@@ -1,0 +1,135 @@
+"""The controller's side of each robot: the topic that its state comes on, and how a plan is sent to it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState as JointStateMsg
+from std_msgs.msg import Float64
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
+
+from llm_planner.control.adaptation import Adaptation
+from llm_planner.control.controlled_robot import arm
+from llm_planner.control.envelope import Envelope
+from llm_planner.control.formulation import sample
+from llm_planner.control.input_validation import Expected
+from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.mpc import BaseController, BaseSettings, MpcController, MpcSettings
+from llm_planner.errors import InputError
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.motion import JointState, JointTrajectory
+from llm_planner.robots.robots import BASE_LIMITS, HOME_QPOS, ArmKinematics
+from llm_planner.ros.arm_output import HandFeed, arm_of
+from llm_planner.ros.base_node import RELIABLE, BaseNode
+from llm_planner.ros.conversions.base_messages import MAP_FRAME, in_base_frame, odometry_as_told, velocity_to_msg
+from llm_planner.ros.conversions.message_conversions import BASE_FRAME as ARM_FRAME
+from llm_planner.ros.conversions.message_conversions import joint_state_as_told, trajectory_to_msg
+from llm_planner.ros.parameters import ADAPTATION, ROBOT_FILE
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Zone
+
+
+class ControlledArm:
+    """Joint states in, joint trajectories out."""
+
+    topic, message_type, frame = "joint_states", JointStateMsg, ARM_FRAME
+
+    def __init__(self, node: BaseNode, time_limit: float, envelope: Envelope) -> None:
+        self._arm = arm_of(node)
+        share = LimitShare(acceleration=min(envelope.acceleration, LimitShare.acceleration))
+        self._kinematics = ArmKinematics()
+        robot = replace(arm(self._kinematics), limits=self._arm.limits)
+        self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), robot)
+        self._warm_up()
+        HandFeed(node, self.controller.carry)
+        self._adaptation = Adaptation() if adapts(node) else None
+        self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
+
+    def expected(self, silence: float) -> Expected:
+        """What its states are like; `silence` as there."""
+        return Expected(self._arm.limits.qvel_max, silence=silence)
+
+    def speed(self, state: JointState) -> float:
+        """Of the gripper point [m/s]."""
+        _, _, jacobian = self._kinematics.jacobian(state.qpos)
+        return float(np.linalg.norm(jacobian[:3] @ state.qvel))
+
+    def could_keep(self, state: JointState, constraints: MotionConstraints) -> bool:
+        """Whether a motion from `state` keeps `constraints`."""
+        return self.controller.could_keep(state, state.time, constraints)
+
+    def _warm_up(self) -> None:
+        """What is built for the first zone is built before anything moves."""
+        zone = Zone("nothing", Shape.SPHERE, (0.01,), Pose((0.0, 0.0, -50.0)))
+        self.could_keep(JointState(0.0, np.array(HOME_QPOS), np.zeros(7)), MotionConstraints(zones=(zone,)))
+
+    def state(self, message: JointStateMsg) -> JointState:
+        """Numbers that are none are for the ladder, which holds the arm. Raises InputError for missing joints."""
+        return joint_state_as_told(message, self._arm.joints, ())[0]
+
+    def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
+        """The whole plan, to the safety filter; shifted where the servos would not keep to it."""
+        command = plan if self._adaptation is None else self._adaptation.adapted(plan, state)
+        self._command.publish(trajectory_to_msg(command))
+
+    def diagnosis(self, now: float) -> tuple[str, ...]:
+        """What is wrong with the arm at the robot's time `now` [s], a sentence each."""
+        found = () if self._adaptation is None else self._adaptation.diagnoses
+        return tuple(diagnosis.words(now) for diagnosis in found)
+
+
+def adapts(node: BaseNode) -> bool:
+    """Whether tracking errors are learnt from; raises InputError for a word that is neither on nor off."""
+    wanted = node.setting(ADAPTATION.name)
+    if wanted not in ("on", "off", True, False):
+        raise InputError(f"the parameter {ADAPTATION.name} is {wanted!r}; choose on or off")
+    return wanted in ("on", True) and not node.setting(ROBOT_FILE.name)
+
+
+class ControlledBase:
+    """Odometry in, velocities out."""
+
+    topic, message_type, frame = "odom", Odometry, MAP_FRAME
+
+    def __init__(self, node: BaseNode, time_limit: float, envelope: Envelope) -> None:
+        acceleration = min(envelope.acceleration, BaseSettings.acceleration_share)
+        self.controller = BaseController(BaseSettings(acceleration_share=acceleration))
+        self._width = float("nan")
+        self._velocity = node.create_lifecycle_publisher(Twist, "cmd_vel_wanted", 1)
+        self._gripper = node.create_lifecycle_publisher(Float64, "gripper_command", RELIABLE)
+
+    def expected(self, silence: float) -> Expected:
+        """What its states are like; `silence` as there. The yaw is told modulo a turn."""
+        return Expected(BASE_LIMITS.qvel_max, turning=(2,), silence=silence)
+
+    def speed(self, state: JointState) -> float:
+        """Of its middle [m/s]."""
+        return math.hypot(*state.qvel[:2].tolist())
+
+    def could_keep(self, state: JointState, constraints: MotionConstraints) -> bool:
+        """Whether a motion from `state` keeps `constraints`."""
+        return self.controller.could_keep(state, state.time, constraints)
+
+    def diagnosis(self, now: float) -> tuple[str, ...]:
+        """Nothing is known of a base's drives."""
+        return ()
+
+    def state(self, message: Odometry) -> JointState:
+        """Numbers that are none are for the ladder, which holds the base."""
+        return odometry_as_told(message)
+
+    def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
+        """The velocity that the plan begins with, along the axes of the base; a new width for the fingers once."""
+        velocity = sample(plan, plan.start_time + plan.dt).qvel
+        self._velocity.publish(velocity_to_msg(in_base_frame(JointState(state.time, state.qpos, velocity))))
+        width = plan.gripper_width
+        if width == width and width != self._width:  # a number, and a new one
+            self._width = width
+            self._gripper.publish(Float64(data=width))
+
+
+CONTROLLED = {"arm": ControlledArm, "mobile": ControlledBase}

@@ -1,0 +1,129 @@
+"""What a number, a text or a list in a message may be. Converters ask here, so that all of them refuse alike.
+
+Every check takes the field's name as people find it in the message's file, and raises InputError that names the field,
+the value and what is valid.
+
+Seconds and stamps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence, Sized
+
+from builtin_interfaces.msg import Duration as DurationMsg
+from builtin_interfaces.msg import Time as TimeMsg
+from geometry_msgs.msg import Point, Quaternion, Vector3
+from std_msgs.msg import Header
+
+from llm_planner.errors import InputError
+from llm_planner.scene import scene
+
+DISTANCE_MAX = 1e4  # [m] of a coordinate: farther than any building is wide
+SIZE_MAX = 100.0  # [m] of a thing
+NAME_MAX = 200  # characters
+TEXT_MAX = 20_000  # characters of what people say or are told
+ITEMS_MAX = 1000  # of a list
+NORM_TOLERANCE = 0.02  # by which a quaternion may miss the length 1; it is then given it
+_EXACT = 1e-12
+
+
+def number(field: str, value: float, least: float = -DISTANCE_MAX, most: float = DISTANCE_MAX) -> float:
+    """A finite number between `least` and `most`."""
+    if not least <= value <= most:  # which is false of NaN
+        raise InputError(f"{field} is {value:g}; it must be a number from {least:g} to {most:g}")
+    return value
+
+
+def size(field: str, message: Vector3) -> scene.Vector3:
+    """Of a thing along its three axes [m]: positive."""
+    x, y, z = message.x, message.y, message.z
+    if not (0 < x <= SIZE_MAX and 0 < y <= SIZE_MAX and 0 < z <= SIZE_MAX):
+        told = f"({x:g}, {y:g}, {z:g})"
+        raise InputError(f"{field} is {told}; each side must be more than 0 and at most {SIZE_MAX:g} m")
+    return x, y, z
+
+
+def point(field: str, message: Point | Vector3, most: float = DISTANCE_MAX) -> scene.Vector3:
+    """Three coordinates, none larger than `most`."""
+    x, y, z = message.x, message.y, message.z
+    if not (-most <= x <= most and -most <= y <= most and -most <= z <= most):
+        raise InputError(f"{field} is ({x:g}, {y:g}, {z:g}); its numbers must lie between {-most:g} and {most:g}")
+    return x, y, z
+
+
+def quaternion(field: str, message: Quaternion) -> scene.Quaternion:
+    """A rotation (x, y, z, w), of length 1 exactly where it was nearly so."""
+    parts = message.x, message.y, message.z, message.w
+    norm = math.hypot(*parts)
+    if not abs(norm - 1.0) <= NORM_TOLERANCE:
+        told = ", ".join(f"{part:g}" for part in parts)
+        raise InputError(f"{field} is ({told}); it must be a unit quaternion (x, y, z, w)")
+    if abs(norm - 1.0) <= _EXACT:
+        return parts
+    x, y, z, w = (part / norm for part in parts)
+    return x, y, z, w
+
+
+def text(field: str, value: str, most: int = TEXT_MAX) -> str:
+    """Words, perhaps none, of at most so many characters."""
+    if len(value) > most:
+        raise InputError(f"{field} has {len(value)} characters ({value[:40]!a}…); it may have {most}")
+    return value
+
+
+def name(field: str, value: str) -> str:
+    """What something is called: a few words."""
+    if not value.strip():
+        raise InputError(f"{field} is {value!r}; it must be a name")
+    return text(field, value, NAME_MAX)
+
+
+def items(field: str, values: Sized, most: int = ITEMS_MAX) -> None:
+    """A list of at most so many items."""
+    if len(values) > most:
+        raise InputError(f"{field} has {len(values)} items; it may have {most}")
+
+
+def texts(field: str, values: Sequence[str], most: int = ITEMS_MAX) -> tuple[str, ...]:
+    """A list of texts."""
+    items(field, values, most)
+    return tuple(text(f"{field}[{index}]", value) for index, value in enumerate(values))
+
+
+def unique(field: str, values: Sequence[str]) -> None:
+    """A list in which nothing comes twice."""
+    if len(set(values)) < len(values):
+        twice = next(value for index, value in enumerate(values) if value in values[:index])
+        raise InputError(f"{field} holds {twice[:80]!a} twice; each must be there once")
+
+
+def as_many(field: str, values: Sized, other: str, others: Sized) -> None:
+    """Two lists of which each item of the one belongs to one of the other."""
+    if len(values) != len(others):
+        raise InputError(
+            f"{field} has {len(values)} items and {other} has {len(others)}; give one of these for each of those"
+        )
+
+
+LATEST = 2**31 - 1 - 86_400  # [s] a day before stamps end: what lies a little after one that was heard can be stamped
+
+
+def stamp(seconds: float) -> TimeMsg:
+    """A stamp of `seconds` >= 0, to the nanosecond."""
+    nanoseconds = round(seconds * 1e9)
+    return TimeMsg(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+
+
+def seconds(time: TimeMsg | DurationMsg, field: str = "header.stamp") -> float:
+    """A stamp or duration as seconds; raises InputError for one that is none, naming the `field`."""
+    if not (0 <= time.sec <= LATEST and time.nanosec < 1_000_000_000):
+        raise InputError(
+            f"{field} is {time.sec} s and {time.nanosec} ns; it must lie between 0 and {LATEST} s, with less than a "
+            "second of ns"
+        )
+    return time.sec + time.nanosec * 1e-9
+
+
+def header(time: float, frame: str) -> Header:
+    return Header(stamp=stamp(time), frame_id=frame)

@@ -1,0 +1,370 @@
+"""Where ROS messages meet our dataclasses; times are seconds here, stamps there.
+
+Plans and constraints have `plan_messages`, mobile bases `base_messages`.
+
+One scene after the other, each as much as can be made of it: an odd object costs the robot nothing but that.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from builtin_interfaces.msg import Duration as DurationMsg
+from geometry_msgs.msg import Point as PointMsg
+from geometry_msgs.msg import Pose as PoseMsg
+from geometry_msgs.msg import Quaternion as QuaternionMsg
+from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import Vector3 as Vector3Msg
+from llm_planner_interfaces.msg import MotionReference as MotionReferenceMsg
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from llm_planner_interfaces.msg import SceneObject as SceneObjectMsg
+from llm_planner_interfaces.msg import SkillArgument
+from sensor_msgs.msg import Image as ImageMsg
+from sensor_msgs.msg import JointState as JointStateMsg
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from llm_planner.errors import InputError
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
+from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS
+from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.base_messages import MAP_FRAME, building_from_msg, doors_to_msg, rooms_to_msg
+from llm_planner.ros.conversions.message_checks import header as stamped
+from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.scene.geometry import UNKNOWN_SIZE, completed
+from llm_planner.scene.scene import Pose, Scene, SceneObject
+
+BASE_FRAME = "panda_link0"
+JOINTS = (*ARM_JOINTS, *FINGER_JOINTS)
+NQ = len(ARM_JOINTS)
+NOT_MEASURED = Pose((float("nan"),) * 3)
+MAGNITUDE_MAX = 1e3  # [rad, rad/s, rad/s^2, Nm] far beyond any arm; keeps arithmetic finite
+WIDTH_MAX = 1.0  # [m] between fingers
+SPEED_MAX = 100.0  # [m/s]
+NUMBER_MAX = 1e6  # of an argument, whatever its unit
+OBJECTS_MAX, ARGUMENTS_MAX, PIXELS_MAX = 256, 64, 10_000
+COMMANDED_JOINTS = (*ARM_JOINTS, FINGER_JOINTS[0])  # the second finger mirrors the first
+
+
+def header(time: float, frame: str = BASE_FRAME) -> Header:
+    return stamped(time, frame)
+
+
+def pose_to_msg(pose: Pose) -> PoseMsg:
+    x, y, z = pose.position
+    qx, qy, qz, qw = pose.orientation
+    return PoseMsg(position=PointMsg(x=x, y=y, z=z), orientation=QuaternionMsg(x=qx, y=qy, z=qz, w=qw))
+
+
+def pose_from_msg(message: PoseMsg, field: str = "pose") -> Pose:
+    """Raises InputError for numbers that are none and for what is no rotation; `field` is what it is called then."""
+    position = checks.point(f"{field}.position", message.position)
+    return Pose(position, checks.quaternion(f"{field}.orientation", message.orientation))
+
+
+def transform_to_msg(time: float, child: str, pose: Pose, frame: str = BASE_FRAME) -> TransformStamped:
+    """The frame `child` at `pose` in `frame`."""
+    message = TransformStamped(header=header(time, frame), child_frame_id=child)
+    x, y, z = pose.position
+    message.transform.translation = Vector3Msg(x=x, y=y, z=z)
+    message.transform.rotation = pose_to_msg(pose).orientation
+    return message
+
+
+def scene_to_msg(scene: Scene, world: str = "", run: int = 0) -> SceneMsg:
+    return SceneMsg(
+        header=header(scene.time, MAP_FRAME if scene.building else BASE_FRAME),
+        run=run,
+        world=world,
+        objects=[_object_to_msg(item) for item in scene.objects],
+        held=scene.held,
+        robot=pose_to_msg(scene.robot or NOT_MEASURED),
+        speed=scene.speed,
+        rooms=rooms_to_msg(scene.building),
+        doors=doors_to_msg(scene.building),
+    )
+
+
+def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None) -> Scene:
+    """Raises InputError for a scene of which nothing can be used; one odd object spoils only itself where `left_out`
+    is given, which then has why, by its name. What is held may not be among the objects: see `scene_reader`."""
+    where = message.robot.position
+    is_measured = not all(map(math.isnan, (where.x, where.y, where.z)))
+    return Scene(
+        seconds(message.header.stamp, "scene.header.stamp"),
+        _objects_from_msg(message.objects, left_out),
+        checks.name("scene.held", message.held) if message.held else "",
+        pose_from_msg(message.robot, "scene.robot") if is_measured else None,
+        checks.number("scene.speed", message.speed, 0.0, SPEED_MAX),
+        building_from_msg(message),
+    )
+
+
+def _objects_from_msg(messages: Sequence[SceneObjectMsg], left_out: dict[str, str] | None) -> tuple[SceneObject, ...]:
+    """Names are what everything is spoken of by: two things of one name spoil the scene."""
+    checks.items("scene.objects", messages, OBJECTS_MAX)
+    checks.unique("the names of scene.objects", [message.name for message in messages if message.name.strip()])
+    read: list[SceneObject] = []
+    for index, message in enumerate(messages):
+        try:
+            read.append(_object_from_msg(message))
+        except InputError as error:
+            why = f"of scene.objects[{index}], called {message.name[:40]!a}, {error}"
+            if left_out is None:
+                raise InputError(why) from error
+            left_out[message.name] = why
+    return tuple(read)
+
+
+def _object_to_msg(item: SceneObject) -> SceneObjectMsg:
+    size = Vector3Msg(x=item.size[0], y=item.size[1], z=item.size[2])
+    pose = pose_to_msg(Pose(item.position, item.orientation))
+    return SceneObjectMsg(name=item.name, kind=item.kind, color=item.color, pose=pose, size=size, state=item.state)
+
+
+def _object_from_msg(message: SceneObjectMsg) -> SceneObject:
+    pose = pose_from_msg(message.pose)
+    return SceneObject(
+        checks.name("name", message.name),
+        checks.text("kind", message.kind, checks.NAME_MAX),
+        checks.text("color", message.color, checks.NAME_MAX),
+        pose.position,
+        pose.orientation,
+        checks.size("size", message.size),
+        checks.number("state", message.state),
+    )
+
+
+def joint_state_to_msg(state: JointState, gripper_width: float) -> JointStateMsg:
+    """Arm and fingers; each finger carries half the width. The fingers' effort is not told apart from none."""
+    finger, efforts = gripper_width / 2, state.effort.tolist()
+    return JointStateMsg(
+        header=header(state.time),
+        name=JOINTS,
+        position=array("d", [*state.qpos.tolist(), finger, finger]),
+        velocity=array("d", [*state.qvel.tolist(), 0.0, 0.0]),
+        effort=array("d", [*efforts, 0.0, 0.0] if efforts else []),
+    )
+
+
+def joint_state_from_msg(
+    message: JointStateMsg, arm: Sequence[str] = ARM_JOINTS, fingers: Sequence[str] = FINGER_JOINTS
+) -> tuple[JointState, float]:
+    """The state of the joints `arm` and the gripper's width [m], whatever their order and whatever else there is.
+
+    The width is not a number (NaN) where there are no `fingers`. Raises InputError naming the joints that are missing,
+    and for numbers that no joint has.
+    """
+    state, width = joint_state_as_told(message, arm, fingers)
+    for name, values in (("position", state.qpos), ("velocity", state.qvel), ("effort", state.effort)):
+        if not all(-MAGNITUDE_MAX <= value <= MAGNITUDE_MAX for value in values.tolist()):
+            told = np.array2string(values, precision=3)
+            raise InputError(f"{name} of joint_states is {told}; its numbers must lie within ±{MAGNITUDE_MAX:g}")
+    if fingers:
+        checks.number("the width between the fingers in joint_states", width, -WIDTH_MAX, WIDTH_MAX)
+    return state, width
+
+
+def joint_state_as_told(
+    message: JointStateMsg, arm: Sequence[str] = ARM_JOINTS, fingers: Sequence[str] = FINGER_JOINTS
+) -> tuple[JointState, float]:
+    """As `joint_state_from_msg`, of whatever numbers: for whom a robot that tells of none has to be held at once."""
+    joints = (*arm, *fingers)
+    order = range(len(joints)) if tuple(message.name) == joints else _order(message.name, joints)
+    if len(message.position) < len(message.name) or 0 < len(message.velocity) < len(message.name):
+        raise InputError(
+            f"joint_states names {len(message.name)} joints but does not give each a position and a velocity"
+        )
+    position = [message.position[index] for index in order]
+    velocity = [message.velocity[index] for index in order[:NQ]] if message.velocity else [0.0] * NQ
+    effort = [message.effort[index] for index in order[:NQ]] if len(message.effort) == len(message.name) else []
+    time = seconds(message.header.stamp, "joint_states.header.stamp")
+    state = JointState(time, np.array(position[:NQ]), np.array(velocity), np.array(effort))
+    return state, sum(position[NQ:]) if fingers else float("nan")
+
+
+def _order(names: Sequence[str], joints: Sequence[str]) -> list[int]:
+    checks.items("name of joint_states", names)
+    checks.unique("name of joint_states", names)
+    index = {name: place for place, name in enumerate(names)}
+    missing = [name for name in joints if name not in index]
+    if missing:
+        raise InputError(f"joint_states lacks {', '.join(missing)}; it holds: {', '.join(names)[:200] or 'nothing'}")
+    return [index[name] for name in joints]
+
+
+def trajectory_to_msg(
+    trajectory: JointTrajectory, arm: Sequence[str] = ARM_JOINTS, finger: Sequence[str] = FINGER_JOINTS[:1]
+) -> JointTrajectoryMsg:
+    """The joints `arm` and the `finger`, if any; a width that is not a number leaves it out: it stays as it is."""
+    fingers = [] if np.isnan(trajectory.gripper_width) or not finger else [trajectory.gripper_width / 2]
+    still = [0.0] * len(fingers)
+    qacc = [*trajectory.qacc.tolist(), [0.0] * trajectory.qacc.shape[1]]
+    points = [
+        JointTrajectoryPoint(
+            positions=array("d", [*qpos, *fingers]),
+            velocities=array("d", [*qvel, *still]),
+            accelerations=array("d", [*acceleration, *still]),
+            time_from_start=_duration(k * trajectory.dt),
+        )
+        for k, (qpos, qvel, acceleration) in enumerate(
+            zip(trajectory.qpos.tolist(), trajectory.qvel.tolist(), qacc, strict=True)
+        )
+    ]
+    names = [*arm, *finger] if fingers else list(arm)
+    return JointTrajectoryMsg(header=header(trajectory.start_time), joint_names=names, points=points)
+
+
+DT_MIN = 1e-3  # [s] between the points of a command: finer ones are a mistake
+
+
+def trajectory_from_msg(message: JointTrajectoryMsg) -> JointTrajectory:
+    """Raises InputError for other joints, for fewer than two points, and for points that are not evenly spaced."""
+    names = tuple(message.joint_names)
+    if names not in (COMMANDED_JOINTS, ARM_JOINTS):
+        wanted = f"{', '.join(ARM_JOINTS)} and may add {FINGER_JOINTS[0]}"
+        raise InputError(f"joint_command names {', '.join(names)[:200] or 'nothing'}; it must name {wanted}")
+    checks.items("points of joint_command", message.points)
+    times = np.array([seconds(point.time_from_start, "time_from_start") for point in message.points])
+    if len(times) < 2 or np.ptp(np.diff(times)) > 1e-6 or times[1] - times[0] < DT_MIN:
+        raise InputError(f"joint_command needs at least two points, evenly spaced in time, {DT_MIN} s apart or more")
+    try:
+        rows = [(point.positions, point.velocities, point.accelerations) for point in message.points]
+        table = np.array(rows)  # (n+1, 3, joints)
+    except ValueError as error:
+        raise InputError("every point of joint_command needs positions, velocities and accelerations") from error
+    if table.shape != (len(times), 3, len(names)) or not np.isfinite(table).all():
+        raise InputError("every point of joint_command needs one finite position, velocity and acceleration a joint")
+    if np.abs(table).max() > MAGNITUDE_MAX:
+        raise InputError(f"no position, velocity or acceleration of joint_command may exceed {MAGNITUDE_MAX:g}")
+    width = float("nan")
+    if len(names) > NQ:
+        width = checks.number(
+            "the width between the fingers in joint_command", 2 * float(table[0, 0, NQ]), 0.0, WIDTH_MAX
+        )
+    qpos, qvel, qacc = table[:, 0, :NQ], table[:, 1, :NQ], table[:-1, 2, :NQ]
+    return JointTrajectory(seconds(message.header.stamp), float(times[1] - times[0]), qpos, qvel, qacc, width)
+
+
+def _duration(value: float) -> DurationMsg:
+    nanoseconds = round(value * 1e9)
+    return DurationMsg(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+
+
+def reference_to_msg(reference: MotionReference) -> MotionReferenceMsg:
+    return MotionReferenceMsg(
+        header=header(reference.start_time),
+        dt=reference.dt,
+        poses=[pose_to_msg(pose) for pose in reference.poses],
+        gripper_width=reference.gripper_width,
+        valid_for=reference.valid_for,
+        speed_scale=reference.speed_scale,
+        epoch=reference.epoch,
+    )
+
+
+def reference_from_msg(message: MotionReferenceMsg) -> MotionReference | None:
+    """None for a reference without poses, which says: no more motion, brake now. Raises InputError."""
+    if not message.poses:
+        return None
+    checks.items("motion_reference.poses", message.poses)
+    return MotionReference(
+        seconds(message.header.stamp, "motion_reference.header.stamp"),
+        checks.number("motion_reference.dt", message.dt, DT_MIN, 10.0),
+        tuple(pose_from_msg(pose, f"motion_reference.poses[{k}]") for k, pose in enumerate(message.poses)),
+        checks.number("motion_reference.gripper_width", message.gripper_width, 0.0, WIDTH_MAX),
+        checks.number("motion_reference.valid_for", message.valid_for, 0.0, 10.0),
+        checks.number("motion_reference.speed_scale", message.speed_scale, 0.0, 1.0),
+        message.epoch,
+    )
+
+
+def no_motion(time: float) -> MotionReferenceMsg:
+    """The message that ends a motion at once."""
+    return MotionReferenceMsg(header=header(time))
+
+
+def arguments_to_msg(arguments: Mapping[str, Argument]) -> list[SkillArgument]:
+    return [_argument_to_msg(name, value) for name, value in arguments.items()]
+
+
+def _argument_to_msg(name: str, value: Argument) -> SkillArgument:
+    if isinstance(value, str):
+        return SkillArgument(name=name, type=SkillArgument.WORD, word=value)
+    if isinstance(value, tuple):
+        x, y, z = value
+        return SkillArgument(name=name, type=SkillArgument.POINT, point=PointMsg(x=x, y=y, z=z))
+    return SkillArgument(name=name, type=SkillArgument.NUMBER, number=float(value))
+
+
+def arguments_from_msg(messages: Sequence[SkillArgument]) -> dict[str, Argument]:
+    """Raises InputError for an argument of a type that does not exist, or given twice."""
+    checks.items("arguments", messages, ARGUMENTS_MAX)
+    checks.unique("the names of arguments", [message.name for message in messages])
+    return {message.name: _argument_from_msg(message) for message in messages}
+
+
+def _argument_from_msg(message: SkillArgument) -> Argument:
+    field = f"the argument {checks.text('the name of an argument', message.name, checks.NAME_MAX)!r}"
+    if message.type == SkillArgument.WORD:
+        return checks.text(field, message.word)
+    if message.type == SkillArgument.NUMBER:
+        return checks.number(field, message.number, -NUMBER_MAX, NUMBER_MAX)
+    if message.type == SkillArgument.POINT:
+        return checks.point(field, message.point)
+    raise InputError(f"{field} has the type {message.type}; the types are WORD, NUMBER and POINT")
+
+
+def image_from_msg(message: ImageMsg) -> np.ndarray:
+    """The picture (height, width, 3) of bytes, red green blue; raises InputError for another encoding or size."""
+    height, width, row = message.height, message.width, 3 * message.width
+    fits = 0 < width <= PIXELS_MAX and 0 < height <= PIXELS_MAX and row <= message.step
+    if message.encoding != "rgb8" or not fits or len(message.data) != height * message.step:
+        raise InputError(
+            f"a picture of {len(message.data)} bytes, {message.encoding[:40]!a}, {width} x {height} in rows of "
+            f"{message.step}, cannot be read; it must be rgb8, of 1 to {PIXELS_MAX} pixels a side"
+        )
+    rows = np.frombuffer(message.data, np.uint8).reshape(height, message.step)
+    return rows[:, :row].reshape(height, width, 3)
+
+
+def image_to_msg(picture: np.ndarray, time: float, frame: str) -> ImageMsg:
+    """A picture (height, width, 3) of bytes, red green blue."""
+    height, width, _ = picture.shape
+    data = array("B", picture.tobytes())
+    return ImageMsg(header=header(time, frame), height=height, width=width, encoding="rgb8", step=3 * width, data=data)
+
+
+class SceneReader:
+    """Single owner. `tell(sentence)` is called for whatever in a scene could not be used."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._before: Scene | None = None
+        self._run = 0
+
+    def read(self, message: SceneMsg) -> Scene:
+        """The scene; raises InputError for one of which nothing can be used, and the one before then still counts.
+
+        An object that cannot be read stays where it was seen last, or is left out where it never was; what is held but
+        not listed is where the hand is.
+        """
+        left_out: dict[str, str] = {}
+        seen = scene_from_msg(message, left_out)
+        before = self._before if message.run == self._run else None
+        scene = completed(seen, left_out, before)
+        for name, why in left_out.items():
+            kept = "it counts as where it was last" if name in scene.names else "it is left out"
+            self._tell(f"an object of the scene cannot be used, {kept}: {why}")
+        if scene.held and scene.held not in seen.names:
+            size = "as large as it was last" if before and scene.held in before.names else f"{UNKNOWN_SIZE[0]:g} m wide"
+            self._tell(
+                f"held is {scene.held!a}, which cannot be read among the objects; it counts as in the hand, {size}"
+            )
+        self._before, self._run = scene, message.run
+        return scene

@@ -1,0 +1,222 @@
+"""Where ROS messages meet zones, patches and the constraints in force. Times are seconds here, stamps there."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+
+from llm_planner_interfaces.msg import MotionConstraints as MotionConstraintsMsg
+from llm_planner_interfaces.msg import MotionPatch as MotionPatchMsg
+from llm_planner_interfaces.msg import MotionStatus
+from llm_planner_interfaces.msg import Zone as ZoneMsg
+
+from llm_planner.control.envelope import STANDSTILL
+from llm_planner.control.fallback_supervisor import Rung, Standing
+from llm_planner.control.motion_constraints import LIMITS, MOST_ZONES, MotionConstraints, Patch, Unread
+from llm_planner.errors import InputError
+from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.conversions.message_conversions import BASE_FRAME, header, pose_from_msg, pose_to_msg
+from llm_planner.scene.zones import Shape, Subject, Zone
+
+_SHAPE = {
+    Shape.SPHERE: ZoneMsg.SPHERE,
+    Shape.CAPSULE: ZoneMsg.CAPSULE,
+    Shape.CYLINDER: ZoneMsg.CYLINDER,
+    Shape.BOX: ZoneMsg.BOX,
+}
+_SUBJECT = {Subject.ROBOT: ZoneMsg.ROBOT, Subject.GRIPPER: ZoneMsg.GRIPPER}
+_STATE = {
+    Rung.TRACKING: MotionStatus.TRACKING,
+    Rung.RESTING: MotionStatus.RESTING,
+    Rung.REPLAYING: MotionStatus.REPLAYING,
+    Rung.RELAXED: MotionStatus.RELAXED,
+    Rung.BRAKING: MotionStatus.BRAKING,
+    Rung.STOPPED: MotionStatus.STOPPED,
+}
+_RUNG_OF = {number: rung for rung, number in _STATE.items()}
+_SHAPE_OF = {number: shape for shape, number in _SHAPE.items()}
+_SUBJECT_OF = {number: subject for subject, number in _SUBJECT.items()}
+ZONES_MAX = 256
+UNSAID = float("nan")
+
+
+def zone_to_msg(zone: Zone) -> ZoneMsg:
+    return ZoneMsg(
+        name=zone.name,
+        shape=_SHAPE[zone.shape],
+        size=array("d", zone.size),
+        pose=pose_to_msg(zone.pose),
+        clearance=float(zone.clearance),
+        subject=_SUBJECT[zone.subject],
+    )
+
+
+def zone_from_msg(message: ZoneMsg) -> Zone:
+    """Raises InputError for a shape or subject that does not exist, and as `Zone` does."""
+    name = checks.text("the name of a zone", message.name, checks.NAME_MAX)
+    if message.shape not in _SHAPE_OF or message.subject not in _SUBJECT_OF:
+        raise InputError(
+            f"the zone {name!r} has the shape {message.shape} and the subject {message.subject}; the highest "
+            f"are {ZoneMsg.BOX} and {ZoneMsg.GRIPPER}"
+        )
+    shape, subject = _SHAPE_OF[message.shape], _SUBJECT_OF[message.subject]
+    checks.items(f"the size of the zone {name!r}", message.size, 3)
+    pose = pose_from_msg(message.pose, f"the pose of the zone {name!r}")
+    return Zone(name, shape, tuple(message.size), pose, message.clearance, subject)
+
+
+def zones_from_msg(messages: Sequence[ZoneMsg]) -> tuple[Zone, ...]:
+    """Raises InputError as `zone_from_msg`, and for too many."""
+    checks.items("zones", messages, ZONES_MAX)
+    return tuple(map(zone_from_msg, messages))
+
+
+def patch_to_msg(patch: Patch, frame: str = BASE_FRAME) -> MotionPatchMsg:
+    """`frame` is that of the zones."""
+    return MotionPatchMsg(
+        header=header(patch.stamp, frame),
+        source=patch.source,
+        epoch=patch.epoch,
+        valid_for=patch.expires - patch.stamp,
+        speed=_said(patch.speed),
+        joint_share=_said(patch.joint_share),
+        clearance=_said(patch.clearance),
+        zones=[zone_to_msg(zone) for zone in patch.zones],
+        weights=list(patch.weights),
+        factors=array("d", patch.weights.values()),
+    )
+
+
+def head_from_msg(message: MotionPatchMsg) -> Patch:
+    """Who wants it and when, without what. Raises InputError as `Patch` does."""
+    stamp = seconds(message.header.stamp)
+    return Patch(message.source, stamp, stamp + message.valid_for, message.epoch)
+
+
+def patch_from_msg(message: MotionPatchMsg, frame: str = "") -> tuple[Patch, Unread]:
+    """What of a patch a motion can keep, and what not: each part is judged by itself.
+
+    Args:
+        message: the patch.
+        frame: that of the zones from which the robot can be kept; "" is any.
+
+    Raises:
+        InputError: the source, the times or the epoch are wrong, so nothing of it can be in force.
+    """
+    patch, told = head_from_msg(message), []
+    limits = set()
+    for name in LIMITS:
+        try:
+            patch = replace(patch, **{name: _heard(getattr(message, name))})
+        except InputError as error:
+            limits.add(name)
+            told.append(str(error))
+    if message.zones and frame and message.header.frame_id != frame:
+        told.append(f"its zones are in the frame {message.header.frame_id!r}; those of this robot are in {frame!r}")
+        zones, lost = [], {zone.name for zone in message.zones}
+    else:
+        zones, lost = _zones_of(message, told)
+    if len(zones) > MOST_ZONES:
+        told.append(f"it has {len(zones)} zones; {MOST_ZONES} is the most: the robot comes to a stand instead")
+        patch = replace(patch, speed=STANDSTILL, joint_share=STANDSTILL)
+    patch = _weighted(replace(patch, zones=tuple(zones[:MOST_ZONES])), message, told)
+    return patch, Unread(frozenset(limits), frozenset(lost), tuple(told))
+
+
+def _zones_of(message: MotionPatchMsg, told: list[str]) -> tuple[list[Zone], set[str]]:
+    """The zones there are, and the names of those that are none."""
+    zones, lost = [], set()
+    for zone in message.zones:
+        try:
+            zones.append(zone_from_msg(zone))
+        except InputError as error:
+            lost.add(zone.name)
+            told.append(str(error))
+    return zones, lost
+
+
+def _weighted(patch: Patch, message: MotionPatchMsg, told: list[str]) -> Patch:
+    """`patch` with the factors of the message that a weight can have."""
+    if len(message.weights) != len(message.factors):
+        told.append(
+            f"it names {len(message.weights)} weights and gives {len(message.factors)} factors; give one for each"
+        )
+        return patch
+    for name, factor in zip(message.weights, message.factors, strict=True):
+        try:
+            patch = replace(patch, weights={**patch.weights, name: factor})
+        except InputError as error:
+            told.append(str(error))
+    return patch
+
+
+def constraints_to_msg(
+    constraints: MotionConstraints,
+    time: float,
+    sources: Sequence[str] = (),
+    refused: Sequence[str] = (),
+    conflict: str = "",
+    frame: str = BASE_FRAME,
+) -> MotionConstraintsMsg:
+    """What is in force at `time` [s], by whom, and what is told of it; `frame` is that of the zones."""
+    return MotionConstraintsMsg(
+        header=header(time, frame),
+        version=constraints.version,
+        speed=constraints.speed,
+        joint_share=constraints.joint_share,
+        zones=[zone_to_msg(zone) for zone in constraints.zones],
+        weights=list(constraints.weights),
+        factors=array("d", constraints.weights.values()),
+        sources=list(sources),
+        refused=list(refused),
+        conflict=conflict,
+    )
+
+
+def constraints_from_msg(message: MotionConstraintsMsg) -> MotionConstraints:
+    """Raises InputError as `MotionConstraints` and `Zone` do, and for weights and factors of different numbers."""
+    checks.as_many("motion_constraints.weights", message.weights, "motion_constraints.factors", message.factors)
+    weights = dict(zip(checks.texts("weights", message.weights), message.factors, strict=True))
+    for name, factor in weights.items():
+        checks.number(f"the factor of {name!r}", factor, 0.0)
+    return MotionConstraints(
+        message.speed, message.joint_share, zones_from_msg(message.zones), message.version, weights
+    )
+
+
+def speed_limit_from_msg(message: MotionConstraintsMsg) -> float:
+    """The speed [m/s] that every motion has to keep, infinite where none is set; 0 is to stand still. Raises
+    InputError."""
+    if not message.speed >= 0:  # which is false of NaN
+        raise InputError(f"motion_constraints.speed is {message.speed}; it must be a speed of 0 m/s or more")
+    return message.speed
+
+
+def standing_to_msg(standing: Standing, time: float, version: int, frame: str = BASE_FRAME) -> MotionStatus:
+    """Where the controller stands at `time` [s], under the `version` of the motion constraints."""
+    return MotionStatus(
+        header=header(time, frame),
+        state=_STATE[standing.rung],
+        epoch=standing.epoch,
+        version=version,
+        reason=standing.reason,
+    )
+
+
+def standing_from_msg(message: MotionStatus) -> Standing:
+    """Raises InputError for a state that does not exist."""
+    if message.state not in _RUNG_OF:
+        raise InputError(f"motion_status has the state {message.state}; the highest is {MotionStatus.STOPPED}")
+    reason = checks.text("motion_status.reason", message.reason)
+    return Standing(_RUNG_OF[message.state], reason, message.epoch)
+
+
+def _said(value: float | None) -> float:
+    return UNSAID if value is None else float(value)
+
+
+def _heard(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,89 @@
+"""Asks a model in threads, so that the node answers to a stop while the model thinks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future as ThreadFuture
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from rclpy.node import Node
+from rclpy.task import Future
+
+from llm_planner.errors import LanguageModelError, LlmPlannerError
+from llm_planner.language.factory import check_model, open_model
+from llm_planner.language.model import LanguageModel, ProgramRequest
+from llm_planner.planning.planned import Planned
+from llm_planner.ros.waiting import FaultError, Worker
+from llm_planner.scene.scene import Scene
+
+Answer = Planned | LlmPlannerError
+Model = TypeVar("Model")
+
+
+class ModelThread(Generic[Model]):
+    """Opens the model at once in the background; answers arrive in the node's executor, never in a thread."""
+
+    def __init__(self, node: Node, open_model: Callable[[], Model]) -> None:
+        self._worker = Worker(node)
+        self._model: ThreadFuture[Model] = ThreadFuture()
+        self._log = node.get_logger()
+        self._worker.do(lambda: self._open(open_model))
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the model has been opened."""
+        return self._model.done() and self._model.exception() is None
+
+    def asked(self, ask: Callable[[Model], object]) -> Future:
+        """What `ask(model)` gives, in a thread of its own: one that hangs holds up nobody else."""
+        return self._worker.do(lambda: ask(self._model.result()))
+
+    def ask(self, ask: Callable[[Model], Planned], on_answer: Callable[[Answer], None]) -> None:
+        """The same, with what is to be done with the answer; errors are answers."""
+        self.asked(ask).add_done_callback(lambda future: on_answer(_answer(future)))
+
+    def _open(self, open_model: Callable[[], Model]) -> None:
+        try:
+            self._model.set_result(open_model())
+        except Exception as error:
+            self._log.error(str(error))
+            self._model.set_exception(LanguageModelError(str(error)))
+
+
+class PlannerModels:
+    """The language models that read commands: the planner's `own`, and others by name once somebody asks for them.
+
+    Args:
+        script: the scripted model's file of replies, "" for none.
+    """
+
+    def __init__(self, node: Node, name: str, script: str) -> None:
+        self._node, self._name, self._script = node, name, script
+        self._opened: dict[str, ModelThread[LanguageModel]] = {}
+        self.own = self.named(name)
+
+    def named(self, name: str) -> ModelThread[LanguageModel]:
+        """The model of this name, "" for the planner's own; raises InputError where there is none."""
+        name = name or self._name
+        if name not in self._opened:
+            replies = self._script if name in ("scripted", self._name) else ""
+            script = Path(replies) if replies else None
+            check_model(name, script)
+            self._opened[name] = ModelThread(self._node, lambda: _warm(name, script))
+        return self._opened[name]
+
+
+def _warm(name: str, script: Path | None) -> LanguageModel:
+    """The model; the embedded one has answered once: the first answer takes longest."""
+    model = open_model(name, script)
+    if name == "embedded":
+        model.write_program(ProgramRequest("go home", Scene(0.0, ())))
+    return model
+
+
+def _answer(future: Future) -> Answer:
+    error = future.exception()
+    if error is None:
+        return future.result()
+    return LanguageModelError(str(error)) if isinstance(error, FaultError) else error

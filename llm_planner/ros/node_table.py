@@ -1,0 +1,137 @@
+"""The nodes, in one table that the launch file, `llm-planner up` and `setup.py` read, so that they cannot drift.
+
+`setup.py` reads this file as text: keep each name a literal.
+
+What each node publishes, subscribes to, serves and calls: one table, from which permissions are derived.
+
+A test starts the nodes and compares the table with the graph, so that the two cannot drift. Names are relative to the
+namespace, but for those that begin with "/"; "~" is the node's own name. See `nodes.node_table` for the nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True)
+class NodeEntry:
+    """One node: its `name` in the graph (and of its program); its module is `llm_planner.ros.nodes.<name>_node`.
+
+    `simulated` nodes stand in for a real robot and are left out where there is one.
+    """
+
+    name: str
+    simulated: bool = False
+
+    @property
+    def module(self) -> str:
+        return f"llm_planner.ros.nodes.{self.name}_node"
+
+
+NODES = (
+    NodeEntry("simulator", simulated=True),
+    NodeEntry("mpc_controller"),
+    NodeEntry("safety_filter"),
+    NodeEntry("skill_server"),
+    NodeEntry("plan_executor"),
+    NodeEntry("language_planner"),
+    NodeEntry("correction_listener"),
+    NodeEntry("camera", simulated=True),
+)
+CLIENT = "llm_planner_client"  # the node of `llm-planner say`, `correct`, `listen`, `stop` and `up`
+
+
+def enclave(namespace: str, node: str) -> str:
+    """The name under which SROS 2 knows the process of a node: its full name."""
+    return "/".join(["", *filter(None, namespace.split("/")), node])
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """The topics that a node `publishes` and `subscribes` to, the services that it `serves` and `calls`, the actions
+    that it `executes` and those whose goals it `sends`."""
+
+    publishes: frozenset[str] = frozenset()
+    subscribes: frozenset[str] = frozenset()
+    serves: frozenset[str] = frozenset()
+    calls: frozenset[str] = frozenset()
+    executes: frozenset[str] = frozenset()
+    sends: frozenset[str] = frozenset()
+
+    def __or__(self, other: Endpoints) -> Endpoints:
+        return Endpoints(**{one.name: getattr(self, one.name) | getattr(other, one.name) for one in fields(self)})
+
+
+def _endpoints(**names: str) -> Endpoints:
+    """From names parted by blanks."""
+    return Endpoints(**{kind: frozenset(listed.split()) for kind, listed in names.items()})
+
+
+# Both robots: an arm has joint_states and joint_command, a mobile base odom, cmd_vel and gripper_command.
+GRAPH: Mapping[str, Endpoints] = {
+    "simulator": _endpoints(
+        publishes="joint_states odom scene /clock /tf /diagnostics",
+        subscribes="joint_command cmd_vel gripper_command",
+        serves="reset_world",
+    ),
+    "mpc_controller": _endpoints(
+        publishes="joint_command_wanted cmd_vel_wanted gripper_command motion_constraints motion_status diagnosis"
+        " /diagnostics",
+        subscribes="motion_reference motion_patch scene joint_states odom",
+    ),
+    "safety_filter": _endpoints(
+        publishes="joint_command cmd_vel gripper_command /diagnostics",
+        subscribes="joint_command_wanted cmd_vel_wanted motion_patch scene joint_states odom",
+    ),
+    "skill_server": _endpoints(
+        publishes="motion_reference /diagnostics",
+        subscribes="scene joint_states odom plan_status motion_tuning motion_status motion_constraints diagnosis"
+        " camera/image_raw",
+        executes="execute_skill",
+    ),
+    "plan_executor": _endpoints(
+        publishes="plan_status plan constraint_status motion_patch motion_tuning /diagnostics",
+        subscribes="scene command_status diagnosis /diagnostics",
+        serves="stop edit_plan",
+        executes="execute_plan",
+        sends="execute_skill",
+    ),
+    "language_planner": _endpoints(
+        publishes="plan command_status /diagnostics",
+        subscribes="language_command scene plan_status diagnosis",
+        calls="stop",
+        executes="execute_command",
+        sends="execute_plan",
+    ),
+    "correction_listener": _endpoints(
+        publishes="language_command transcript correction_result /diagnostics",
+        subscribes="correction audio audio_data plan_status command_status scene diagnosis",
+        calls="stop edit_plan",
+    ),
+    "camera": _endpoints(publishes="camera/image_raw /diagnostics", subscribes="joint_states scene"),
+    CLIENT: _endpoints(
+        publishes="correction audio",
+        subscribes="correction_result transcript diagnosis scene joint_states odom",
+        calls="stop",
+        sends="execute_command",
+    ),
+}
+# What a node has with certain settings, in certain moments or with certain packages only.
+AT_TIMES: Mapping[str, Endpoints] = {
+    "simulator": _endpoints(publishes="/tf"),  # where tf2_msgs is installed
+    "safety_filter": _endpoints(publishes="gripper_command"),  # gripper:=topic
+    "skill_server": _endpoints(subscribes="camera/image_raw"),  # while a skill looks
+    "correction_listener": _endpoints(subscribes="audio_data"),  # where audio_common_msgs is installed
+    "camera": _endpoints(subscribes="joint_states scene"),  # while somebody watches
+}
+EVERY_NODE = _endpoints(
+    publishes="/rosout /parameter_events",
+    subscribes="/parameter_events /clock",
+    serves="~/describe_parameters ~/get_parameter_types ~/get_parameters ~/list_parameters ~/set_parameters"
+    " ~/set_parameters_atomically ~/get_type_description",
+)
+LIFECYCLE = _endpoints(
+    publishes="~/transition_event",
+    serves="~/change_state ~/get_state ~/get_available_states ~/get_available_transitions ~/get_transition_graph",
+)

@@ -1,0 +1,388 @@
+"""Hears corrections of the plan under way, has them read, and has the executor make the edits that they ask for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from llm_planner_interfaces.msg import CommandStatus, CorrectionResult, PlanStatus
+from llm_planner_interfaces.srv import EditPlan, StopRobot
+from rclpy.task import Future
+from std_msgs.msg import Header, String
+
+from llm_planner.corrections.dialogue_session import (
+    AnswerWithoutPlan,
+    Consult,
+    DialogueSession,
+    EditResult,
+    EditStatus,
+    Read,
+    Reading,
+    ResultT,
+    Send,
+    Step,
+    Tell,
+    Turn,
+    is_reflex,
+    reading_of,
+)
+from llm_planner.corrections.edits import NO_PLAN, Answer, Cancel, Clarify, Edit, Hold, Operation, Outcome, stop_answer
+from llm_planner.corrections.learner import Seen
+from llm_planner.corrections.reading import open_reader, warm_up
+from llm_planner.corrections.situation import Situation
+from llm_planner.errors import LlmPlannerError, fault_message
+from llm_planner.language.stop_words import GO_ON, Stop, heard_stop, is_go_on
+from llm_planner.ros.audio_feed import SETTINGS as AUDIO
+from llm_planner.ros.audio_feed import AudioFeed
+from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, RELIABLE, SPOKEN, WARN, BaseNode, run_node
+from llm_planner.ros.commands import UNDER_WAY
+from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.correction_messages import (
+    checked_status,
+    edit_to_text,
+    result_to_msg,
+    situation_from_msg,
+)
+from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
+from llm_planner.ros.idempotent_requests import ServiceCaller
+from llm_planner.ros.model_thread import ModelThread
+from llm_planner.ros.parameters import CAMERA, SKILLS, Setting
+from llm_planner.ros.preference_feed import MEMORY, PreferenceFeed
+from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
+from llm_planner.ros.waiting import Deadlines, NoAnswerError
+from llm_planner.scene.places import viewpoint
+from llm_planner.scene.scene import Scene
+
+if TYPE_CHECKING:
+    from llm_planner.speech.recogniser import Vocabulary
+
+
+WORDS_MAX = 4000  # characters of what is said at once
+MOST_WAITING = 8  # utterances
+MOST_LOOKS = 4  # LOOK apart, until what the executor has done is seen here, too
+LOOK = 0.5  # wall seconds
+UNSEEN_MAX = 5.0  # wall seconds until a scene is shown
+EXECUTOR_PATIENCE = 5.0  # wall seconds without a word of the executor after which it is lost
+EDIT_MAX = 30.0  # wall seconds that an edit may take while the executor is heard
+COMMAND_MAX = 3.0  # wall seconds after which a command of which nothing is told is gone
+HOLD_MAX = 1.0  # wall seconds after which a hold that was not heard is pointless
+LOST = f"the plan executor does not answer; the robot stops by itself; once it is back, {GO_ON}"
+_EDIT_STATUS = {
+    EditPlan.Response.ACCEPTED: EditStatus.ACCEPTED,
+    EditPlan.Response.STALE: EditStatus.STALE,
+    EditPlan.Response.NO_PLAN: EditStatus.NO_PLAN,
+}
+ReadWords = Callable[[str, Situation], Edit]
+
+
+@dataclass
+class Utterance:
+    """Something that was said after what is settled with `before`, while the question `asked` was open; `edit` is what
+    it asks for of the plan, and it is `settled` once its result has been told."""
+
+    words: str
+    asked: Clarify | None
+    before: Future | None
+    edit: Edit | None = None
+    settled: Future = field(default_factory=Future)
+
+
+class CorrectionListenerNode(BaseNode):
+    """Reads in threads, and makes edits in the order in which they were said; a stop waits for none of it."""
+
+    SETTINGS = (
+        Setting("user", "", "who speaks, and whose lessons hold", may_change=True),
+        Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
+        Setting("patience", 10.0, "wall time after which words that are still being read are given up [s]", 0.5, 60.0),
+        Setting("model", "embedded", "language model that reads corrections: embedded or openai"),
+        MEMORY,
+        *AUDIO,
+        SKILLS,
+        CAMERA,
+    )
+
+    def __init__(self, name: str, opened: Callable[[str], ReadWords] | None = None, **options: object) -> None:
+        super().__init__(name, **options)
+        self._opened = opened or _opened
+
+    def configure(self) -> None:
+        self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
+        self._session, self._waiting = DialogueSession(), list[Utterance]()
+        self._status, self._next_status, self._silence = PlanStatus(), Future(), HeartbeatMonitor()
+        self._planned: CommandStatus | None = None  # what the planner has told last of a command without a plan
+        self._told = 0.0  # [s, monotonic] when
+        self._deadlines = Deadlines(self)
+        self._result = self.create_lifecycle_publisher(CorrectionResult, "correction_result", SPOKEN)
+        self._transcript = self.create_lifecycle_publisher(String, "transcript", RELIABLE)
+        self._commands = self.create_lifecycle_publisher(String, "language_command", RELIABLE)
+        self._edit_plan = ServiceCaller(self, EditPlan, "edit_plan")
+        self._stop = ServiceCaller(self, StopRobot, "stop")
+        self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
+        self._lessons = PreferenceFeed(self, self._watch_plan)
+        self.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
+        self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
+        self.create_subscription(String, "correction", self._on_text, SPOKEN)
+        AudioFeed(self, self._vocabulary, self._hold, lambda words: self._on_text(String(data=words)))
+        self.every(0.25, self._watch)
+        self.every(1.0, self._on_second)
+        self._reader = ModelThread(self, lambda: self._opened(self.setting("model")))
+
+    def close(self) -> None:
+        if hasattr(self, "_lessons"):
+            self._lessons.close()
+
+    def _watch(self) -> None:
+        self._deadlines.watch()
+        self._silence.look(time.monotonic())
+        if self._silence.seconds > EXECUTOR_PATIENCE:
+            self._edit_plan.drop(LOST)
+
+    # Arrival
+
+    def _on_text(self, message: String) -> None:
+        if not self.is_active:
+            return
+        try:
+            checks.text("correction", message.data, WORDS_MAX)
+        except LlmPlannerError as error:
+            self._tell(message.data[:WORDS_MAX], Answer(Outcome.REFUSED, str(error)))
+            return
+        self._transcript.publish(message)
+        self._hear(message.data)
+
+    def _hear(self, words: str) -> None:
+        stop = heard_stop(words)
+        if stop in (Stop.AND_MORE, Stop.OF_SOMETHING):
+            self._hold(words)
+        if stop is Stop.ONLY:
+            self._session.close_question()
+            self._drop("dropped, because you said stop")
+            self.background(self._stop_robot, words)
+        elif len(self._waiting) >= MOST_WAITING:
+            told = f"{MOST_WAITING} corrections are being read already; wait for one, or say stop to drop them all"
+            self._tell(words, Answer(Outcome.REFUSED, told))
+        else:
+            before = self._waiting[-1].settled if self._waiting else None
+            utterance = Utterance(words, self._session.question, before)
+            self._waiting.append(utterance)
+            self.background(self._settle, utterance)
+
+    def _drop(self, reason: str) -> None:
+        """Wait for nothing more that has to do with the plan under way."""
+        self._deadlines.drop(reason)
+        self._edit_plan.drop(reason)
+
+    def _hold(self, words: str) -> None:
+        """A stop word: hold at once, and see what else there is."""
+        is_idle = self._status.executor != 0 and self._status.state not in UNDER_WAY  # not so while nothing was heard
+        if self.is_active and not is_idle:
+            request = EditPlan.Request(edit=edit_to_text(Edit((Hold(),), words)))
+            self._edit_plan.call(request, HOLD_MAX, LOST).add_done_callback(Future.exception)
+
+    def _vocabulary(self) -> Vocabulary:
+        """What may be spoken of now."""
+        from llm_planner.speech.recogniser import vocabulary_of
+
+        scene, asked = self._scenes.scene or Scene(0.0, ()), self._session.asked
+        places = scene.building.names if scene.building else ()
+        skills = (skill.name for skill in self._library.for_scene(scene).signatures)
+        return vocabulary_of(scene.objects, places, asked.options if asked else (), skills)
+
+    async def _stop_robot(self, words: str) -> None:
+        """Stop now, with no model asked."""
+        self._tell(words, await self._stopped(words))
+
+    async def _stopped(self, words: str) -> Answer:
+        """The answer once the executor has stopped; a command whose plan has not begun is dropped by that."""
+        not_begun = self._not_begun
+        try:
+            request = StopRobot.Request(reason=f"you said “{words}”")
+            response = await self._stop.call(request, EXECUTOR_PATIENCE, LOST)
+        except LlmPlannerError as error:
+            return Answer(Outcome.REFUSED, str(error))
+        if response.error_code != StopRobot.Response.STOPPED and not_begun:
+            return Answer(Outcome.APPLIED, f"“{not_begun}” had not begun and is dropped")
+        return stop_answer(response.error_code == StopRobot.Response.STOPPED, response.error_msg)
+
+    @property
+    def _not_begun(self) -> str:
+        """The command that is being planned or waits, of which the planner tells every second; "" for none."""
+        is_known = time.monotonic() - self._told <= COMMAND_MAX
+        return self._planned.command if self._planned is not None and is_known else ""
+
+    def _on_command(self, status: CommandStatus) -> None:
+        if status.state in (CommandStatus.QUEUED, CommandStatus.PLANNING):
+            self._planned, self._told = status, time.monotonic()
+        elif self._planned is not None and status.id == self._planned.id:
+            self._planned = None
+
+    def _on_status(self, status: PlanStatus) -> None:
+        try:
+            checked_status(status)
+        except LlmPlannerError as error:
+            self.get_logger().error(f"a plan_status cannot be used: {error}", throttle_duration_sec=5.0)
+            return
+        before, self._status = self._status, status
+        self._silence.heard()
+        if before.executor not in (0, status.executor):
+            self._drop(f"the plan executor was restarted, and the robot has stopped; {GO_ON}")
+        following, self._next_status = self._next_status, Future(executor=self.executor)
+        following.set_result(None)
+        if self.is_active and self._scenes.scene is not None:
+            self._lessons.on_status(status)
+
+    # From words to a result
+
+    async def _settle(self, utterance: Utterance) -> None:
+        """One utterance after the other; only what acts at once overtakes what is still being read."""
+        try:
+            turn = self._session.hear(utterance.words, utterance.asked)
+            answer = await _performed(turn, partial(self._perform_for, utterance))
+        except LlmPlannerError as error:
+            answer = Answer(Outcome.REFUSED, str(error), utterance.edit)
+        except Exception as error:
+            self.fault(f"the correction “{utterance.words}”", error)
+            answer = Answer(Outcome.REFUSED, fault_message(error), utterance.edit)
+        self._waiting.remove(utterance)
+        utterance.settled.set_result(None)
+        self._tell(utterance.words, answer)
+        if (question := self._session.new_question()) is not None:
+            self._tell("", question)
+
+    async def _perform_for(self, utterance: Utterance, step: Step) -> object:
+        match step:
+            case Read():
+                reading = await self._read(utterance, step)
+                if utterance.before is not None and not is_reflex(reading.edit):
+                    await utterance.before
+                return replace(reading, is_running=self._status.state in UNDER_WAY)
+            case AnswerWithoutPlan(edit) if self._not_begun and any(map(_is_halt, edit.operations)):
+                return await self._stopped(utterance.words)
+            case AnswerWithoutPlan(edit):
+                return self._without_plan(utterance.words, edit)
+            case _:
+                return await self._perform(step, self._status.plan_id)
+
+    async def _watch_plan(self, status: PlanStatus) -> None:
+        """What lessons are for the plan in this state is brought into force."""
+        try:
+            seen = _seen(status, self._situation(status))
+            await _performed(self._session.watch(seen), partial(self._perform, plan_id=status.plan_id))
+        except LlmPlannerError as error:
+            self.get_logger().warning(f"no lessons are used for what the executor tells of: {error}")
+
+    async def _perform(self, step: Step, plan_id: str) -> object:
+        match step:
+            case Send(edit, confirmed, only_check):
+                text, late = edit_to_text(edit), f"the plan executor has not made the edit in {EDIT_MAX:g} s"
+                request = EditPlan.Request(plan_id=plan_id, edit=text, confirmed=confirmed, only_check=only_check)
+                response = await self._edit_plan.call(request, EDIT_MAX, late)
+                status = _EDIT_STATUS.get(response.error_code, EditStatus.REFUSED)
+                return EditResult(status, response.error_msg, tuple(response.difference), response.version)
+            case Consult(work):
+                return await self._lessons.consult(work)
+            case Tell(answer):
+                return self._tell("", answer)
+
+    async def _read(self, utterance: Utterance, step: Read) -> Reading:
+        """Of a plan that has changed it is read again until the words ask for something else."""
+        while self._status.version < step.version:
+            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
+        reading, looks = await self._read_once(step.words, step.asked), 0
+        while reading.edit == step.stale and looks < MOST_LOOKS:  # it has done what we have not heard of, or seen, yet
+            await self._wait(LOOK)
+            reading, looks = await self._read_once(step.words, step.asked), looks + 1
+        utterance.edit = reading.edit
+        return reading
+
+    async def _read_once(self, words: str, asked: Clarify | None) -> Reading:
+        await self._informed()
+        status = self._status if self._status.state in UNDER_WAY else PlanStatus()
+        situation = self._situation(status, asked).past_the_grasp()
+        patience, reading = self.setting("patience"), self._reader.asked(lambda read: read(words, situation))
+        late = f"I have not made out in {patience:g} s what that means; say it in other words"
+        edit = replace(await self._deadlines.within(patience, reading, late), words=words)
+        return reading_of(edit, situation, is_running=True)
+
+    async def _informed(self) -> None:
+        """Until it is known what is under way, and seen what there is: just started, neither has been heard of."""
+        deadline = time.monotonic() + UNSEEN_MAX
+        while self._status.executor == 0 or not self._scenes.is_fresh:
+            if time.monotonic() > deadline:
+                break
+            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
+        if self._scenes.scene is None:
+            raise NoAnswerError(NO_SCENE)
+
+    async def _wait(self, seconds: float) -> None:
+        """For `seconds` by the wall, while the executor lives."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
+
+    def _situation(self, status: PlanStatus, asked: Clarify | None = None) -> Situation:
+        scene = self._scenes.scene or Scene(0.0, ())
+        skills = {skill.name: skill for skill in self._library.for_scene(scene).signatures}
+        return situation_from_msg(status, scene, skills, self._viewpoint, asked)
+
+    def _without_plan(self, words: str, edit: Edit) -> Answer:
+        """Nothing is under way; to go on with the rest of the last command is a command."""
+        if not is_go_on(words):
+            left = self._status.message if self._status.state == PlanStatus.IDLE else ""
+            return Answer(Outcome.NOTHING, f"{NO_PLAN} ({left})" if left else NO_PLAN, edit)
+        if self._commands.get_subscription_count() == 0:
+            return Answer(Outcome.REFUSED, "the language planner does not answer; say it again", edit)
+        self._commands.publish(String(data=words))
+        return Answer(Outcome.APPLIED, "the language planner is asked to go on with what was left", edit)
+
+    def _tell(self, words: str, answer: Answer) -> None:
+        stamp = Header(stamp=self.get_clock().now().to_msg())
+        self._result.publish(result_to_msg(answer, words, self.setting("user"), stamp))
+
+    def _on_second(self) -> None:
+        level, told = (OK, "reads") if self._reader.is_ready else (WARN, "what reads corrections is not ready")
+        self.report(level, told, [("waiting", len(self._waiting))])
+
+
+def _is_halt(operation: Operation) -> bool:
+    return isinstance(operation, Hold | Cancel)
+
+
+async def _performed(turn: Turn[ResultT], perform: Callable[[Step], Awaitable[object]]) -> ResultT:
+    """The turn with its steps performed; raises what performing raises."""
+    reply: object = None
+    while True:
+        try:
+            step = turn.send(reply)
+        except StopIteration as end:
+            result: ResultT = end.value
+            return result
+        reply = await perform(step)
+
+
+def _seen(status: PlanStatus, situation: Situation) -> Seen:
+    return Seen(
+        status.plan_id,
+        situation,
+        moving=status.state == PlanStatus.RUNNING,
+        done=status.state == PlanStatus.SUCCEEDED,
+        dropped=status.state == PlanStatus.STOPPED,
+    )
+
+
+def _opened(model: str) -> ReadWords:
+    """The reader, which has read once, because the first reading takes longest."""
+    if model == "embedded":
+        warm_up()
+    return open_reader(model).read
+
+
+def main() -> None:
+    run_node(CorrectionListenerNode, "correction_listener")
+
+
+if __name__ == "__main__":
+    main()

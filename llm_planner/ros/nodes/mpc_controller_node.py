@@ -1,0 +1,204 @@
+"""The controller as a node, on the beat of the robot's states.
+
+For an arm: `motion_reference` and `joint_states` to `joint_command`; for a mobile base: `odom` to `cmd_vel`. What it
+has to keep comes as `motion_patch`; `motion_constraints` and `motion_status` tell what is in force, and how it goes.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from llm_planner_interfaces.msg import MotionConstraints, MotionReference, MotionStatus
+from std_msgs.msg import String
+
+from llm_planner.control.fallback_supervisor import FallbackSupervisor, Standing
+from llm_planner.control.formulation import end_time
+from llm_planner.control.input_validation import OUT_OF_ORDER, InputValidator
+from llm_planner.control.mpc import Status
+from llm_planner.errors import LlmPlannerError
+from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
+from llm_planner.ros.controlled_robots import CONTROLLED
+from llm_planner.ros.conversions.message_conversions import reference_from_msg
+from llm_planner.ros.conversions.motion_messages import constraints_to_msg, standing_to_msg
+from llm_planner.ros.parameters import ADAPTATION, ENVELOPE, ROBOT, ROBOT_FILE, STATE_TOPIC, Setting, one_of
+from llm_planner.ros.patch_feed import PatchFeed, envelope_of
+
+REST_PERIOD = 0.1  # [s] between commands while nothing is to move
+WATCH_PERIOD = 0.1  # [s of wall time] between looks for the robot's states
+TOLD_EVERY = 0.1  # [s] between versions of the constraints that are told while they are on their way
+
+
+class MpcControllerNode(BaseNode):
+    """One tick for each state of the robot when due; time is that of the states, so it keeps any simulator's pace."""
+
+    SETTINGS = (
+        Setting("rate", 100.0, "ticks a second of the robot's time [Hz]", 10.0, 500.0),
+        Setting("lead", 0.02, "plans start this much after the state they come from [s], so that they arrive in time",
+                0.0, 0.1),
+        Setting("state_timeout", 1.0, "wall time without a newer state after which the robot is held [s]", 0.05, 10.0),
+        ADAPTATION,
+        ENVELOPE,
+        ROBOT,
+        ROBOT_FILE,
+        STATE_TOPIC,
+    )  # fmt: skip
+
+    def configure(self) -> None:
+        self._period = 1.0 / self.setting("rate")
+        self._lead = self.setting("lead")
+        envelope = envelope_of(self)
+        self._robot = one_of(self, ROBOT, CONTROLLED)(self, 0.5 * self._period, envelope)
+        self._ladder = FallbackSupervisor(
+            self._robot.controller, InputValidator(self._robot.expected(self.setting("state_timeout")))
+        )
+        self._patches = PatchFeed(self, envelope, self._robot.frame, self._could_keep)
+        self._last_tick = self._last_sent = self._last_told = -np.inf
+        self._told: tuple[object, ...] = ()
+        self._standing: Standing | None = None
+        self._holds = False  # the last plan stands still
+        self._solve_times: list[float] = []
+        self._tick_times: list[float] = []
+        self._missed = 0
+        self._constraints_topic = self.create_lifecycle_publisher(MotionConstraints, "motion_constraints", LATCHED)
+        self._diagnosis = ""
+        self._diagnosis_topic = self.create_lifecycle_publisher(String, "diagnosis", LATCHED)
+        self._status_topic = self.create_lifecycle_publisher(MotionStatus, "motion_status", LATCHED)
+        self.create_subscription(MotionReference, "motion_reference", self._on_reference, NEWEST_ONLY)
+        topic = self.setting(STATE_TOPIC.name) or self._robot.topic
+        self.create_subscription(self._robot.message_type, topic, self._on_state, NEWEST_ONLY)
+        self.every(WATCH_PERIOD, self._on_watch)
+        self.every(1.0, self._on_diagnose)
+
+    def on_fault(self, error: BaseException) -> None:
+        """Follow nothing any more: brake to rest and hold."""
+        if hasattr(self, "_ladder"):
+            self._ladder.rest()
+
+    def _on_reference(self, message: MotionReference) -> None:
+        try:
+            reference = reference_from_msg(message)
+        except LlmPlannerError as error:
+            self.get_logger().error(f"not followed: {error}", throttle_duration_sec=5.0)
+            return
+        if reference is None:
+            self._ladder.rest()
+            return
+        refusal = self._ladder.follow(reference)
+        if refusal:
+            self.get_logger().warning(refusal, throttle_duration_sec=5.0)
+
+    def _on_state(self, message) -> None:
+        began = time.perf_counter()
+        try:
+            state = self._robot.state(message)
+            if not self.is_active or self._is_early(state.time):
+                return
+            self._tick(state)
+        except LlmPlannerError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        elapsed = time.perf_counter() - began
+        self._tick_times.append(elapsed)
+        self._missed += elapsed > self._period
+
+    def _could_keep(self, constraints) -> bool:
+        """One dry run of the controller's program, from where the robot is."""
+        state = self._ladder.state
+        return state is None or self._robot.could_keep(state, constraints)
+
+    def _is_early(self, now: float) -> bool:
+        """Whether the next tick is not due, or the state was overtaken on its way."""
+        return self._last_tick - OUT_OF_ORDER < now < self._last_tick + 0.9 * self._period
+
+    def _tick(self, state) -> None:
+        if state.time < self._last_tick:
+            self._patches.started_over(state.time)
+            self._last_sent = self._last_told = -np.inf
+        constraints = self._patches.at(state.time, self._robot.speed(state))
+        self._last_tick = state.time
+        foreseen = self._patches.board.foreseen()
+        plan = self._ladder.step(state, state.time + self._lead, time.monotonic(), foreseen)
+        self._tell(state.time, constraints)
+        statistics = self._robot.controller.statistics
+        if statistics.solve_time:
+            self._solve_times.append(statistics.solve_time)
+        was_holding, self._holds = self._holds, statistics.status is Status.HOLDING
+        if not (was_holding and self._holds) or state.time >= self._last_sent + REST_PERIOD:
+            self._robot.send(plan, self._ladder.state, state.time + self._lead)  # the last that could be believed
+            self._last_sent = state.time
+
+    def _tell(self, now: float, constraints) -> None:
+        """What has changed: how the robot is moved, and what it has to keep."""
+        standing, feed = self._ladder.standing, self._patches
+        if standing != self._standing:
+            if standing.has_failed:
+                self.get_logger().error(f"the robot is held: {standing.reason}")
+            self._standing = standing
+            self._status_topic.publish(standing_to_msg(standing, now, constraints.version, self._robot.frame))
+        told = (feed.board.sources, tuple(feed.refused), feed.board.conflict)
+        if told == self._told[1:] and (self._told[0] == constraints.version or now < self._last_told + TOLD_EVERY):
+            return
+        self._told, self._last_told = (constraints.version, *told), now
+        self._constraints_topic.publish(constraints_to_msg(constraints, now, *told, self._robot.frame))
+
+    def _on_watch(self) -> None:
+        if not self.is_active:
+            return
+        plan = self._ladder.watch(time.monotonic())
+        if plan is not None:
+            self._robot.send(plan, self._ladder.state, end_time(plan))
+        if self._standing is not None and self._ladder.standing != self._standing:
+            self._tell(self._last_tick, self._patches.at(self._last_tick))
+
+    def _diagnose_robot(self) -> str:
+        """What the tracking errors say of the robot: told every second while there is something to tell."""
+        before, self._diagnosis = self._diagnosis, "; ".join(self._robot.diagnosis(self._last_tick))
+        if self.is_active and (before or self._diagnosis):
+            self._diagnosis_topic.publish(String(data=self._diagnosis))
+        return self._diagnosis
+
+    def _on_diagnose(self) -> None:
+        diagnosis = self._diagnose_robot()
+        statistics, standing, board = self._robot.controller.statistics, self._ladder.standing, self._patches.board
+        values = [
+            ("status", standing.rung.value),
+            ("ticks", len(self._tick_times)),
+            ("missed_deadlines", self._missed),
+            *_milliseconds("solve_time", self._solve_times),
+            *_milliseconds("tick_time", self._tick_times),
+            ("tracking_error_rad", f"{statistics.tracking_error:.4f}"),
+            ("patches", ", ".join(board.sources)),
+            *self._patches.counts,
+            ("diagnosis", diagnosis),
+        ]
+        if standing.has_failed:
+            self.report(ERROR, f"the robot is held: {standing.reason}", values)
+        elif standing.reason:
+            self.report(WARN, f"{standing.rung.value}: {standing.reason}", values)
+        elif board.conflict:
+            self.report(WARN, board.conflict, values)
+        elif diagnosis:
+            self.report(WARN, diagnosis, values)
+        elif self._missed:
+            self.report(WARN, f"{self._missed} ticks took longer than {1e3 * self._period:.0f} ms", values)
+        else:
+            self.report(OK, standing.rung.value, values)
+        self._solve_times.clear()
+        self._tick_times.clear()
+        self._missed = 0
+
+
+def _milliseconds(name: str, durations: list[float]) -> list[tuple[str, str]]:
+    if not durations:
+        return []
+    median, worst = 1e3 * float(np.median(durations)), 1e3 * max(durations)
+    return [(f"{name}_median_ms", f"{median:.3f}"), (f"{name}_max_ms", f"{worst:.3f}")]
+
+
+def main() -> None:
+    run_node(MpcControllerNode, "mpc_controller")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,381 @@
+"""Carries plans out: drives the state machine of `plan.execution` with scenes and skill results. No model in here."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from llm_planner_interfaces.action import ExecutePlan
+from llm_planner_interfaces.msg import CommandStatus, ConstraintStatus, MotionPatch, MotionTuning, Plan, PlanStatus
+from llm_planner_interfaces.srv import StopRobot
+from std_msgs.msg import Header
+
+from llm_planner.corrections.resume import as_before, is_left, is_of_work, left_over, offer
+from llm_planner.errors import InputError, LlmPlannerError, QuestionError
+from llm_planner.execution.execution import advance
+from llm_planner.execution.execution_state import (
+    CancelSkill,
+    Command,
+    EndReason,
+    Event,
+    Execution,
+    Finish,
+    SceneLost,
+    SceneObserved,
+    SkillFinished,
+    SkillServerLost,
+    StartSkill,
+    StopRequested,
+)
+from llm_planner.execution.journal import RecordKind
+from llm_planner.execution.journal_buffer import OPENING, Journal, JournalError
+from llm_planner.execution.supervision import Commander
+from llm_planner.language.stop_words import GO_ON
+from llm_planner.planning.in_process import accept
+from llm_planner.planning.planning import outcome_of
+from llm_planner.planning.planning_settings import planning_settings
+from llm_planner.planning.report import kept_json
+from llm_planner.plans.manner import moved_along
+from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, PATCHES, WARN, BaseNode, run_node
+from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.base_messages import MAP_FRAME
+from llm_planner.ros.conversions.correction_messages import tuning_to_msg
+from llm_planner.ros.conversions.message_conversions import BASE_FRAME as ARM_FRAME
+from llm_planner.ros.conversions.motion_messages import patch_to_msg
+from llm_planner.ros.conversions.plan_messages import (
+    plan_from_msg,
+    plan_to_msg,
+    step_to_msg,
+    trace_to_msg,
+    watch_to_msg,
+)
+from llm_planner.ros.edit_service import EditService
+from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor, Movers
+from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal, answer_once
+from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note
+from llm_planner.ros.parameters import CAMERA, PRIVILEGES, SKILLS, Setting
+from llm_planner.ros.running_plan import Running, note_plan, note_steps
+from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
+from llm_planner.ros.skill_client import SkillClient
+from llm_planner.scene.places import viewpoint
+from llm_planner.skills.contract import SkillResult
+
+Result = ExecutePlan.Result
+_CODES = {
+    EndReason.DONE: Result.SUCCEEDED,
+    EndReason.FAILED: Result.SKILL_FAILED,
+    EndReason.STOPPED: Result.STOPPED,
+    EndReason.QUESTION: Result.QUESTION,
+    EndReason.REPLAN: Result.REPLAN,
+    EndReason.BROKEN: Result.CONSTRAINT_BROKEN,
+    EndReason.SCENE_LOST: Result.NO_SCENE,
+    EndReason.SKILLS_LOST: Result.SKILLS_LOST,
+}
+LEASE_PERIOD = 0.1  # wall seconds between renewals of the lease of the skill under way
+IDLE_BEATS = 5  # of them between two statuses without a lease
+FAULT = "The plan executor failed by a fault of its own, and the robot has stopped; see what its node prints."
+REASON_MAX = 500  # characters of why it is stopped: whatever they are, it stops
+SCENE_PATIENCE = 5.0  # [s] that a plan waits for a scene, which we may hear late where we have just started
+MOVERS = {"mpc_controller": "the controller", "safety_filter": "the safety filter"}
+
+
+class PlanExecutorNode(BaseNode):
+    """One plan at a time. Stopping takes one callback and waits for nothing."""
+
+    SETTINGS = (
+        Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
+        Setting("scene_timeout", 1.0, "wall time without a scene after which a plan is given up [s]", 0.2, 10.0),
+        Setting(
+            "planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0
+        ),
+        PRIVILEGES,
+        SKILLS,
+        CAMERA,
+        Setting("journal", "", "file that records what is done; empty: llm_planner/journal.sqlite in ROS's folder"),
+    )
+
+    def configure(self) -> None:
+        self._viewpoint = viewpoint(self.setting("viewpoint"))
+        self._library = library_of(self)
+        policy = Path(self.setting("privileges")) if self.setting("privileges") else None
+        self._settings = planning_settings("off", policy, "", self._library, self._viewpoint)
+        self._journal = Journal(journal_path(self.setting("journal")))
+        self._last = PlanStatus()
+        self._tell_of_unfinished()
+        self._running: Running | None = None
+        self._unfinished: Running | None = None  # has ended, and another plan may go on from there
+        self._commander = Commander(self.setting("planner_timeout"))
+        self._listening = HeartbeatMonitor()  # its seconds are the commander's clock, which stands while we are held up
+        self._listening.heard()
+        self._id = time.time_ns()
+        self._stops = self._beats = 0
+        self._status = self.create_lifecycle_publisher(PlanStatus, "plan_status", LATCHED)
+        self._constraint_status = self.create_lifecycle_publisher(ConstraintStatus, "constraint_status", LATCHED)
+        self._plan = self.create_lifecycle_publisher(Plan, "plan", LATCHED)
+        self._tuning = self.create_lifecycle_publisher(MotionTuning, "motion_tuning", LATCHED)
+        self._patches = self.create_lifecycle_publisher(MotionPatch, "motion_patch", PATCHES)
+        self._skills = SkillClient(self, self._on_skill_result, lambda: self._handle(SkillServerLost()))
+        self._scenes = SceneFeed(self, self.setting("scene_timeout"), self._on_scene)
+        self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
+        self.create_service(StopRobot, "stop", answer_once(self._on_stop))
+        EditService(self, self._journal, lambda: self._running, self._go, self._stop)
+        self._movers = Movers(self, MOVERS)
+        self.every(0.05, self._on_look)
+        self.every(0.25, self._on_watch)
+        self.every(LEASE_PERIOD, self._on_beat)
+        self.every(1.0, self._on_diagnose)
+        GoalServer(self, ExecutePlan, "execute_plan", self._execute, self._on_cancel, lambda goal: self.is_active)
+
+    def close(self) -> None:
+        if hasattr(self, "_journal"):
+            close_journal(self, self._journal)
+
+    def _tell_of_unfinished(self) -> None:
+        try:
+            commands = [left for left in self._journal.unfinished() if left.planned]  # others may still wait for us
+            records = self._journal.tail(is_of_work, seconds=OPENING)
+        except JournalError as error:
+            self.get_logger().warning(str(error))
+            return
+        for left in commands:
+            self._last.message = offer(left, records)
+            self.get_logger().warning(self._last.message)
+            note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
+
+    def on_fault(self, error: BaseException) -> None:
+        """No skill may move the robot any more, and the plan has failed, whatever state it was in."""
+        self._skills.cancel()
+        running, self._running, self._unfinished = self._running, None, None
+        self._stops += 1
+        if running is not None:
+            self._last.state, self._last.message = PlanStatus.FAILED, FAULT
+        self._publish_status()
+        if running is not None and not running.done.done():
+            running.done.set_result(None)
+
+    def _on_cancel(self, goal: SharedGoal) -> None:
+        if self._running is not None and self._running.goal is goal:
+            self._handle(StopRequested("the command was canceled"))
+
+    async def _execute(self, goal: SharedGoal) -> Result:
+        await self._scenes.wait(SCENE_PATIENCE)
+        refusal = self._begin(goal)
+        if refusal is not None:
+            return refusal
+        running = self._running
+        await running.done
+        return self._result(running)
+
+    def _begin(self, goal: SharedGoal) -> Result | None:
+        """Start the plan, or say why not."""
+        plan = goal.request.plan
+        if goal.is_cancel_requested:
+            return Result(error_code=Result.CANCELED, error_msg="Canceled before anything moved.")
+        if self._running is not None:
+            return Result(error_code=Result.BUSY, error_msg="another plan is running")
+        given_up = self._commander.why_stop(plan.id, self._listening.seconds)
+        if (plan.executor, plan.stops) != (self._id, self._stops) or given_up:
+            return Result(error_code=Result.STOPPED, error_msg="Stopped before it began.")
+        if not self._scenes.is_fresh:
+            return Result(error_code=Result.NO_SCENE, error_msg=NO_SCENE)
+        try:
+            state = self._accepted(plan)
+        except QuestionError as error:
+            return Result(error_code=Result.QUESTION, error_msg=str(error))
+        except LlmPlannerError as error:
+            return Result(error_code=Result.REFUSED, error_msg=outcome_of(error)[1])
+        running = Running(goal, state)
+        note_plan(self._journal, running)
+        self._running, self._unfinished = running, None
+        self._publish_watch(self._running)
+        self._handle(SceneObserved(self._scenes.scene))
+        return None
+
+    def _accepted(self, plan: Plan) -> Execution:
+        """The state in which the plan begins; raises LlmPlannerError where it may not."""
+        unfinished = self._unfinished if self._unfinished and self._unfinished.id == plan.continues else None
+        left = None
+        if plan.continues and not unfinished:  # a command of its own, which has the rest of another done
+            records = self._journal.tail(is_of_work, plan.id)
+            left = left_over(records, plan.id) if is_left(plan.continues, records, plan.id) else None
+        if plan.continues and not (unfinished or left):
+            raise InputError("there is no plan to go on with: the robot has been used since; say the command again")
+        scene, settings = self._scenes.scene, replace(self._settings, source=plan.source)
+        skills = self._library.for_scene(scene).signatures
+        state = accept(plan_from_msg(plan), scene, skills, self._viewpoint, settings, unfinished and unfinished.state)
+        return as_before(state, left) if left else state
+
+    def _result(self, running: Running) -> Result:
+        end = running.state.end
+        if end is None:
+            return Result(error_msg=FAULT)
+        if running.goal.is_cancel_requested and end.reason is not EndReason.DONE:
+            return Result(error_code=Result.CANCELED, error_msg=end.message)
+        steps, seen = list(map(step_to_msg, running.state.plan.steps)), trace_to_msg(running.state.watch.trace)
+        code, may_go_on = _CODES[end.reason], self._unfinished is running
+        return Result(error_code=code, error_msg=running.told_at_the_end, may_go_on=may_go_on, steps=steps, seen=seen)
+
+    def _on_scene(self, restarted: bool) -> None:
+        if restarted:
+            self._unfinished = None
+            self._handle(StopRequested("the robot or its simulator was restarted"))
+        else:
+            self._handle(SceneObserved(self._scenes.scene))
+
+    def _on_skill_result(self, step_id: str, result: SkillResult) -> None:
+        self._handle(SkillFinished(step_id, result))
+
+    def _on_command(self, status: CommandStatus) -> None:
+        try:
+            checks.name("command_status.id", status.id)
+            checks.number("command_status.state", status.state, CommandStatus.QUEUED, CommandStatus.ENDED)
+        except LlmPlannerError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        ended = status.state == CommandStatus.ENDED
+        self._commander = self._commander.heard(status.id, self._listening.seconds, ended)
+        if ended:
+            self._check_command()
+
+    def _check_command(self) -> None:
+        """A plan that nobody waits for any more ends, whatever became of whoever sent it."""
+        given_up = self._commander.why_stop(self._running.id, self._listening.seconds) if self._running else ""
+        if given_up:
+            self._handle(StopRequested(f"{given_up}; {GO_ON}"))
+
+    def _on_look(self) -> None:
+        """What moves the robot has died under the plan: once it is back, the robot would go on by itself."""
+        lost = self._movers.lost()
+        if lost and self._running is not None:
+            self._stop(f"{MOVERS[lost]} has died; {GO_ON} once it is back")
+
+    def _on_watch(self) -> None:
+        self._skills.watch()
+        self._listening.look(time.monotonic())
+        self._check_command()
+        self._scenes.watch()
+        if self._running is not None and not self._scenes.is_fresh:
+            self._handle(SceneLost())
+
+    def _on_stop(self, request: StopRobot.Request, response: StopRobot.Response) -> StopRobot.Response:
+        response.error_code = StopRobot.Response.STOPPED
+        if self._running is None:
+            response.error_code = StopRobot.Response.NOTHING_TO_STOP
+            response.error_msg = "no plan was running"
+        self._stop(request.reason[:REASON_MAX] or "you said stop")
+        return response
+
+    def _stop(self, reason: str) -> None:
+        self._stops += 1
+        self._unfinished = None
+        self._handle(StopRequested(reason))
+        self._publish_status()
+
+    def _handle(self, event: Event) -> None:
+        """Let the state machine have the event, and do what it asks for."""
+        running = self._running
+        if running is None or (isinstance(event, SceneObserved) and running.checked is not None):
+            return
+        state, commands = advance(running.state, event)
+        self._go(running, state, commands, by_person=isinstance(event, StopRequested))
+
+    def _go(
+        self, running: Running, state: Execution, commands: tuple[Command, ...], by_person: bool = False
+    ) -> None:  # fmt: skip
+        """The plan is in this state from now on; obey the commands, and tell what has changed."""
+        if running is not self._running:
+            return
+        before, running.state = running.state, state
+        if any(isinstance(command, CancelSkill) for command in commands):
+            self._skills.cancel()  # before anything that takes time, such as the journal
+            self._publish_status()  # without a lease: the skill stops by that, should the request be lost
+        self._bind(running)
+        note_steps(self._journal, running, before)
+        for command in commands:
+            self._obey(running, command, by_person)
+        self._tune(running, before)
+        if state.version != before.version:
+            self._plan.publish(plan_to_msg(state.plan, running.id, self.now(), version=state.version))
+        if self._running is None or _verdicts(state) != _verdicts(before):
+            self._publish_watch(running)
+        if state.plan is not before.plan or (state.phase, state.version) != (before.phase, before.version):
+            self._show(running)
+        if self._running is None:
+            running.done.set_result(None)
+
+    def _obey(self, running: Running, command: Command, by_person: bool) -> None:
+        match command:
+            case StartSkill():
+                moved = moved_along(running.state.run.goals)
+                self._skills.start(command, self._tuning_of(running), moved)
+                self._publish_status()
+            case Finish(reason=reason, message=message):
+                kept = list(map(kept_json, running.kept))
+                note(self._journal, RecordKind.OUTCOME, running.id, outcome=reason.value, message=message, kept=kept)
+                self._running = None
+                by_policy = reason is EndReason.STOPPED and not by_person
+                self._stops += by_policy  # as if a person had said it: what waits is dropped, too
+                self._unfinished = running if running.may_go_on else None
+
+    def _tuning_of(self, running: Running) -> MotionTuning:
+        """How the step under way is to be done."""
+        step, stamp = running.state.run.step.id, Header(stamp=self.get_clock().now().to_msg())
+        return tuning_to_msg(running.state.manner.tuning_of(step), step, self._id, stamp)
+
+    def _tune(self, running: Running, before: Execution) -> None:
+        """Tell whoever runs the skill under way how it is to be done otherwise than it was said before."""
+        state = running.state
+        if state.run and before.run and state.manner is not before.manner:
+            self._tuning.publish(self._tuning_of(running))
+
+    def _bind(self, running: Running) -> None:
+        """Tell whoever moves the robot what the rules ask of every motion now."""
+        scene = running.state.scene
+        if scene is None:
+            return
+        running.log.see(running.state.watch, scene)
+        for patch in running.rules.patches(running.state, scene.time):
+            self._patches.publish(patch_to_msg(patch, MAP_FRAME if scene.building else ARM_FRAME))
+
+    def _show(self, running: Running) -> None:
+        self._last = running.status
+        self._publish_status()
+        if running.goal.is_active:
+            running.goal.publish_feedback(ExecutePlan.Feedback(status=self._last))
+
+    def _publish_watch(self, running: Running) -> None:
+        kept = () if self._running is running else running.kept
+        self._constraint_status.publish(watch_to_msg(running.state.watch, running.id, self._scenes.scene, kept))
+
+    def _on_beat(self) -> None:
+        """Renew the lease of the skill under way; without one, show twice a second that this node is alive."""
+        self._beats += 1
+        if self._skills.lease or self._beats % IDLE_BEATS == 0:
+            self._publish_status()
+
+    def _publish_status(self) -> None:
+        self._last.executor, self._last.stops, self._last.lease = self._id, self._stops, self._skills.lease
+        self._last.header.stamp = self.get_clock().now().to_msg()
+        self._status.publish(self._last)
+
+    def _on_diagnose(self) -> None:
+        log_news(self, self._journal)
+        if not self._scenes.is_fresh:
+            self.report(WARN, "no scene arrives")
+        elif trouble := self._journal.trouble:
+            self.report(WARN, trouble)
+        else:
+            self.report(OK, "running a plan" if self._running else "idle")
+
+
+def _verdicts(state: Execution) -> tuple[tuple[object, ...], ...]:
+    return tuple((one.constraint.formula, one.verdict, one.monitor.accepts) for one in state.watch.watched)
+
+
+def main() -> None:
+    run_node(PlanExecutorNode, "plan_executor")
+
+
+if __name__ == "__main__":
+    main()

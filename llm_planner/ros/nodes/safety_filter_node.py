@@ -1,0 +1,209 @@
+"""The safety filter as a node, between whatever moves the robot and the robot.
+
+For an arm: `joint_command_wanted` to `joint_command`; for a mobile base: `cmd_vel_wanted` to `cmd_vel`. It hears
+`motion_patch` itself and trusts nobody's reading of it. Each command ends at rest, so the robot stops when this node
+dies; when the commander dies, or sends numbers that are none, this node brakes. So it does after a fault of its own.
+
+A command begins a `lead` after the robot's present time. One that could not be sent within its lead is dropped, and
+while no states come none is sent: what the robot follows meanwhile is a proved motion to rest.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from llm_planner.control.safety_filter.command_timing import RobotClock
+from llm_planner.errors import LlmPlannerError
+from llm_planner.ros.arm_output import OUTPUT_SETTINGS
+from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, WARN, BaseNode, run_node
+from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.filtered_robots import FILTERED
+from llm_planner.ros.parameters import (
+    CMD_VEL_TIMEOUT,
+    ENVELOPE,
+    ROBOT,
+    ROBOT_FILE,
+    STAMPED_CMD_VEL,
+    STATE_TOPIC,
+    Setting,
+    one_of,
+)
+from llm_planner.ros.patch_feed import PatchFeed, envelope_of
+
+LATER = 0.05  # [s] that a changing limit binds the filter after the controller, which may keep it by itself
+OUT_OF_ORDER = 0.1  # [s] that a state may be older than the one before without the robot having been restarted
+REST_PERIOD = 0.1  # [s] between looks at the robot's states while nothing moves
+LATE = 1.5  # periods between two steps after which the second is late
+
+
+class SafetyFilterNode(BaseNode):
+    """Passes on what is proved safe as it comes; steps at its rate while it has to hold something back."""
+
+    SETTINGS = (
+        Setting("rate", 250.0, "steps a second while something is held back [Hz]", 50.0, 1000.0),
+        Setting("lead", 0.02, "a step begins this much after the robot's present time [s]", 0.0, 0.1),
+        *OUTPUT_SETTINGS,
+        STAMPED_CMD_VEL,
+        CMD_VEL_TIMEOUT,
+        ENVELOPE,
+        ROBOT,
+        ROBOT_FILE,
+        STATE_TOPIC,
+    )  # fmt: skip
+
+    def configure(self) -> None:
+        self._period, self._lead = 1.0 / self.setting("rate"), self.setting("lead")
+        self._robot = one_of(self, ROBOT, FILTERED)(self, self._on_wanted, self._in_time)
+        self._patches = PatchFeed(self, envelope_of(self), self._robot.frame, lambda constraints: True)
+        self._time, self._robot_clock = -np.inf, RobotClock()
+        self._constraints = None
+        self._fault = ""
+        self._last_step = np.inf
+        self._count_anew()
+        self._steps = self.create_timer(self._period, self._on_step, clock=self._steady)
+        self._steps.cancel()
+        topic = self.setting(STATE_TOPIC.name) or self._robot.topic
+        self.create_subscription(self._robot.message_type, topic, self._on_state, NEWEST_ONLY)
+        self.every(1.0, self._on_diagnose)
+
+    def _on_state(self, message) -> None:
+        try:
+            time_of = seconds(message.header.stamp, f"{self._robot.topic}.header.stamp")
+        except LlmPlannerError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        idle = self._robot.rests(self._now())
+        if self._time - OUT_OF_ORDER < time_of < self._time + (REST_PERIOD if idle else 1e-6):
+            return
+        try:
+            state = self._robot.state(message)
+            if state.time < self._time:
+                self._robot.forget()
+                self._robot_clock.forget()
+                self._patches.started_over(state.time)
+            self._time = state.time
+            self._robot_clock.heard(state.time, time.monotonic())
+            self._constraints = self._patches.at(state.time - LATER, self._robot.speed(state))
+            self._robot.measured(state)
+        except LlmPlannerError as error:
+            self._brake(str(error))
+            return
+        if not self._robot.rests(self._now()):
+            self._step()
+
+    def _on_wanted(self, message) -> None:
+        if not self.is_active or self._constraints is None:
+            return
+        if not self._robot_clock.is_known(time.monotonic()):
+            return  # it is stale, or the robot is silent
+        began = time.perf_counter()
+        try:
+            passes = self._robot.hear(message, self._now(), self._constraints)
+        except LlmPlannerError as error:
+            self._brake(f"not followed: {error}")
+            return
+        self._passed += passes
+        self._held_back += not passes
+        self._times.append(time.perf_counter() - began)
+        if not passes and self._steps.is_canceled():
+            self._last_step = np.inf
+            self._steps.reset()
+            self._step()
+
+    def _on_step(self) -> None:
+        now = time.monotonic()
+        self._late += now - self._last_step > LATE * self._period
+        self._last_step, self._ticks = now, self._ticks + 1
+        self._step()
+        if not self._robot.why or self._robot.rests(self._now()):
+            self._steps.cancel()
+
+    def _step(self) -> None:
+        """One step; nothing to do while what the robot follows stays right."""
+        if not self.is_active or self._constraints is None or not self._robot_clock.is_known(time.monotonic()):
+            return
+        began = time.perf_counter()
+        try:
+            self._robot.step(self._now(), self._constraints)
+        except LlmPlannerError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        if self._robot.why:
+            self._times.append(time.perf_counter() - began)
+            self._note(self._robot.filtered)
+
+    def _note(self, filtered) -> None:
+        self._changed += filtered.changed
+        self._infeasible += filtered.infeasible
+        self._binding.update(filtered.binding)
+        self._slack = max(self._slack, filtered.slack)
+
+    def on_fault(self, error: BaseException) -> None:
+        """Brake after a fault in one of the callbacks; where that raises, the proved motion under way ends at rest."""
+        if getattr(self, "_robot", None) is not None:  # there is something to brake
+            self._brake(f"a fault in this node: {type(error).__name__}: {error}")
+
+    def _brake(self, why: str) -> None:
+        """Want nothing any more of the robot, for the reason `why`, and bring it to rest."""
+        self.get_logger().error(f"{why}; the robot brakes", throttle_duration_sec=5.0)
+        self._fault = why
+        self._robot.brake()
+        self._step()
+
+    def _now(self) -> float:
+        """When a command that is sent now begins, in the robot's time [s]."""
+        return self._robot_clock.now(time.monotonic()) + self._lead
+
+    def _in_time(self, begins: float) -> bool:
+        """Whether a command that begins at `begins` [s] would still reach the robot before."""
+        is_in_time = self._robot_clock.now(time.monotonic()) <= begins
+        self._dropped += not is_in_time
+        return is_in_time
+
+    def _on_diagnose(self) -> None:
+        what = ", ".join(sorted(self._binding))
+        values = [
+            ("passed", self._passed),
+            ("held_back", self._held_back),
+            ("steps", self._ticks),
+            ("late_steps", self._late),
+            ("changed", self._changed),
+            ("infeasible", self._infeasible),
+            ("dropped_late", self._dropped),
+            ("margin_mm", f"{1e3 * self._robot.margin:.1f}"),
+            ("slack_mm", f"{1e3 * self._slack:.2f}"),
+            ("binding", what),
+            ("holds", "something" if self._robot.holds else "nothing"),
+            ("patches", ", ".join(self._patches.board.sources)),
+            *self._patches.counts,
+        ]
+        if self._times:
+            values.append(("filter_time_median_ms", f"{1e3 * float(np.median(self._times)):.3f}"))
+            values.append(("filter_time_max_ms", f"{1e3 * max(self._times):.3f}"))
+        if self._fault:
+            self.report(ERROR, f"{self._fault}; the robot was braked", values)
+        elif self._infeasible:
+            self.report(ERROR, f"not everything can be kept, the robot brakes: {what}", values)
+        elif self._changed:
+            self.report(WARN, f"held back: {what}", values)
+        else:
+            self.report(OK, "all that was wanted is safe", values)
+        self._count_anew()
+
+    def _count_anew(self) -> None:
+        """For the coming second."""
+        self._passed = self._held_back = self._ticks = self._late = self._changed = self._infeasible = 0
+        self._dropped, self._fault = 0, ""
+        self._slack = 0.0
+        self._times: list[float] = []
+        self._binding: set[str] = set()
+
+
+def main() -> None:
+    run_node(SafetyFilterNode, "safety_filter")
+
+
+if __name__ == "__main__":
+    main()

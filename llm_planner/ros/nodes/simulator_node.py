@@ -1,0 +1,168 @@
+"""The simulated robot and its world as a node: takes what the robot's driver takes, gives what it gives, and `scene`.
+
+An arm takes `joint_command` and gives `joint_states`; a mobile base takes `cmd_vel` and gives `odom`. Stamps count on
+from the time of day at which the node was started, through every reset, so that nothing of an earlier run can be taken
+for something of this one.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from llm_planner_interfaces.msg import Scene
+from llm_planner_interfaces.srv import ResetWorld
+from rosgraph_msgs.msg import Clock
+
+from llm_planner.errors import LlmPlannerError
+from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, WARN, BaseNode, run_node
+from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.message_checks import stamp
+from llm_planner.ros.conversions.message_conversions import scene_to_msg, transform_to_msg
+from llm_planner.ros.idempotent_requests import answer_once
+from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL, Setting
+from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase
+from llm_planner.scene.scene import Pose
+from llm_planner.simulation.disturbed import open_loaded
+from llm_planner.simulation.world import World, read_objects
+
+PERIOD = 0.01  # [s] simulated between two states of the robot
+RESET_GAP = 1.0  # [s] that stamps leap at a reset: longer than any motion reference is valid
+OBJECTS_MAX = 64  # that a world is asked to be laid out with
+CATCH_UP = 4  # periods made up for after a hold-up; what is behind by more is dropped
+
+
+class SimulatorNode(BaseNode):
+    """Steps a world in step with the wall clock and lets its robot do what it is told."""
+
+    SETTINGS = (
+        Setting("world", "tabletop", "name of the world"),
+        Setting("seed", 0, "lays the objects out", 0, 2**31 - 1),
+        Setting("objects", "", "what is in the scene, e.g. 'red block, green bowl'; empty: drawn from the seed"),
+        Setting("real_time_factor", 1.0, "simulated seconds a wall second", 0.05, 20.0, may_change=True),
+        Setting("scene_rate", 20.0, "scenes a simulated second [Hz]", 1.0, 100.0),
+        Setting("payload", 0.0, "hangs from the arm's hand and nobody is told, to see it found out [kg]", 0.0, 3.0),
+        STAMPED_CMD_VEL,
+        CMD_VEL_TIMEOUT,
+    )
+
+    def configure(self) -> None:
+        name, text = self.setting("world"), self.setting("objects")
+        objects = read_objects(name, text) if text else None
+        self._world = open_loaded(name, self.setting("payload"), self.setting("seed"), objects)
+        is_arm = isinstance(self._world, World)
+        self._robot = SimulatedArm(self, self._world) if is_arm else SimulatedBase(self, self._world)
+        self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
+        self._scene = self.create_lifecycle_publisher(Scene, "scene", SENSOR_DATA)
+        self._clock_topic = self.create_lifecycle_publisher(Clock, "/clock", SENSOR_DATA)
+        self._tf = self._transform_publisher()
+        self.create_service(ResetWorld, "reset_world", answer_once(self._on_reset))
+        self._ticks = self.create_timer(PERIOD, self._on_tick, clock=self._steady)
+        self._behind = self.create_guard_condition(self._on_tick)
+        self.every(1.0, self._on_diagnose)
+        self._epoch, self._factor = time.time(), 0.0
+        self._restart()
+        self._keep_pace()
+
+    def _transform_publisher(self):
+        try:
+            from tf2_msgs.msg import TFMessage
+        except ImportError:
+            self.get_logger().info("tf2_msgs is not installed, so no transforms are published; all else works")
+            return None
+        self._tf_message = TFMessage
+        return self.create_lifecycle_publisher(TFMessage, "/tf", 10)
+
+    def _restart(self) -> None:
+        """Clocks and commands after the world was laid out."""
+        self._run = time.time_ns()
+        self._robot.restart(self._epoch)
+        self._count = 0
+        self._wall_start = time.monotonic()
+        self._dropped = 0
+        self._publish_scene()
+
+    def _keep_pace(self) -> None:
+        """The pace asked for from now on, where it was another, and slower while commands come late."""
+        factor = self.setting("real_time_factor") * self._robot.pace.share
+        if abs(factor - self._factor) > 0.02 * self._factor:
+            self._factor = factor
+            self._ticks.timer_period_ns = round(1e9 * PERIOD / self._factor)
+            self._count_from_here()
+
+    def _count_from_here(self) -> None:
+        """What is due is counted from this moment on."""
+        self._wall_start = time.monotonic() - self._count * PERIOD / self._factor
+
+    def _on_tick(self) -> None:
+        self._keep_pace()
+        if not self.is_active:
+            self._count_from_here()
+            return
+        due = int((time.monotonic() - self._wall_start) * self._factor / PERIOD) - self._count
+        if due > CATCH_UP:
+            self._dropped += due - CATCH_UP
+            self._wall_start += (due - CATCH_UP) * PERIOD / self._factor
+            due = CATCH_UP
+        if due <= 0:
+            return
+        self._robot.advance(PERIOD)
+        self._count += 1
+        if self._count % self._scene_every == 0:
+            self._publish_scene()
+        self._robot.publish()
+        self._clock_topic.publish(Clock(clock=stamp(self._now())))
+        if due > 1:
+            self._behind.trigger()  # one period after the other: whoever commands the robot sees and answers each
+
+    def _now(self) -> float:
+        """The stamp of the present moment [s]."""
+        return self._epoch + self._world.time
+
+    def _publish_scene(self) -> None:
+        scene = replace(self._world.scene(), time=self._now())
+        self._scene.publish(scene_to_msg(scene, self._world.name, self._run))
+        if self._tf is not None:
+            poses = {item.name.replace(" ", "_"): Pose(item.position, item.orientation) for item in scene.objects}
+            poses |= self._robot.frames()
+            transforms = [transform_to_msg(scene.time, child, pose, self._robot.frame) for child, pose in poses.items()]
+            self._tf.publish(self._tf_message(transforms=transforms))
+
+    def _on_reset(self, request: ResetWorld.Request, response: ResetWorld.Response) -> ResetWorld.Response:
+        try:
+            checks.texts("objects", request.objects, OBJECTS_MAX)
+            epoch = self._now() + RESET_GAP
+            wanted = read_objects(self._world.name, ", ".join(request.objects)) if request.objects else None
+            self._world.reset(request.seed, wanted)
+        except LlmPlannerError as error:
+            response.error_code, response.error_msg = ResetWorld.Response.INVALID_OBJECTS, str(error)
+            return response
+        self._epoch = epoch
+        self._restart()
+        response.error_code = ResetWorld.Response.DONE
+        return response
+
+    def _on_diagnose(self) -> None:
+        watch = self._world.limit_watch
+        values = [
+            ("simulated_time", f"{self._world.time:.2f}"),
+            ("dropped_periods", self._dropped),
+            ("pace", f"{self._factor:.2f}"),
+            ("largest_velocity_share", f"{watch.qvel_ratio.max():.3f}"),
+            ("largest_acceleration_share", f"{watch.qacc_ratio.max():.3f}"),
+            ("largest_range_share", f"{self._robot.range_share:.3f}"),
+        ]
+        if watch.exceeded:
+            self.report(ERROR, f"a limit of the robot was exceeded: {watch}", values)
+        elif self._dropped or self._robot.pace.share < 1.0:
+            self.report(WARN, "too slow for real time", values)
+        else:
+            self.report(OK, "in real time", values)
+
+
+def main() -> None:
+    run_node(SimulatorNode, "simulator")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,353 @@
+"""The skill library as a node: the action `execute_skill`, whose motion goes out as `motion_reference`.
+
+A skill moves the robot only under a lease: while the newest `plan_status`, at most `LEASE_MAX` old, names its goal. So
+a stop takes effect though any message about it is lost, and a goal that no plan names moves nothing.
+
+How the person wants the step under way to be done: as its goal said, or as was said since.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from llm_planner_interfaces.action import ExecuteSkill
+from llm_planner_interfaces.msg import MotionConstraints, MotionReference, MotionStatus, MotionTuning, PlanStatus, Scene
+from rclpy.node import Node
+from rclpy.task import Future
+from std_msgs.msg import String
+
+from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.robots.motion import Observation
+from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
+from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.correction_messages import tuning_from_msg
+from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.conversions.message_conversions import SceneReader, arguments_from_msg, no_motion, reference_to_msg
+from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zones_from_msg
+from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
+from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal
+from llm_planner.ros.observed_robots import OBSERVED, RobotState
+from llm_planner.ros.parameters import CAMERA, ROBOT, ROBOT_FILE, SCRIPTED, SKILLS, STATE_TOPIC, Setting, one_of
+from llm_planner.ros.scene_feed import library_of
+from llm_planner.scene.zones import Zone
+from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.tuning import TunedSkill, Tuning
+
+
+class TuningFeed:
+    """Hears `motion_tuning`."""
+
+    def __init__(self, node: Node) -> None:
+        self._newest = MotionTuning()
+        self._log = node.get_logger()
+        node.create_subscription(MotionTuning, "motion_tuning", self._on_tuning, LATCHED)
+
+    def of_step(self, asked: MotionTuning) -> Callable[[], Tuning]:
+        """What is wanted of a step at any moment, whose goal has `asked` for so much, or InputError."""
+        tuning_from_msg(asked)
+        return lambda: tuning_from_msg(self._newest if _follows(self._newest, asked) else asked)
+
+    def _on_tuning(self, message: MotionTuning) -> None:
+        try:
+            tuning_from_msg(message)
+        except InputError as error:
+            self._log.error(str(error), throttle_duration_sec=5.0)
+            return
+        self._newest = message
+
+
+def _follows(new: MotionTuning, old: MotionTuning) -> bool:
+    """Whether it is of the same step, not of one that another plan calls alike, and newer."""
+    same = (new.executor, new.step_id) == (old.executor, old.step_id)
+    return same and seconds(new.header.stamp) >= seconds(old.header.stamp)
+
+
+REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
+LEASE_MAX = 0.5  # wall seconds without a plan status that names the skill after which it ends; ten a second are sent
+LOOK = 0.05  # wall seconds between looks at the lease
+# Wall seconds that whoever asks for a skill waits where nothing was heard of the robot yet: where its first
+# announcements were lost, DDS announces a participant again after 3 s.
+FIRST_HEARD_MAX = 10.0
+REST_TIME_MAX = 2.0  # [s] the end of a skill waits at most this long for rest
+
+
+@dataclass
+class Running:
+    """The goal under way. Once `result` is known it only waits for the robot to come to rest."""
+
+    goal: SharedGoal
+    run: SkillRun
+    zones: tuple[Zone, ...]
+    started: float  # [s], as the next
+    stepped: float = -np.inf
+    is_leased: bool = False  # by the newest plan status
+    was_leased: bool = False
+    unleased: HeartbeatMonitor = field(
+        default_factory=lambda: HeartbeatMonitor(2 * LOOK)
+    )  # since it was named last, or began
+    result: SkillResult | None = None
+    ended: float = 0.0
+    epoch: int = field(default_factory=time.time_ns)  # tells the controller one run from another
+    done: Future = field(default_factory=Future)
+
+
+class SkillServerNode(BaseNode):
+    """Runs one skill at a time, stepped by the time of the robot's states."""
+
+    SETTINGS = (
+        Setting("rate", 10.0, "motion references a second of the robot's time [Hz]", 5.0, 50.0),
+        Setting("state_timeout", 1.0, "wall time without the robot's states after which a skill fails [s]", 0.2, 10.0),
+        ROBOT,
+        ROBOT_FILE,
+        STATE_TOPIC,
+        SKILLS,
+        SCRIPTED,
+        CAMERA,
+    )
+
+    def configure(self) -> None:
+        self._period = 1.0 / self.setting("rate")
+        self._library = library_of(self, learned=not self.setting(SCRIPTED.name))
+        self._robot = one_of(self, ROBOT, OBSERVED)(self)
+        self._running: Running | None = None
+        self._state: RobotState | None = None
+        self._scene = None
+        self._scenes = SceneReader(self._complain)
+        self._world_run = 0
+        self._speed_limit = np.inf
+        self._diagnosis = ""
+        self._plan_status = PlanStatus()
+        self._heard = time.monotonic()
+        self._next_watch = Future()
+        self._forget()
+        self._tunings = TuningFeed(self)
+        self._reference = self.create_lifecycle_publisher(MotionReference, "motion_reference", 1)
+        topic = self.setting(STATE_TOPIC.name) or self._robot.topic
+        self.create_subscription(self._robot.message_type, topic, self._on_state, NEWEST_ONLY)
+        self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
+        self.create_subscription(PlanStatus, "plan_status", self._on_plan_status, LATCHED)
+        self.create_subscription(MotionStatus, "motion_status", self._on_motion, LATCHED)
+        self.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)
+        self.create_subscription(MotionConstraints, "motion_constraints", self._on_constraints, LATCHED)
+        self.every(LOOK, self._on_look)
+        self.every(0.25, self._on_watch)
+        self.every(1.0, self._on_diagnose)
+        GoalServer(self, ExecuteSkill, "execute_skill", self._execute, self._on_cancel, lambda goal: self.is_active)
+
+    def _forget(self) -> None:
+        self._origins_tracker = OriginTracker()
+        self._origins = {}
+
+    def on_fault(self, error: BaseException) -> None:
+        """Whatever moved the robot does so no more."""
+        if self._running is not None:
+            self._fail("{skill} was ended by a fault of the skill server; see what its node prints")
+
+    def _on_cancel(self, goal: SharedGoal) -> None:
+        """A stop does not wait for the next state of the robot."""
+        running = self._running
+        if running is not None and running.result is None and running.goal is goal:
+            self._end(running, _stopped(running))
+
+    async def _execute(self, goal: SharedGoal) -> ExecuteSkill.Result:
+        # Who says the next command right after a stop is not refused while the robot comes to rest.
+        # Nor is who says it after a goal was given up that we took without its sender's knowing.
+        deadline = time.monotonic() + 2 * LEASE_MAX
+        while (last := self._running) is not None:
+            if self._gives_way(last, goal):
+                await last.done
+            elif time.monotonic() < deadline:
+                await self._next_watch
+            else:
+                break
+        await self._hear_first()
+        try:
+            self._running = running = self._begin(goal)
+        except SkillError as error:
+            return _result(SkillResult(error.code, str(error)))
+        except LlmPlannerError as error:
+            return _result(SkillResult(SkillErrorCode.INVALID_ARGUMENT, str(error)))
+        await running.done
+        return _result(running.result)
+
+    def _gives_way(self, running: Running, goal: SharedGoal) -> bool:
+        """Whether `running` is ending; it has to where the plan has named `goal` instead: its sender gave it up."""
+        if running.result is None and self._plan_status.lease == goal.id:
+            self._end(running, _stopped(running))
+        return running.result is not None or running.goal.is_cancel_requested
+
+    async def _hear_first(self) -> None:
+        """Just started, we may hear the robot later than whoever asks for a skill."""
+        deadline = time.monotonic() + FIRST_HEARD_MAX
+        while (self._state is None or self._scene is None) and time.monotonic() < deadline:
+            await self._next_watch
+
+    def _begin(self, goal: SharedGoal) -> Running:
+        request = goal.request
+        if self._running is not None:
+            message = f"{request.skill} cannot start: the robot is busy with {self._running.goal.request.skill}"
+            raise SkillError(SkillErrorCode.PRECONDITION_FAILED, message)
+        if self._state is None or self._scene is None or self._silence() > self.setting("state_timeout"):
+            message = f"{request.skill} cannot start: the robot's {self._robot.topic} or the scene do not arrive"
+            raise SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
+        skill = self._library.find(checks.name("skill", request.skill))
+        zones = zones_from_msg(request.zones)
+        moved = checks.texts("moved", request.moved)
+        tuned = TunedSkill(skill, self._tunings.of_step(request.tuning), frozenset(moved))
+        run = tuned.start(arguments_from_msg(request.arguments), self._observation(zones))
+        running = Running(goal, run, zones, started=self._state.time)
+        running.unleased.heard()
+        self._look_at_lease(running)
+        return running
+
+    def _silence(self) -> float:
+        return time.monotonic() - self._heard
+
+    def _observation(self, zones: tuple[Zone, ...]) -> Observation:
+        seen = self._robot.observation(self._state, self._scene, self._origins)
+        return replace(seen, zones=zones, speed_limit=self._speed_limit)
+
+    def _on_scene(self, message: Scene) -> None:
+        try:
+            scene = self._scenes.read(message)
+        except LlmPlannerError as error:
+            self._complain(f"a scene cannot be used: {error}")
+            return
+        restarted = self._scene is not None and message.run != self._world_run
+        self._scene, self._world_run = scene, message.run
+        if restarted:
+            self._forget()
+            self._fail("the robot was restarted while {skill} was moving it")
+        self._origins = self._origins_tracker.update(self._scene)
+
+    def _on_state(self, message) -> None:
+        try:
+            state = self._robot.state(message)
+        except LlmPlannerError as error:
+            self._complain(str(error))
+            return
+        self._state, self._heard = state, time.monotonic()
+        running = self._running
+        if running is None:
+            return
+        if running.result is not None:
+            self._finish_at_rest(running)
+        elif running.goal.is_cancel_requested or not self.is_active:
+            self._end(running, _stopped(running))
+        elif running.is_leased and state.time >= running.stepped + 0.95 * self._period:
+            running.stepped = state.time
+            self._step(running)
+
+    def _step(self, running: Running) -> None:
+        outcome = running.run.step(self._observation(running.zones))
+        if isinstance(outcome, SkillResult):
+            self._end(running, outcome)
+            return
+        self._reference.publish(reference_to_msg(replace(outcome, epoch=running.epoch)))
+
+    def _end(self, running: Running, result: SkillResult) -> None:
+        """No more motion; the result is told once the robot is at rest."""
+        running.result, running.ended = result.with_report(self._diagnosis), self._state.time
+        self._reference.publish(no_motion(running.ended))
+
+    def _finish_at_rest(self, running: Running) -> None:
+        waited = self._state.time - running.ended
+        at_rest = waited >= 0.05 and np.abs(self._state.qvel).max() < REST_SPEED
+        if at_rest or waited > REST_TIME_MAX:
+            self._running = None
+            running.done.set_result(None)
+
+    def _fail(self, reason: str) -> None:
+        """End the skill without waiting for a rest that nobody would report."""
+        running = self._running
+        if running is None:
+            return
+        message = reason.format(skill=running.goal.request.skill)
+        running.result = SkillResult(SkillErrorCode.CONTROLLER_FAULT, message)
+        self._reference.publish(no_motion(self._state.time))
+        self._running = None
+        running.done.set_result(None)
+
+    def _on_motion(self, status: MotionStatus) -> None:
+        """A robot that is held will not come to where the skill wants it."""
+        running = self._running
+        held = status.state == MotionStatus.STOPPED
+        if held and running is not None and running.result is None and status.epoch == running.epoch:
+            message = f"{running.goal.request.skill} was stopped by the controller: {status.reason}"
+            self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, message))
+
+    def _on_diagnosis(self, message: String) -> None:
+        try:
+            self._diagnosis = checks.text("diagnosis", message.data)
+        except LlmPlannerError as error:
+            self._complain(str(error))
+
+    def _on_constraints(self, constraints: MotionConstraints) -> None:
+        try:
+            self._speed_limit = speed_limit_from_msg(constraints)
+        except LlmPlannerError as error:
+            self._complain(f"the speed limit stays {self._speed_limit:g} m/s: {error}")
+
+    def _complain(self, what: str) -> None:
+        """Of messages that cannot be used; nothing changes by them."""
+        self.get_logger().error(what, throttle_duration_sec=5.0)
+
+    def _on_plan_status(self, status: PlanStatus) -> None:
+        self._plan_status = status
+        if self._running is not None and self._running.result is None:
+            self._look_at_lease(self._running)
+
+    def _look_at_lease(self, running: Running) -> None:
+        """Renew the lease of `running`, or end it where the plan names it no more."""
+        running.is_leased = self._plan_status.lease == running.goal.id
+        if running.is_leased:
+            running.was_leased = True
+            running.unleased.heard()
+        elif running.was_leased:
+            self._end(running, _stopped(running))
+
+    def _on_look(self) -> None:
+        """End a skill whose plan has fallen silent, or never named it."""
+        running = self._running
+        if running is None or running.result is not None:
+            return
+        running.unleased.look(time.monotonic())
+        if running.unleased.seconds > LEASE_MAX:
+            message = f"{running.goal.request.skill} was stopped: its plan has not named it for {LEASE_MAX:g} s"
+            self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, message))
+
+    def _on_watch(self) -> None:
+        """Show that this node is alive, and notice when the robot is not."""
+        past, self._next_watch = self._next_watch, Future(executor=self.executor)
+        past.set_result(None)
+        running = self._running
+        if running is not None:
+            elapsed = self._state.time - running.started
+            running.goal.publish_feedback(ExecuteSkill.Feedback(phase=running.run.phase, elapsed=elapsed))
+        if self._silence() > self.setting("state_timeout"):
+            self._fail(f"the robot's {self._robot.topic} stopped arriving during {{skill}}")
+
+    def _on_diagnose(self) -> None:
+        if self._silence() > self.setting("state_timeout"):
+            self.report(WARN, f"no {self._robot.topic} arrive")
+        else:
+            self.report(OK, self._running.run.phase if self._running else "idle")
+
+
+def _stopped(running: Running) -> SkillResult:
+    return SkillResult(SkillErrorCode.CANCELED, f"{running.goal.request.skill} was stopped")
+
+
+def _result(result: SkillResult) -> ExecuteSkill.Result:
+    return ExecuteSkill.Result(error_code=int(result.code), error_msg=result.message)
+
+
+def main() -> None:
+    run_node(SkillServerNode, "skill_server")
+
+
+if __name__ == "__main__":
+    main()

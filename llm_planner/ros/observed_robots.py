@@ -1,0 +1,70 @@
+"""The skill server's side of each robot: the topic that its state comes on, and what a skill sees of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState as JointStateMsg
+
+from llm_planner.robots.motion import Array, Observation
+from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, ArmKinematics, base_pose
+from llm_planner.ros.arm_output import arm_of
+from llm_planner.ros.base_node import BaseNode
+from llm_planner.ros.conversions.base_messages import odometry_from_msg
+from llm_planner.ros.conversions.message_conversions import joint_state_from_msg
+from llm_planner.scene.scene import Scene, Vector3
+
+
+@dataclass(frozen=True)
+class RobotState:
+    """Measured joints, `qpos` and `qvel` (nq,), at `time` [s]; `width` between the fingers [m], if it is measured."""
+
+    time: float
+    qpos: Array
+    qvel: Array
+    width: float = float("nan")
+
+
+class ObservedArm:
+    """Joint states tell everything."""
+
+    topic, message_type = "joint_states", JointStateMsg
+
+    def __init__(self, node: BaseNode) -> None:
+        self._arm = arm_of(node)
+        self._kinematics = ArmKinematics()
+
+    def state(self, message: JointStateMsg) -> RobotState:
+        """Raises InputError."""
+        joints, width = joint_state_from_msg(message, self._arm.joints, self._arm.fingers)
+        return RobotState(joints.time, joints.qpos, joints.qvel, width)
+
+    def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
+        """What a skill sees."""
+        pose = self._kinematics.pose(state.qpos)
+        return Observation(state.time, scene, tuple(state.qpos.tolist()), pose, state.width, origins)
+
+
+class ObservedBase:
+    """Odometry tells where the base is, the scene whether its fingers hold something."""
+
+    topic, message_type = "odom", Odometry
+
+    def __init__(self, node: BaseNode) -> None:
+        """Nothing about it is set."""
+
+    def state(self, message: Odometry) -> RobotState:
+        """Raises InputError."""
+        state = odometry_from_msg(message)
+        return RobotState(state.time, state.qpos, state.qvel)
+
+    def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
+        """What a skill sees."""
+        x, y, yaw = state.qpos.tolist()
+        width = CLOSED_WIDTH if scene.held else OPEN_WIDTH
+        return Observation(state.time, scene, (x, y, yaw), base_pose(x, y, yaw), width, origins)
+
+
+OBSERVED = {"arm": ObservedArm, "mobile": ObservedBase}

@@ -1,0 +1,207 @@
+"""Patches from the network, for a node that has to keep what is in force: the controller, and the safety filter.
+
+What arrives is only filed by publisher and source. Each tick then offers the newest of a bounded number of sources to
+the board, publisher by publisher in turn, so one that floods the topic waits for itself and nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from llm_planner_interfaces.msg import MotionPatch
+
+from llm_planner.control.constraint_arbiter import AHEAD, ConstraintArbiter, Feasible
+from llm_planner.control.envelope import FROM_THE_ROBOT, Envelope, read_envelope
+from llm_planner.control.motion_constraints import MotionConstraints, Patch, Unread
+from llm_planner.errors import InputError
+from llm_planner.ros.base_node import PATCHES, BaseNode
+from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.conversions.motion_messages import head_from_msg, patch_from_msg
+from llm_planner.ros.parameters import ENVELOPE
+from llm_planner.ros.waiting import backlog
+
+REFUSALS = 8  # told of at once
+LETTERS = 300  # of each
+LOGGED_AFTER = 1_000_000_000  # [ns]
+LEAP = 5.0  # [s] between two looks, more than which the robot's clock has leapt: nothing expires by that
+AT_ONCE = 100  # messages that are taken from the topic, 20 us each, before other callbacks have their turn
+A_TICK = 32  # sources whose patch is offered to the board
+NEWEST = 4  # patches of a source that wait: an older one counts where the newer cannot be read in all its parts
+MOST_WAITING = 1000  # sources of one publisher
+MOST_QUEUES = 64  # publishers that wait apart; all others wait together
+EPOCH_AHEAD = 86_400_000_000_000  # [ns] of this machine's clock, more than which no clock of a publisher is ahead
+_Queue = dict[tuple[str, str], list[MotionPatch]]  # by publisher and source
+_OTHERS = ""  # a publisher that has no name, and all those together for whom there is no queue
+
+
+def envelope_of(node: BaseNode) -> Envelope:
+    """What the node's parameter says; raises InputError."""
+    file = node.setting(ENVELOPE.name)
+    return read_envelope(Path(file).expanduser()) if file else FROM_THE_ROBOT
+
+
+class PatchFeed:
+    """A board that the topic `motion_patch` fills; time is that of the robot's states, which `at` tells.
+
+    `wall` is this machine's clock [ns since 1970]: epochs are such times, or small numbers.
+    """
+
+    def __init__(
+        self,
+        node: BaseNode,
+        envelope: Envelope,
+        frame: str,
+        feasible: Feasible,
+        wall: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self.board = ConstraintArbiter(envelope, feasible)
+        self.refused: deque[str] = deque(maxlen=REFUSALS)
+        self.heard = self.accepted = self.superseded = self.turned_down = self.missed = 0
+        self._node, self._frame, self._wall = node, frame, wall
+        self._logged = 0  # [ns] when something was last logged
+        self._now = self._since = math.nan  # the robot's time, and when this node first knew of it
+        self._waiting: dict[str, _Queue] = {}
+        self._numbers: dict[str, int] = {}  # of the last message of each publisher
+        self._topic = node.create_subscription(MotionPatch, "motion_patch", self._on_patch, PATCHES)
+
+    @property
+    def counts(self) -> tuple[tuple[str, int], ...]:
+        """Of all messages: `heard` is the sum of the four after it; `missed` never came."""
+        return (
+            ("patches_heard", self.heard),
+            ("patches_accepted", self.accepted),
+            ("patches_superseded", self.superseded),
+            ("patches_refused", self.turned_down),
+            ("patches_waiting", sum(len(messages) for queue in self._waiting.values() for messages in queue.values())),
+            ("patches_missed", self.missed),
+        )
+
+    def at(self, now: float, moving: float = math.inf) -> MotionConstraints:
+        """What is in force at `now` [s], the robot's point moving at `moving` [m/s]."""
+        if now > self._now + LEAP:
+            self.started_over(now)
+        if math.isnan(self._now):
+            self._since = now
+        self._now = now
+        for _ in range(A_TICK):
+            if not self._waiting:
+                break
+            self._offer_next()
+        constraints = self.board.at(now, moving)
+        for source, what in self.board.left_out():
+            self._tell(source, "not heeded in all", what)
+        return constraints
+
+    def started_over(self, now: float) -> None:
+        """The robot's clock leapt to `now`."""
+        self._now = self._since = now
+        self.board.started_over(now)
+
+    # What arrives
+
+    def _on_patch(self, message: MotionPatch, info: dict) -> None:
+        self._file(message, info)
+        for one, its in backlog(self._topic, AT_ONCE - 1):
+            self._file(one, its)
+
+    def _file(self, message: MotionPatch, info: dict) -> None:
+        """Keep it beside others of the same publisher and source, or refuse what can never be in force."""
+        self.heard += 1
+        publisher = _publisher_of(info)
+        self._count_missed(message.source, publisher, info.get("publication_sequence_number"))
+        reason = self._objection(message)
+        if reason:
+            self._refuse(message.source, reason)
+            return
+        name = publisher if publisher in self._waiting or len(self._waiting) < MOST_QUEUES else _OTHERS
+        queue, key = self._waiting.setdefault(name, {}), (publisher, message.source)
+        if key not in queue and len(queue) >= MOST_WAITING:
+            self._refuse(message.source, f"patches of {MOST_WAITING} other sources of its publisher wait already")
+            return
+        messages = queue.setdefault(key, [])
+        messages.append(message)
+        if len(messages) > NEWEST:
+            messages.remove(min(messages, key=self._age))
+            self.superseded += 1
+
+    def _objection(self, message: MotionPatch) -> str:
+        ahead = message.epoch - self._wall()
+        if ahead > EPOCH_AHEAD:
+            return f"its epoch {message.epoch} lies {ahead / 1e9:.3g} s ahead of the clock here; a day is the most"
+        try:
+            head_from_msg(message)
+        except InputError as error:
+            return str(error)
+        return ""
+
+    def _count_missed(self, source: str, publisher: str, number: int | None) -> None:
+        """By the numbers that a publisher gives its messages, where the middleware tells them."""
+        if number is None:
+            return
+        last = self._numbers.pop(publisher, number)
+        self._numbers[publisher] = max(last, number)
+        if len(self._numbers) > MOST_QUEUES:
+            del self._numbers[next(iter(self._numbers))]
+        gap = number - last - 1
+        if gap > 0:
+            self.missed += gap
+            self._tell(source, "missing", f"{gap} patches of its publisher came faster than they could be taken")
+
+    # What is offered
+
+    def _offer_next(self) -> None:
+        """What the source that has waited longest wants, of the publisher whose turn it is."""
+        name, queue = next(iter(self._waiting.items()))
+        del self._waiting[name]
+        publisher, source = next(iter(queue))
+        messages = sorted(queue.pop((publisher, source)), key=self._age)
+        if queue:
+            self._waiting[name] = queue  # at the end
+        readings = []
+        while messages:
+            readings.append(patch_from_msg(messages.pop(), self._frame))
+            if not readings[-1][1].told:
+                break
+        self.superseded += len(messages)
+        for patch, unread in reversed(readings):
+            self._offer(publisher, patch, unread)
+
+    def _offer(self, publisher: str, patch: Patch, unread: Unread) -> None:
+        if patch.expires <= self._since and not (patch.says_nothing or unread.told):
+            self.superseded += 1  # history, which topics keep: it was over before this node could have heeded it
+            return
+        answer = self.board.offered(patch, self._now, publisher, unread)
+        if not answer.accepted:
+            self._refuse(patch.source, answer.reason)
+            return
+        self.accepted += 1
+        if answer.reason:
+            self._tell(patch.source, "not heeded in all", answer.reason)
+
+    def _age(self, message: MotionPatch) -> tuple[int, float]:
+        """By which the newest is the largest; no stamp is further ahead than the board lets it be."""
+        return message.epoch, min(seconds(message.header.stamp), self._now + AHEAD)
+
+    def _refuse(self, source: str, reason: str) -> None:
+        self.turned_down += 1
+        self._tell(source, "refused", reason)
+
+    def _tell(self, source: str, how: str, reason: str) -> None:
+        told = f"{source[:LETTERS]}: {reason}"[:LETTERS]
+        if told not in self.refused:
+            self.refused.append(told)
+        now = self._wall()
+        if not 0 <= now - self._logged < LOGGED_AFTER:  # a call that rclpy throttles takes a millisecond as well
+            self._logged = now
+            so_far = f"{self.turned_down} refused until now"
+            self._node.get_logger().warning(f"a patch of {source[:LETTERS]!r} is {how}: {reason[:LETTERS]} ({so_far})")
+
+
+def _publisher_of(info: dict) -> str:
+    """The name that DDS has given it, which no other has; "" where the middleware does not tell."""
+    gid = info.get("publisher_gid")
+    return bytes(gid["data"]).hex() if gid else _OTHERS

@@ -1,0 +1,140 @@
+"""The newest scene, how old it is, and whether it is still of the same world.
+
+The newest picture of a camera, for skills that ask for one; subscribed to while they do.
+
+The skill library that a node's parameters name.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from rclpy.node import Node
+from rclpy.subscription import Subscription
+from rclpy.task import Future
+from sensor_msgs.msg import Image
+from std_msgs.msg import String
+
+from llm_planner.errors import InputError
+from llm_planner.robots.motion import Observation
+from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, BaseNode
+from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.conversions.message_conversions import SceneReader, image_from_msg
+from llm_planner.ros.parameters import CAMERA, SKILLS
+from llm_planner.scene.scene import Scene
+from llm_planner.skills.arm import NO_PICTURE, Picture, blind
+from llm_planner.skills.library import SkillLibrary, load_skills
+
+NO_SCENE = "Nothing shows me the scene. Is the simulator, or the robot's perception, running?"
+
+
+class SceneFeed:
+    """Hears `scene`, and on `diagnosis` what the robot reports of itself.
+
+    `on_scene(restarted)` is called for each scene, restarted where another run of the world has begun.
+
+    A scene is fresh for `timeout` [s, wall time]. All calls back come from the node's executor.
+    """
+
+    def __init__(self, node: Node, timeout: float, on_scene: Callable[[bool], None]) -> None:
+        self.scene: Scene | None = None
+        self._timeout, self._on_scene = timeout, on_scene
+        self._run = 0
+        self._heard = 0.0  # [s, monotonic]
+        self._next, self._deadline = Future(), 0.0  # done at the next scene, or when nobody can wait for it any more
+        self._reports: tuple[str, ...] = ()
+        self._log, self._reader = node.get_logger(), SceneReader(self._tell)
+        node.create_subscription(SceneMsg, "scene", self._on_message, NEWEST_ONLY)
+        node.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)
+
+    @property
+    def is_fresh(self) -> bool:
+        return self.scene is not None and time.monotonic() - self._heard <= self._timeout
+
+    async def wait(self, patience: float) -> None:
+        """Until a scene is fresh, or for `patience` [s, wall time]."""
+        if self.is_fresh:
+            return
+        if self._next.done():
+            self._next = Future()
+        self._deadline = time.monotonic() + patience
+        await self._next
+
+    def watch(self) -> None:
+        """To be called a few times a second."""
+        if time.monotonic() > self._deadline:
+            self._next.set_result(None)
+
+    def _on_message(self, message: SceneMsg) -> None:
+        try:
+            scene = self._reader.read(message)
+        except InputError as error:
+            self._log.error(f"a scene cannot be used: {error}", throttle_duration_sec=5.0)
+            return
+        before, self.scene = self.scene, replace(scene, reports=self._reports)
+        restarted = before is not None and (message.run != self._run or self.scene.time < before.time)
+        self._run, self._heard = message.run, time.monotonic()
+        self._next.set_result(None)
+        self._on_scene(restarted)
+
+    def _tell(self, flaw: str) -> None:
+        self._log.warning(flaw, throttle_duration_sec=5.0)
+
+    def _on_diagnosis(self, message: String) -> None:
+        try:
+            told = checks.text("diagnosis", message.data)
+        except InputError as error:
+            self._log.error(str(error), throttle_duration_sec=5.0)
+            return
+        self._reports = (told,) if told else ()
+
+
+FRESH = 0.4  # [s] of the robot's time that a picture may be old
+IDLE = 10.0  # wall seconds without a question after which nobody listens any more
+
+
+class CameraFeed:
+    """Pictures of `camera/image_raw`; drawing them costs the camera nothing until a skill first asks."""
+
+    def __init__(self, node: BaseNode, clock: Callable[[], float] = time.monotonic) -> None:
+        self._node, self._clock = node, clock
+        self._subscription: Subscription | None = None
+        self._message: Image | None = None
+        self._asked = 0.0
+        node.every(IDLE / 2, self._on_idle)
+
+    def __call__(self, observation: Observation) -> Picture:
+        """The newest picture; none before the first has come, or where that is too old."""
+        self._asked = self._clock()
+        if self._subscription is None:
+            self._subscription = self._node.create_subscription(
+                Image, "camera/image_raw", self._on_picture, NEWEST_ONLY
+            )
+        message = self._message
+        if message is None:
+            return NO_PICTURE
+        try:
+            is_fresh = seconds(message.header.stamp, "camera/image_raw.header.stamp") >= observation.time - FRESH
+            return image_from_msg(message) if is_fresh else NO_PICTURE
+        except InputError as error:
+            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return NO_PICTURE
+
+    def _on_picture(self, message: Image) -> None:
+        self._message = message
+
+    def _on_idle(self) -> None:
+        if self._subscription is not None and self._clock() - self._asked > IDLE:
+            self._node.destroy_subscription(self._subscription)
+            self._subscription = self._message = None
+
+
+def library_of(node: BaseNode, learned: bool = False) -> SkillLibrary:
+    """For a node that moves nothing, what skills promise is enough: then policies are not opened."""
+    folder, camera = node.setting(SKILLS.name), CameraFeed(node) if node.setting(CAMERA.name) else blind
+    return load_skills(Path(folder) if folder else None, learned=learned, camera=camera)

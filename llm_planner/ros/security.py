@@ -1,0 +1,350 @@
+"""Makes the keystore of SROS 2: an authority, and for each enclave a key, a certificate and signed permissions.
+
+The folders and files are those of `ros2 security`, so that both can work on one keystore. Keys are on the curve P-256
+and signatures are S/MIME, as DDS Security 1.1 wants them (section 9.3); `openssl` makes them.
+
+Who may do what on the network, as the files of DDS Security 1.1 say it (OMG formal/2018-04-01, section 9.4).
+
+The permissions of our nodes are those of `nodes.graph_table` and no others; a node that is not ours plays a `Role`.
+
+Whether SROS 2 is on, and each node has what it needs: a missing file would mean a robot without protection.
+
+SROS 2: who may publish, subscribe, serve and call what, and the signed files that say so to the middleware.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+from enum import Enum
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.ros.node_table import CLIENT, EVERY_NODE, GRAPH, LIFECYCLE, NODES, Endpoints, enclave
+
+SCHEMA = "http://www.omg.org/spec/DDS-SECURITY/20170901/omg_shared_ca_{}.xsd"
+DISCOVERY_TOPIC = "ros_discovery_info"  # on which every ROS process says which nodes it has
+DOMAIN_MAX = 232  # of the ports that domains are mapped to, the last that fit
+PROTECTION = {  # as sros2 has it: who is who and who may what is checked, and everything is encrypted
+    "allow_unauthenticated_participants": "false",
+    "enable_join_access_control": "true",
+    "discovery_protection_kind": "ENCRYPT",
+    "liveliness_protection_kind": "ENCRYPT",
+    "rtps_protection_kind": "SIGN",
+}
+TOPIC_PROTECTION = {
+    "topic_expression": "*",
+    "enable_discovery_protection": "true",
+    "enable_liveliness_protection": "true",
+    "enable_read_access_control": "true",
+    "enable_write_access_control": "true",
+    "metadata_protection_kind": "ENCRYPT",
+    "data_protection_kind": "ENCRYPT",
+}
+
+
+class Role(Enum):
+    """What a node that is not ours is there for."""
+
+    ROBOT = "robot"  # the robot's driver: gives states, takes commands; what is not ours on the network is its own
+    PERCEPTION = "perception"  # publishes the scene
+    PEER = "peer"  # may look at everything and stop the robot
+    OPERATOR = "operator"  # says, corrects, edits, limits motions, sets parameters, and what a peer may
+
+
+@dataclass(frozen=True)
+class Topics:
+    """Where states come from and commands go to, as the parameters `state_topic` and `command_topic` say."""
+
+    states: frozenset[str] = frozenset({"joint_states", "odom"})
+    commands: frozenset[str] = frozenset({"joint_command", "cmd_vel"})
+
+    def applied_to(self, endpoints: Endpoints) -> Endpoints:
+        """The endpoints with these topics in place of the usual ones."""
+        usual = Topics()
+
+        def moved(names: frozenset[str]) -> frozenset[str]:
+            if names & usual.states:
+                names = names - usual.states | self.states
+            return names - usual.commands | self.commands if names & usual.commands else names
+
+        return replace(endpoints, publishes=moved(endpoints.publishes), subscribes=moved(endpoints.subscribes))
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What the process of one enclave may do. Where there are `owners`, it may do anything else as well, but write what
+    only they may write."""
+
+    node: str
+    endpoints: Endpoints
+    owners: tuple[Grant, ...] = ()
+
+
+def grants(topics: Topics = Topics(), others: Iterable[tuple[str, Role]] = ()) -> tuple[Grant, ...]:
+    """One for each of our nodes (the simulated ones where no robot is among `others`), for the command line, and for
+    the nodes in `others`."""
+    others = tuple(others)
+    has_robot = any(role is Role.ROBOT for _, role in others)
+    graph = {name: topics.applied_to(own) for name, own in GRAPH.items()}
+    entries = [entry for entry in NODES if not (entry.simulated and has_robot)]
+    ours = [Grant(entry.name, graph[entry.name] | EVERY_NODE | LIFECYCLE) for entry in entries]
+    ours.append(Grant(CLIENT, graph[CLIENT] | EVERY_NODE))
+    return (*ours, *(_grant(node, role, topics, tuple(ours)) for node, role in others))
+
+
+def _grant(node: str, role: Role, topics: Topics, ours: tuple[Grant, ...]) -> Grant:
+    own = Endpoints(calls=frozenset({"stop"})) | EVERY_NODE
+    published = frozenset[str]().union(*(grant.endpoints.publishes for grant in ours)) | topics.states | {"scene"}
+    looks = own | Endpoints(subscribes=frozenset(name for name in published if not name.startswith("~")))
+    if role is Role.ROBOT:
+        given, taken = topics.states | {"/tf", "/clock", "/diagnostics"}, topics.commands | {"gripper_command"}
+        owners = (_grant("", one, topics, ours) for one in (Role.PERCEPTION, Role.OPERATOR))
+        return Grant(node, own | Endpoints(given, taken), (*ours, *owners))
+    if role is Role.PERCEPTION:
+        return Grant(node, own | Endpoints(frozenset({"scene"}), topics.states | {"camera/image_raw", "/tf"}))
+    if role is Role.PEER:
+        return Grant(node, looks)
+    settings = (f"{entry.name}/{name[2:]}" for entry in NODES for name in (EVERY_NODE | LIFECYCLE).serves)
+    said = frozenset({"language_command", "correction", "audio", "motion_patch"})
+    called = frozenset({"edit_plan", "reset_world", *settings})
+    return Grant(node, looks | Endpoints(publishes=said, calls=called, sends=frozenset({"execute_command"})))
+
+
+def dds_topics(endpoints: Endpoints, namespace: str, node: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The DDS topics that are written and read for them, as ROS 2 maps its names."""
+
+    def named(name: str) -> str:
+        if name.startswith("/"):
+            return name
+        return enclave(namespace, node + name[1:] if name.startswith("~") else name)
+
+    called = {*map(named, endpoints.calls)} | _parts(map(named, endpoints.sends))
+    served = {*map(named, endpoints.serves)} | _parts(map(named, endpoints.executes))
+    spread = {f"rt{named(name)}/_action/{part}" for name in endpoints.executes for part in ("feedback", "status")}
+    heard = {f"rt{named(name)}/_action/{part}" for name in endpoints.sends for part in ("feedback", "status")}
+    requests, replies = "rq{}Request".format, "rr{}Reply".format
+    written = {f"rt{named(name)}" for name in endpoints.publishes} | spread
+    read = {f"rt{named(name)}" for name in endpoints.subscribes} | heard
+    return (
+        frozenset({*written, *map(requests, called), *map(replies, served), DISCOVERY_TOPIC}),
+        frozenset({*read, *map(replies, called), *map(requests, served), DISCOVERY_TOPIC}),
+    )
+
+
+def _parts(actions: Iterable[str]) -> set[str]:
+    """The services that actions are made of."""
+    return {f"{name}/_action/{part}" for name in actions for part in ("send_goal", "cancel_goal", "get_result")}
+
+
+def governance_xml() -> bytes:
+    """The rules of every domain: only authenticated participants, and each may do what it is granted."""
+    root = _document("governance")
+    rule = ET.SubElement(ET.SubElement(root, "domain_access_rules"), "domain_rule")
+    every = ET.SubElement(ET.SubElement(rule, "domains"), "id_range")
+    _fill(every, {"min": "0", "max": str(DOMAIN_MAX)})
+    _fill(rule, PROTECTION)
+    _fill(ET.SubElement(ET.SubElement(rule, "topic_access_rules"), "topic_rule"), TOPIC_PROTECTION)
+    return _text(root)
+
+
+def permissions_xml(grant: Grant, namespace: str, domain: int, not_before: datetime, not_after: datetime) -> bytes:
+    """What the enclave of `grant` may do in the ROS domain `domain`; everything else is denied."""
+    name = enclave(namespace, grant.node)
+    root = _document("permissions")
+    granted = ET.SubElement(ET.SubElement(root, "permissions"), "grant", {"name": name})
+    _fill(granted, {"subject_name": f"CN={name}"})
+    span = {"not_before": not_before, "not_after": not_after}
+    _fill(ET.SubElement(granted, "validity"), {key: when.strftime("%Y-%m-%dT%H:%M:%S") for key, when in span.items()})
+    written, read = dds_topics(grant.endpoints, namespace, grant.node)
+    if grant.owners:  # the first rule that fits decides
+        owned = frozenset[str]().union(*(dds_topics(one.endpoints, namespace, one.node)[0] for one in grant.owners))
+        _rule(granted, "deny_rule", domain, owned - written, frozenset())
+        written, read = frozenset({"*"}), frozenset({"*"})
+    _rule(granted, "allow_rule", domain, written, read)
+    _fill(granted, {"default": "DENY"})
+    return _text(root)
+
+
+def _rule(parent: ET.Element, kind: str, domain: int, written: frozenset[str], read: frozenset[str]) -> None:
+    rule = ET.SubElement(parent, kind)
+    _fill(ET.SubElement(rule, "domains"), {"id": str(domain)})
+    for action, names in (("publish", written), ("subscribe", read)):
+        if names:
+            listed = ET.SubElement(ET.SubElement(rule, action), "topics")
+            for name in sorted(names):
+                _fill(listed, {"topic": name})
+
+
+def _document(kind: str) -> ET.Element:
+    ET.register_namespace("xsi", "http://www.w3.org/2001/XMLSchema-instance")
+    where = "{http://www.w3.org/2001/XMLSchema-instance}noNamespaceSchemaLocation"
+    return ET.Element("dds", {where: SCHEMA.format(kind)})
+
+
+def _fill(parent: ET.Element, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        ET.SubElement(parent, name).text = text
+
+
+def _text(root: ET.Element) -> bytes:
+    ET.indent(root)
+    text: bytes = ET.tostring(root, encoding="UTF-8", xml_declaration=True)
+    return text + b"\n"
+
+
+AUTHORITY = "sros2CA"  # the common name that ros2 security gives it
+SHARED = ("identity_ca.cert.pem", "permissions_ca.cert.pem")
+_REQUEST = """[req]
+prompt = no
+distinguished_name = name
+[name]
+CN = {name}
+[authority]
+basicConstraints = critical, CA:true, pathlen:1
+[participant]
+basicConstraints = CA:false
+"""
+
+
+class KeystoreError(LlmPlannerError):
+    """The keystore cannot be made; the message says why."""
+
+
+class Keystore:
+    """A keystore in `folder`, made as far as it is not there yet; `days` is how long new certificates are valid."""
+
+    def __init__(self, folder: Path, days: int) -> None:
+        self._folder, self._days = folder, days
+        self._public, self._private, self._enclaves = folder / "public", folder / "private", folder / "enclaves"
+        for part in (self._public, self._private, self._enclaves):
+            part.mkdir(parents=True, exist_ok=True)
+        self._private.chmod(0o700)
+        self._make_authority()
+        _write(self._enclaves / "governance.xml", governance_xml())
+        self._sign(self._enclaves / "governance.xml")
+
+    def grant(self, grants: Iterable[Grant], namespace: str, domain: int) -> tuple[Path, ...]:
+        """The enclaves' folders. Keys and certificates that are there are kept, permissions are written anew."""
+        return tuple(self._make_enclave(grant, namespace, domain) for grant in grants)
+
+    def _make_authority(self) -> None:
+        key, certificate = self._private / "ca.key.pem", self._public / "ca.cert.pem"
+        if not (key.exists() and certificate.exists()):
+            _make_key(key)
+            days = str(self._days)
+            words = ["req", "-new", "-x509", "-sha256", "-key", str(key), "-days", days, "-extensions", "authority"]
+            _write(certificate, _openssl([*words, "-config", "/dev/stdin"], _REQUEST.format(name=AUTHORITY).encode()))
+        for name in SHARED:
+            _link(self._public / name, Path("ca.cert.pem"))
+        for name in ("identity_ca.key.pem", "permissions_ca.key.pem"):
+            _link(self._private / name, Path("ca.key.pem"))
+
+    def _make_enclave(self, grant: Grant, namespace: str, domain: int) -> Path:
+        name = enclave(namespace, grant.node)
+        folder = self._enclaves / name.lstrip("/")
+        folder.mkdir(parents=True, exist_ok=True)
+        above = Path(*[".."] * len(folder.relative_to(self._folder).parts))
+        for shared in SHARED:
+            _link(folder / shared, above / "public" / shared)
+        _link(folder / "governance.p7s", above / "enclaves" / "governance.p7s")
+        key, certificate = folder / "key.pem", folder / "cert.pem"
+        if not (key.exists() and certificate.exists()):
+            _make_key(key)
+            _write(certificate, self._certify(key, name))
+        now = datetime.now(timezone.utc)
+        span = (now - timedelta(days=1), now + timedelta(days=self._days))  # a day: clocks differ
+        _write(folder / "permissions.xml", permissions_xml(grant, namespace, domain, *span))
+        self._sign(folder / "permissions.xml")
+        return folder
+
+    def _certify(self, key: Path, name: str) -> bytes:
+        request = _REQUEST.format(name=name).encode()
+        wanted = _openssl(["req", "-new", "-sha256", "-key", str(key), "-config", "/dev/stdin"], request)
+        settings = key.with_name("request.cnf")
+        _write(settings, request)
+        try:
+            words = ["x509", "-req", "-sha256", "-days", str(self._days), "-extfile", str(settings)]
+            words += ["-extensions", "participant", "-set_serial", f"0x{os.urandom(16).hex()}"]
+            authority = ["-CA", str(self._public / "ca.cert.pem"), "-CAkey", str(self._private / "ca.key.pem")]
+            return _openssl([*words, *authority], wanted)
+        finally:
+            settings.unlink()
+
+    def _sign(self, file: Path) -> None:
+        authority = ["-signer", str(self._public / SHARED[1]), "-inkey", str(self._private / "permissions_ca.key.pem")]
+        _write(file.with_suffix(".p7s"), _openssl(["smime", "-sign", "-text", "-in", str(file), *authority]))
+
+
+def _make_key(path: Path) -> None:
+    _write(path, _openssl(["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]), mode=0o600)
+
+
+def _write(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Whole or not at all, and never readable by more than `mode` says."""
+    part = path.with_name(path.name + ".part")
+    part.unlink(missing_ok=True)
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(data)
+    part.replace(path)
+
+
+def _link(path: Path, target: Path) -> None:
+    if path.is_symlink() or path.exists():
+        if path.is_symlink() and path.readlink() == target:
+            return
+        path.unlink()
+    path.symlink_to(target)
+
+
+def _openssl(words: list[str], data: bytes = b"") -> bytes:
+    program = shutil.which("openssl")
+    if program is None:
+        raise KeystoreError("there is no openssl on the path, which makes keys and signatures: apt-get install openssl")
+    done = subprocess.run([program, *words], input=data, capture_output=True, check=False)
+    if done.returncode != 0:
+        told = done.stderr.decode("utf-8", "replace").strip()
+        raise KeystoreError(f"openssl {words[0]} failed: {told or 'it does not say why'}")
+    return done.stdout
+
+
+FILES = (
+    "cert.pem", "key.pem", "identity_ca.cert.pem", "permissions_ca.cert.pem", "governance.p7s", "permissions.p7s"
+)  # fmt: skip
+
+
+def is_secured(environment: Mapping[str, str]) -> bool:
+    """Whether `ROS_SECURITY_ENABLE` asks for SROS 2."""
+    return environment.get("ROS_SECURITY_ENABLE", "") == "true"
+
+
+def check_enclaves(namespace: str, nodes: Iterable[str], environment: Mapping[str, str]) -> None:
+    """Raises InputError where SROS 2 is asked for and a node would run without it, or not at all.
+
+    ROS itself starts a node without enclave unprotected, unless `ROS_SECURITY_STRATEGY` is Enforce.
+    """
+    if not is_secured(environment):
+        return
+    if environment.get("ROS_SECURITY_STRATEGY") != "Enforce":
+        raise InputError(
+            "ROS_SECURITY_ENABLE is true, but ROS_SECURITY_STRATEGY is not Enforce, so a node without keys would take "
+            "part unprotected: set ROS_SECURITY_STRATEGY=Enforce"
+        )
+    folder = environment.get("ROS_SECURITY_KEYSTORE", "")
+    if not folder:
+        raise InputError("ROS_SECURITY_ENABLE is true: set ROS_SECURITY_KEYSTORE to the folder of the keystore")
+    override = environment.get("ROS_SECURITY_ENCLAVE_OVERRIDE", "")
+    names = [override] if override else [enclave(namespace, node) for node in nodes]
+    for name in names:
+        missing = [file for file in FILES if not (Path(folder) / "enclaves" / name.lstrip("/") / file).is_file()]
+        if missing:
+            option = f" --namespace {namespace.strip('/')}" if namespace.strip("/") else ""
+            raise InputError(
+                f"the keystore {folder} lacks {', '.join(missing)} of the enclave {name}: "
+                f"run llm-planner secure {folder}{option}, and copy to this machine what it needs"
+            )

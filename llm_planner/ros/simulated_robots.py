@@ -1,0 +1,171 @@
+"""The simulator's side of an arm: `joint_command` in, `joint_states` out.
+
+The simulator's side of a mobile base: `cmd_vel` and `gripper_command` in, `odom` out, as bases have it.
+
+A velocity holds until `cmd_vel_timeout` after its stamp, as ros2_control's controllers have it, or after it came where
+it has none; then the base brakes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from geometry_msgs.msg import Twist, TwistStamped
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
+from trajectory_msgs.msg import JointTrajectory
+
+from llm_planner.control.formulation import hold
+from llm_planner.errors import LlmPlannerError
+from llm_planner.ros.base_node import NEWEST_ONLY, RELIABLE, SENSOR_DATA, BaseNode
+from llm_planner.ros.conversions.base_messages import (
+    BASE_LINK,
+    MAP_FRAME,
+    Velocity,
+    odometry_to_msg,
+    velocity_from_msg,
+    width_from_msg,
+)
+from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.conversions.message_conversions import BASE_FRAME, joint_state_to_msg, trajectory_from_msg
+from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
+from llm_planner.scene.scene import Pose
+from llm_planner.simulation.arm_drive import CommandQueue, Pace, RateLimiter
+from llm_planner.simulation.rooms.world import RoomsWorld
+from llm_planner.simulation.world import World
+
+BEYOND = 0.01  # [rad] out of a joint's range that counts as rounding
+
+
+class SimulatedArm:
+    """Steps the world while its joints follow what was last commanded."""
+
+    frame = BASE_FRAME
+
+    def __init__(self, node: BaseNode, world: World) -> None:
+        self._node, self._world = node, world
+        self._epoch = 0.0
+        limits = world.limits
+        self._middle, self._half = (limits.qpos_max + limits.qpos_min) / 2, (limits.qpos_max - limits.qpos_min) / 2
+        self.pace = Pace()
+        self.range_share = 0.0  # the largest part of half its range that a joint was from the middle
+        self._joint_states = node.create_lifecycle_publisher(JointState, "joint_states", SENSOR_DATA)
+        node.create_subscription(
+            JointTrajectory, "joint_command", self._on_command, SENSOR_DATA
+        )  # each leads on from the one before
+
+    def restart(self, epoch: float) -> None:
+        """The world was laid out anew; its time 0 is the stamp `epoch` [s]."""
+        world, self._epoch = self._world, epoch
+        self._commands = CommandQueue(hold(world.joint_state().qpos, 0.0, 0.1, world.gripper_width()))
+        self._limiter = RateLimiter(world.limits, world.joint_state().qpos)
+
+    def advance(self, duration: float) -> None:
+        """Step for `duration` [s]."""
+        now = self._world.time
+        self._world.follow(self._limiter.advance(self._commands.at, now, duration), duration)
+
+    def publish(self) -> None:
+        """Where the joints are."""
+        state = self._world.joint_state()
+        self.range_share = max(self.range_share, float((abs(state.qpos - self._middle) / self._half).max()))
+        state = replace(state, time=self._epoch + state.time)
+        self._joint_states.publish(joint_state_to_msg(state, self._world.gripper_width()))
+
+    def frames(self) -> dict[str, Pose]:
+        """The robot's own frames, in `frame`."""
+        return {"gripper": self._world.gripper_pose()}
+
+    def _on_command(self, message: JointTrajectory) -> None:
+        try:
+            trajectory = trajectory_from_msg(message)
+        except LlmPlannerError as error:
+            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        limits = self._world.limits
+        if (trajectory.qpos < limits.qpos_min - BEYOND).any() or (trajectory.qpos > limits.qpos_max + BEYOND).any():
+            self._node.get_logger().error(
+                "joint_command refused: it leads a joint beyond its range", throttle_duration_sec=5.0
+            )
+            return
+        now = self._world.time
+        if trajectory.gripper_width != trajectory.gripper_width:  # not a number: the fingers stay
+            trajectory = replace(trajectory, gripper_width=self._commands.at(now).gripper_width)
+        trajectory = replace(trajectory, start_time=trajectory.start_time - self._epoch)
+        self.pace.heard(now - trajectory.start_time)
+        why = self._commands.refusal(trajectory, now, self._world.joint_state().qpos)
+        if why:
+            self._node.get_logger().warning(f"joint_command refused: {why}", throttle_duration_sec=1.0)
+            return
+        self._commands.add(trajectory, now)
+
+
+SOON = 0.05  # [s] old that a velocity is which comes in time
+STILL: Velocity = (0.0, 0.0, 0.0)
+
+
+class SimulatedBase:
+    """Steps the world while the base drives with the velocity that was last commanded, if it still holds."""
+
+    frame = MAP_FRAME
+    range_share = 0.0  # it has the whole floor
+
+    def __init__(self, node: BaseNode, world: RoomsWorld) -> None:
+        self._node, self._world = node, world
+        self.pace = Pace()
+        self._odometry = node.create_lifecycle_publisher(Odometry, "odom", SENSOR_DATA)
+        self._timeout = node.setting(CMD_VEL_TIMEOUT.name)
+        if node.setting(STAMPED_CMD_VEL.name):
+            node.create_subscription(TwistStamped, "cmd_vel", self._on_stamped, NEWEST_ONLY)
+        else:
+            node.create_subscription(Twist, "cmd_vel", self._on_velocity, NEWEST_ONLY)
+        node.create_subscription(Float64, "gripper_command", self._on_gripper, RELIABLE)
+        self.restart(0.0)
+
+    def restart(self, epoch: float) -> None:
+        """The world was laid out anew; its time 0 is the stamp `epoch` [s]."""
+        self._epoch, self._velocity, self._until = epoch, STILL, 0.0
+
+    def advance(self, duration: float) -> None:
+        """Step for `duration` [s]."""
+        self._world.drive(self._velocity if self._world.time <= self._until else STILL, duration)
+
+    def publish(self) -> None:
+        """Where the base is and how fast it drives; its wheels never slip, so the odometry's frame is the map's."""
+        state = self._world.joint_state()
+        self._odometry.publish(odometry_to_msg(replace(state, time=self._epoch + state.time)))
+
+    def frames(self) -> dict[str, Pose]:
+        """The robot's own frames, in `frame`."""
+        robot = self._world.scene().robot
+        return {BASE_LINK: robot} if robot else {}
+
+    def _on_stamped(self, message: TwistStamped) -> None:
+        since = seconds(message.header.stamp) - self._epoch
+        age = self._world.time - since
+        self.pace.heard(age - SOON)
+        if abs(age) > self._timeout:
+            self._node.get_logger().warning(
+                f"cmd_vel refused: its stamp is {age:.2f} s old; cmd_vel_timeout is {self._timeout} s, either way",
+                throttle_duration_sec=1.0,
+            )
+            return
+        self._take(message.twist, since)
+
+    def _on_velocity(self, message: Twist) -> None:
+        self._take(message, self._world.time)
+
+    def _take(self, twist: Twist, since: float) -> None:
+        """Drive so until `cmd_vel_timeout` after `since` [s]; brake for what is no velocity."""
+        try:
+            self._velocity, self._until = velocity_from_msg(twist), since + self._timeout
+        except LlmPlannerError as error:
+            self._velocity = STILL
+            self._node.get_logger().error(f"{error}; the base brakes", throttle_duration_sec=5.0)
+
+    def _on_gripper(self, message: Float64) -> None:
+        try:
+            self._world.grip(width_from_msg(message))
+        except LlmPlannerError as error:
+            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)

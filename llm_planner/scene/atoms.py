@@ -1,0 +1,167 @@
+"""Preconditions and effects in skill manifests: the tiny grammar of atoms, and whether one holds.
+
+An atom is `predicate(argument, ...)`, or `not predicate(...)`. An argument is the name of one of the skill's
+parameters, or `held`: the object that was in the gripper when the skill started (the one being placed), or `here`:
+the room in which a mobile robot was then.
+
+    empty()                                   nothing is in the gripper
+    holding()                                 something is in the gripper
+    held(object)                              that object is in the gripper
+    above(object)                             the hand is a little above it
+    on(held, object)   in(held, object)       see `predicates`
+    in(held, here)   in(object, here)         that object lies in the room
+    reached(destination)                      the robot is in that room, or beside that object or person
+    followed(object, distance)                the robot is so far from it [m]
+    docked(station)                           the robot stands in that docking station
+    portable(object)                          a robot may pick it up: it is no person
+    at(held, place)                           a region's name or a point
+    beside(held, object, direction, distance)
+    moved(held, direction, distance)          from where it last lay before it was picked up, exactly
+    moved(object, direction, distance)        the same of what is pushed, which may slide on a little
+    clear(object)                             nothing is on or in it
+    container(object)                         things can be put into it
+    accessible(object)                        it is no drawer that is shut, nor in one
+    open(object)   closed(object)   lit(object)   clean(object)   toppled(object)       see `predicates`
+    drawer(object)   button(object)   stain(object)   dock(station)                     it is one
+    different(held, object)                   they are not the same thing
+
+Words are those of a person behind the robot: whoever starts a skill has translated the viewpoint already.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from llm_planner.errors import InputError
+from llm_planner.scene import predicates, propositions
+from llm_planner.scene.furniture import docked
+from llm_planner.scene.scene import Scene, Vector3
+
+HELD = "held"
+HERE = "here"
+_ATOM = re.compile(r"(not\s+)?([a-z_]+)\(\s*([a-z_]+(?:\s*,\s*[a-z_]+)*)?\s*\)")
+
+
+@dataclass(frozen=True)
+class Atom:
+    """One parsed atom: `predicate(*arguments)`, `negated` or not."""
+
+    predicate: str
+    arguments: tuple[str, ...]
+    negated: bool = False
+
+    def __str__(self) -> str:
+        return f"{'not ' if self.negated else ''}{self.predicate}({', '.join(self.arguments)})"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What an atom is judged by.
+
+    `scene` is now. `values` are the skill's arguments by name. `held_at_start` was in the gripper when the skill began
+    ("" for nothing). `origins` is where each moved object last lay on its own (positions [m], base frame).
+    """
+
+    scene: Scene
+    values: Mapping[str, Any]
+    held_at_start: str
+    origins: Mapping[str, Vector3]
+
+
+def _object(moment: Moment, name: str) -> str:
+    if name == HELD:
+        return moment.held_at_start
+    return str(moment.values[name])
+
+
+def _room_or_container(moment: Moment, name: str) -> str:
+    """The second argument of `in`; before a skill starts, `here` is the room around the robot now."""
+    return moment.values.get(HERE, moment.scene.robot_room) if name == HERE else _object(moment, name)
+
+
+def _shown(moment: Moment, proposition: str, *names: str) -> bool:
+    """The proposition of that name, which constraints may use too."""
+    return propositions.PREDICATES[proposition][1](propositions.Moment(moment.scene), *names)
+
+
+def _shown_of(proposition: str, moment: Moment, name: str) -> bool:
+    return _shown(moment, proposition, _object(moment, name))
+
+
+def _is_kind(kind: str, moment: Moment, name: str) -> bool:
+    return moment.scene.find(_object(moment, name)).kind == kind
+
+
+def _reached(moment: Moment, destination: str) -> bool:
+    building = moment.scene.building
+    is_room = building is not None and destination in building.names
+    return _shown(moment, "in" if is_room else "near", propositions.ROBOT, destination)
+
+
+def _moved(moment: Moment, name: str, direction: str, distance: str) -> bool:
+    item = _object(moment, name)
+    values = moment.values
+    # What was put down lies where it was put; what was pushed slides on.
+    judge = predicates.displaced if name == HELD else predicates.moved
+    return judge(moment.origins[item], moment.scene, item, values[direction], values[distance])
+
+
+def _beside(moment: Moment, a: str, b: str, direction: str, distance: str) -> bool:
+    a, b = _object(moment, a), _object(moment, b)
+    return predicates.beside(moment.scene, a, b, moment.values[direction], moment.values[distance])
+
+
+# name: (number of arguments, meaning)
+_PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
+    "empty": (0, lambda m: m.scene.held == ""),
+    "holding": (0, lambda m: m.scene.held != ""),
+    "held": (1, lambda m, a: predicates.held(m.scene, _object(m, a))),
+    "above": (1, lambda m, a: predicates.above(m.scene, _object(m, a))),
+    "on": (2, lambda m, a, b: predicates.on(m.scene, _object(m, a), _object(m, b))),
+    "in": (2, lambda m, a, b: _shown(m, "in", _object(m, a), _room_or_container(m, b))),
+    "reached": (1, lambda m, a: _reached(m, _object(m, a))),
+    "followed": (2, lambda m, a, far: predicates.followed(m.scene, _object(m, a), float(m.values[far]))),
+    "docked": (1, lambda m, a: docked(m.scene, _object(m, a))),
+    "portable": (1, lambda m, a: predicates.is_portable(m.scene.find(_object(m, a)))),
+    "at": (2, lambda m, a, place: predicates.at(m.scene, _object(m, a), m.values[place])),
+    "beside": (4, _beside),
+    "moved": (3, _moved),
+    "clear": (1, lambda m, a: predicates.clear(m.scene, _object(m, a))),
+    "accessible": (1, lambda m, a: predicates.accessible(m.scene, _object(m, a))),
+    "container": (1, lambda m, a: predicates.is_container(m.scene.find(_object(m, a)))),
+    **{name: (1, partial(_shown_of, name)) for name in ("open", "closed", "lit", "clean", "toppled")},
+    **{kind: (1, partial(_is_kind, kind)) for kind in sorted(predicates.FURNITURE)},
+    "different": (2, lambda m, a, b: _object(m, a) != _object(m, b)),
+}
+
+
+def parse_atom(text: str, parameters: Collection[str]) -> Atom:
+    """The atom written in `text`, for a skill with these parameters; raises InputError naming what is wrong."""
+    match = _ATOM.fullmatch(text.strip())
+    if match is None:
+        raise InputError(f"{text!r} is no atom; write predicate(argument, ...) or not predicate(argument, ...)")
+    negation, predicate, listed = match.groups()
+    arguments = tuple(part.strip() for part in listed.split(",")) if listed else ()
+    if predicate not in _PREDICATES:
+        raise InputError(f"{text!r} uses the unknown predicate {predicate!r}; there are: {', '.join(_PREDICATES)}")
+    count = _PREDICATES[predicate][0]
+    if len(arguments) != count:
+        raise InputError(f"{text!r} gives {predicate} {len(arguments)} arguments; it takes {count}")
+    unknown = [name for name in arguments if name not in (HELD, HERE, *parameters)]
+    if unknown:
+        choices = ", ".join([*parameters, HELD, HERE])
+        raise InputError(f"{text!r} names {unknown[0]!r}; an atom may name: {choices}")
+    return Atom(predicate, arguments, negation is not None)
+
+
+def holds(atom: Atom, moment: Moment) -> bool:
+    """Whether the atom is true now. An object that has left the scene makes every atom about it false."""
+    _, meaning = _PREDICATES[atom.predicate]
+    try:
+        return meaning(moment, *atom.arguments) is not atom.negated
+    except KeyError:
+        return False

@@ -1,0 +1,167 @@
+"""Where there is room on the table: free spots, rows and circles of points, by search over a grid.
+
+Ways through a building: straight lines inside rooms, which are convex, and from one room to the next by a door.
+
+Lengths are metres in the frame of the building. The shortest way is Dijkstra's over the middles of the doors.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from math import dist
+
+from llm_planner.errors import InputError
+from llm_planner.scene.geometry import distance_in_plane, half_extents
+from llm_planner.scene.names import the
+from llm_planner.scene.places import WORKSPACE, Point2, Rectangle
+from llm_planner.scene.scene import Building, Door, Scene, Vector3
+
+GRID = 0.02  # [m] spacing of the candidates: half a block
+FINGER_ROOM = 0.03  # [m] that open fingers need around what they hold
+BLOCK_RADIUS = 0.03  # [m] of what a point in a row is for, when nobody knows what will be put there
+ROW_SPACING = 0.09  # [m] between points of a row or circle: a block and the fingers around it
+
+
+def clearance(scene: Scene, point: Point2 | Vector3, ignore: Collection[str] = ()) -> float:
+    """Free distance from `point` to the edge of the nearest object standing low enough to be in the way [m]."""
+    gaps = [
+        distance_in_plane(item.position, point) - max(half_extents(item)[:2])
+        for item in scene.objects
+        if item.name != scene.held and item.name not in ignore
+    ]
+    return min(gaps, default=math.inf)
+
+
+def free_spot(
+    scene: Scene,
+    area: Rectangle,
+    near: Point2,
+    radius: float = BLOCK_RADIUS,
+    ignore: Collection[str] = (),
+    allowed: Callable[[Point2], bool] = lambda point: True,
+) -> Point2:
+    """The `allowed` point of `area` nearest to `near` with room for a thing of `radius` [m] and the fingers; failing
+    that the roomiest one, so the caller decides whether `clearance` there is enough."""
+    points = sorted([near, *_grid(area)], key=lambda point: distance_in_plane(point, near))
+    wanted = radius + FINGER_ROOM
+    for point in points:
+        if clearance(scene, point, ignore) >= wanted and allowed(point):
+            return point
+    return max(points, key=lambda point: clearance(scene, point, ignore))
+
+
+def row(
+    scene: Scene, count: int, along: Point2, center: Point2 | None = None, gap: float | None = None
+) -> tuple[Point2, ...]:
+    """`count` points in a straight row along the unit vector `along`, `gap` [m] between neighbours.
+
+    Without a `center` the row lies where the table is freest, centred if it can; without a `gap` as wide as fits, up to
+    ROW_SPACING.
+    """
+    length = (WORKSPACE.y_max - WORKSPACE.y_min) if along[1] else (WORKSPACE.x_max - WORKSPACE.x_min)
+    spacing = min(ROW_SPACING, 0.9 * length / max(count - 1, 1)) if gap is None else gap
+    offsets = [(k - (count - 1) / 2) * spacing for k in range(count)]
+    shape = [(along[0] * offset, along[1] * offset) for offset in offsets]
+    if center is not None:
+        return tuple((center[0] + dx, center[1] + dy) for dx, dy in shape)
+    return _freest(scene, shape)
+
+
+def circle(scene: Scene, count: int) -> tuple[Point2, ...]:
+    """`count` points on a circle, counter-clockwise from its far side, where the table is freest."""
+    depth = WORKSPACE.x_max - WORKSPACE.x_min
+    radius = min(max(count * ROW_SPACING / (2 * math.pi), 0.08), 0.45 * depth)
+    angles = [2 * math.pi * k / count for k in range(count)]
+    return _freest(scene, [(radius * math.cos(angle), radius * math.sin(angle)) for angle in angles])
+
+
+def _freest(scene: Scene, shape: Sequence[Point2]) -> tuple[Point2, ...]:
+    """The shape put where its tightest point has enough room, as near to the middle as possible, else the most room."""
+
+    def place(center: Point2) -> tuple[Point2, ...]:
+        return tuple((center[0] + dx, center[1] + dy) for dx, dy in shape)
+
+    def room(center: Point2) -> float:
+        enough = BLOCK_RADIUS + FINGER_ROOM
+        return min(enough, *(clearance(scene, point) for point in place(center)))
+
+    if not shape:
+        return ()
+    centers = [c for c in _grid(WORKSPACE) if all(WORKSPACE.contains(*p) for p in place(c))] or [WORKSPACE.center]
+    centers.sort(key=lambda center: distance_in_plane(center, WORKSPACE.center))
+    return place(max(centers, key=room))
+
+
+def _grid(area: Rectangle) -> Iterator[Point2]:
+    columns = round((area.x_max - area.x_min) / GRID)
+    rows = round((area.y_max - area.y_min) / GRID)
+    for i in range(columns + 1):
+        for j in range(rows + 1):
+            yield area.x_min + i * GRID, area.y_min + j * GRID
+
+
+@dataclass(frozen=True)
+class Route:
+    """A way: `points` are its corners, the start and the goal included; `rooms` are those it passes, in order."""
+
+    points: tuple[Point2, ...]
+    rooms: tuple[str, ...]
+
+    @property
+    def length(self) -> float:
+        """Of the whole way [m]."""
+        return sum(dist(a, b) for a, b in pairwise(self.points))
+
+
+@lru_cache(maxsize=4096)  # the same few are asked for again and again while a plan is sought
+def shortest_route(building: Building, start: Point2, goal: Point2) -> Route:
+    """The shortest way between two points; raises InputError for a point outside, or when no doors lead there."""
+    first, last = _room(building, start), _room(building, goal)
+    frontier: list[tuple[float, tuple[Point2, ...], tuple[str, ...]]] = [(0.0, (start,), (first,))]
+    reached: set[tuple[Point2, str]] = set()
+    while frontier:
+        length, points, rooms = heapq.heappop(frontier)
+        if points[-1] == goal and rooms[-1] == last:
+            return Route(points, rooms)
+        if (points[-1], rooms[-1]) in reached:
+            continue
+        reached.add((points[-1], rooms[-1]))
+        if rooms[-1] == last:
+            heapq.heappush(frontier, (length + dist(points[-1], goal), (*points, goal), rooms))
+        for door, beyond in _doors_of(building, rooms[-1]):
+            further = length + dist(points[-1], door.position)
+            heapq.heappush(frontier, (further, (*points, door.position), (*rooms, beyond)))
+    raise InputError(f"no doors lead from {the(first)} to {the(last)}")
+
+
+def rooms_along(building: Building, start: Point2, room: str) -> tuple[str, ...]:
+    """The rooms passed on the shortest way from `start` to the middle of `room`, both ends included.
+
+    Raises InputError for an unknown room, and as `shortest_route`.
+    """
+    return shortest_route(building, start, building.find(room).area.center).rooms
+
+
+def distance(building: Building, a: Point2, b: Point2) -> float:
+    """Length of the shortest way from `a` to `b` [m]; raises InputError as `shortest_route`."""
+    return shortest_route(building, a, b).length
+
+
+def _room(building: Building, point: Point2) -> str:
+    room = building.room_at(*point)
+    if not room:
+        raise InputError(f"the point ({point[0]:.2f}, {point[1]:.2f}) lies outside the building")
+    return room
+
+
+def _doors_of(building: Building, room: str) -> Iterator[tuple[Door, str]]:
+    """The doors of a room, each with the room behind it."""
+    for door in building.doors:
+        if room in door.rooms:
+            a, b = door.rooms
+            yield door, b if a == room else a

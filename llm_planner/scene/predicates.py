@@ -1,0 +1,304 @@
+"""What is true of a scene: pure functions of what was measured, used by programs, skills' effects and goals.
+
+Words are those of a person standing behind the robot (see `places`). Names that are not in the scene raise KeyError.
+An object in the gripper rests nowhere: it is neither on, in, at nor beside anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from llm_planner.scene import furniture
+from llm_planner.scene.geometry import (
+    bottom,
+    distance_in_plane,
+    distance_to_box,
+    half_extents,
+    is_above,
+    rotation_matrix,
+    top,
+)
+from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, Point2, direction_vector, region
+from llm_planner.scene.scene import Scene, SceneObject, Vector3
+
+CONTACT_TOLERANCE = 0.012  # [m] bottom to the top below it: soft contacts sink 1 mm, a tilted block lifts its box by 8
+REST_TOLERANCE = 0.012  # [m] the same, above the table top
+PLACE_TOLERANCE = 0.03  # [m] how far outside a region a centre may lie: less than half a block and its finger
+POINT_TOLERANCE = 0.04  # [m] how far from a named point: one block width
+GAP_TOLERANCE = 0.025  # [m] error of a gap or a displacement: fingers open unevenly, pushed things slide on
+DRIFT_TOLERANCE = 0.05  # [m] that a push may let a thing come off its line: a mug rolls 3 cm over 24
+OFFSET_TOLERANCE = 0.015  # [m] error, along and across, of what was put down at a distance from where it was
+HOVER_ASIDE, HOVER_MOST = 0.02, 0.10  # [m] off the middle of a thing and over its top a hand is still above it
+BESIDE_MAX_GAP = 0.15  # [m] farther apart nobody says "beside", unless a distance was asked for
+SIDE_MARGIN = 0.01  # [m] nearer to the line through `of` than this is on neither side
+
+CONTAINER_KINDS = frozenset({"bowl", "mug", "cup", "plate", "tray", "box", "basket", "pot", "pan", "bin"})
+SUPPORTS = frozenset({"in", "on"})  # predicates of a thing and what it rests in or on
+DRAWER, BUTTON, STAIN, DOCK = "drawer", "button", "stain", "dock"
+FURNITURE = frozenset({DRAWER, BUTTON, STAIN, DOCK})
+FIXED_KINDS = frozenset({"person", "plant"}) | FURNITURE  # nobody carries them away
+OPEN_AT, CLOSED_AT = 0.06, 0.01  # [m] that a drawer is out, at least or at most
+CLEAN_AT = 0.05  # share of a stain that nobody sees any more
+TOPPLED = math.radians(60.0)
+FOLLOWED = 0.25  # [m] off the distance at which something is followed
+GONE_ON = 0.5  # [m] that it may have gone on by the time that the robot has come to rest
+
+Place = str | Vector3 | Point2  # a region's name, or a point
+
+
+def is_container(item: SceneObject) -> bool:
+    """Whether things can lie in it: known by its kind, since a box tells nothing of its inside."""
+    return is_vessel(item) or item.kind == DRAWER
+
+
+def is_vessel(item: SceneObject) -> bool:
+    """Whether it is a container without a top of its own: what is put on it lies in it."""
+    return item.kind in CONTAINER_KINDS
+
+
+def is_portable(item: SceneObject) -> bool:
+    """Whether a robot may pick it up: not a person, nor what is as good as part of the building."""
+    return item.kind not in FIXED_KINDS
+
+
+def is_solid(item: SceneObject) -> bool:
+    """Whether it can be in the way: a stain cannot."""
+    return item.kind != STAIN
+
+
+def on(scene: Scene, a: str, b: str) -> bool:
+    """`a` rests on `b`: it touches its top with the centre above it, or, for a container, lies in it."""
+    item, support = scene.find(a), scene.find(b)
+    if a == b or scene.held == a:
+        return False
+    return _rests_on_top(item, support) or in_(scene, a, b)
+
+
+def _rests_on_top(item: SceneObject, support: SceneObject) -> bool:
+    x, y, _ = item.position
+    return abs(bottom(item) - top(support)) <= CONTACT_TOLERANCE and is_above(support, x, y)
+
+
+def in_(scene: Scene, a: str, b: str) -> bool:
+    """`a` lies in the container `b`, on its floor or on the pile of things already in it; in the tray of a drawer."""
+    return a in _inside(scene, b)
+
+
+def _inside(scene: Scene, container_name: str) -> tuple[str, ...]:
+    container = scene.find(container_name)
+    if container.kind == DRAWER:
+        return tuple(item.name for item in scene.objects if item.name != scene.held and _in_tray(item, container))
+    if not is_vessel(container):
+        return ()
+    candidates = [
+        item
+        for item in scene.objects
+        if item.name not in (container_name, scene.held) and _over_opening(item, container)
+    ]
+    inside: list[SceneObject] = []
+    for item in sorted(candidates, key=bottom):
+        if bottom(item) <= top(container) or any(_touches_from_above(item, lower) for lower in inside):
+            inside.append(item)
+    return tuple(item.name for item in inside)
+
+
+def _in_tray(item: SceneObject, drawer: SceneObject) -> bool:
+    """Its centre is within the tray and it does not stand on the cabinet; whether that is open or closed."""
+    within = furniture.tray(drawer).contains(*item.position[:2])
+    between = bottom(item) <= top(drawer) - CONTACT_TOLERANCE and top(item) > bottom(drawer) + CONTACT_TOLERANCE
+    return item.name != drawer.name and within and between
+
+
+def _over_opening(item: SceneObject, container: SceneObject) -> bool:
+    """Seen from above the centre is within the rim, and the thing is not under the container."""
+    radius = min(half_extents(container)[:2])
+    above_floor = item.position[2] >= bottom(container) and top(item) > bottom(container) + CONTACT_TOLERANCE
+    return above_floor and distance_in_plane(item.position, container.position) <= radius
+
+
+def _touches_from_above(item: SceneObject, lower: SceneObject) -> bool:
+    """In a pile things lean on each other, so the boxes need only overlap from above and not be apart in height."""
+    reach_a, reach_b = half_extents(item), half_extents(lower)
+    overlap = all(abs(item.position[k] - lower.position[k]) <= reach_a[k] + reach_b[k] for k in (0, 1))
+    return overlap and bottom(item) <= top(lower) + CONTACT_TOLERANCE
+
+
+def contents(scene: Scene, name: str) -> tuple[str, ...]:
+    """What is in or on the object, in the scene's order (directly: not what stands on that in turn, save in a pile)."""
+    inside = set(_inside(scene, name))
+    return tuple(item.name for item in scene.objects if item.name in inside or on(scene, item.name, name))
+
+
+def clear(scene: Scene, name: str) -> bool:
+    """Nothing is on or in it."""
+    return not contents(scene, name)
+
+
+def held(scene: Scene, name: str) -> bool:
+    """The object is in the gripper."""
+    return scene.find(name).name == scene.held
+
+
+def above(scene: Scene, name: str) -> bool:
+    """The hand is over the object: its grip point a little above the middle of the top."""
+    item = scene.find(name)
+    if scene.robot is None:
+        return False
+    over = scene.robot.position[2] - top(item)
+    return distance_in_plane(scene.robot.position, item.position) <= HOVER_ASIDE and 0.0 <= over <= HOVER_MOST
+
+
+def at(scene: Scene, name: str, place: Place, margin: float = PLACE_TOLERANCE) -> bool:
+    """The object has been put down in the region, or at most `margin` [m] outside, or near the point (in the plane)."""
+    item = scene.find(name)
+    if scene.held == name:
+        return False
+    x, y, _ = item.position
+    if isinstance(place, str):
+        return region(place).area.contains(x, y, margin)
+    return distance_in_plane(item.position, place) <= POINT_TOLERANCE
+
+
+def on_table(scene: Scene, name: str) -> bool:
+    """The object stands on the table itself."""
+    return scene.held != name and abs(bottom(scene.find(name))) <= REST_TOLERANCE
+
+
+def open_(scene: Scene, name: str) -> bool:
+    """The object is a drawer that has been pulled out."""
+    item = scene.find(name)
+    return item.kind == DRAWER and item.state >= OPEN_AT
+
+
+def closed(scene: Scene, name: str) -> bool:
+    """The object is a drawer that has been pushed in."""
+    item = scene.find(name)
+    return item.kind == DRAWER and item.state <= CLOSED_AT
+
+
+def accessible(scene: Scene, name: str) -> bool:
+    """A hand gets at the object and into it: it is no drawer that is shut, nor does it lie in one."""
+    shut = [item.name for item in scene.objects if item.kind == DRAWER and not open_(scene, item.name)]
+    return scene.find(name).name not in shut and not any(in_(scene, name, drawer) for drawer in shut)
+
+
+def lit(scene: Scene, name: str) -> bool:
+    """The object is a button whose lamp has been lit."""
+    item = scene.find(name)
+    return item.kind == BUTTON and item.state >= 1.0
+
+
+def clean(scene: Scene, name: str) -> bool:
+    """The object is a stain that has been wiped away."""
+    item = scene.find(name)
+    return item.kind == STAIN and item.state <= CLEAN_AT
+
+
+def toppled(scene: Scene, name: str) -> bool:
+    """The object lies on its side or upside down: its own z axis is far from the vertical."""
+    return rotation_matrix(scene.find(name).orientation)[2][2] < math.cos(TOPPLED)
+
+
+def followed(scene: Scene, name: str, distance: float) -> bool:
+    """A mobile robot is at that distance from the object's box [m], or a little behind."""
+    item = scene.find(name)
+    if scene.robot is None:
+        return False
+    x, y, _ = scene.robot.position
+    return -FOLLOWED <= distance_to_box((x, y), item) - distance <= FOLLOWED + GONE_ON
+
+
+def gap(a: SceneObject, b: SceneObject, direction: str) -> float:
+    """Free distance from `b` to `a` along `direction` [m]; negative where they overlap or `a` is on the other side."""
+    ux, uy = direction_vector(direction)
+    along = (a.position[0] - b.position[0]) * ux + (a.position[1] - b.position[1]) * uy
+    reach_a, reach_b = half_extents(a), half_extents(b)
+    return along - abs(ux) * (reach_a[0] + reach_b[0]) - abs(uy) * (reach_a[1] + reach_b[1])
+
+
+def beside(scene: Scene, a: str, b: str, direction: str = ANY_SIDE, distance: float | None = None) -> bool:
+    """`a` lies next to `b`, on the given side (or on any) and with that much free table between them [m]."""
+    item, other = scene.find(a), scene.find(b)
+    if a == b or scene.held in (a, b):
+        return False
+    sides = tuple(DIRECTIONS) if direction == ANY_SIDE else (direction,)
+    return any(_beside_on(item, other, side, distance) for side in sides)
+
+
+def _beside_on(item: SceneObject, other: SceneObject, side: str, distance: float | None) -> bool:
+    ux, uy = direction_vector(side)
+    lateral = abs((item.position[0] - other.position[0]) * uy - (item.position[1] - other.position[1]) * ux)
+    axis = 1 if ux else 0  # lateral axis
+    if lateral > max(half_extents(item)[axis], half_extents(other)[axis]) + GAP_TOLERANCE:
+        return False
+    free = gap(item, other, side)
+    if distance is None:
+        return -GAP_TOLERANCE <= free <= BESIDE_MAX_GAP
+    return abs(free - distance) <= GAP_TOLERANCE
+
+
+def displacement(before: Vector3 | Point2, scene: Scene, name: str, direction: str) -> float:
+    """How far the object lies along `direction` from the point `before` [m]."""
+    ux, uy = direction_vector(direction)
+    now = scene.find(name).position
+    return (now[0] - before[0]) * ux + (now[1] - before[1]) * uy
+
+
+def moved(before: Vector3 | Point2, scene: Scene, name: str, direction: str, distance: float) -> bool:
+    """The object has come `distance` [m] along `direction` from the point `before`, as a push may: it slides on, and
+    what is round rolls a little aside."""
+    (ux, uy), (x, y, _) = direction_vector(direction), scene.find(name).position
+    aside = abs((x - before[0]) * uy - (y - before[1]) * ux)
+    along = displacement(before, scene, name, direction)
+    return scene.held != name and abs(along - distance) <= GAP_TOLERANCE and aside <= DRIFT_TOLERANCE
+
+
+def displaced(before: Vector3 | Point2, scene: Scene, name: str, direction: str, distance: float) -> bool:
+    """The object has been put down exactly there: `distance` [m] along `direction` from `before`, and not aside."""
+    ux, uy = direction_vector(direction)
+    goal = before[0] + ux * distance, before[1] + uy * distance
+    x, y, _ = scene.find(name).position
+    return scene.held != name and max(abs(x - goal[0]), abs(y - goal[1])) <= OFFSET_TOLERANCE
+
+
+def to_side(point: Vector3 | Point2, direction: Point2, of: Vector3 | Point2) -> bool:
+    """Whether `point` lies on that side (unit vector, base frame) of the line through `of`."""
+    return (point[0] - of[0]) * direction[0] + (point[1] - of[1]) * direction[1] > SIDE_MARGIN
+
+
+def on_side(scene: Scene, names: Iterable[str], direction: Point2, of: Vector3 | Point2) -> tuple[str, ...]:
+    """Those of `names` on that side of the point `of`: those that lie more that way than across first, nearest first.
+
+    "The block to the left of the bowl" is one that lies to its left more than in front of it, even if one of the latter
+    is nearer.
+    """
+    there = [name for name in names if to_side(scene.find(name).position, direction, of)]
+    return tuple(sorted(by_distance(scene, there, of), key=lambda name: _lies_across(scene, name, direction, of)))
+
+
+def _lies_across(scene: Scene, name: str, direction: Point2, of: Vector3 | Point2) -> bool:
+    x, y, _ = scene.find(name).position
+    (ux, uy), dx, dy = direction, x - of[0], y - of[1]
+    return abs(dx * uy - dy * ux) > dx * ux + dy * uy
+
+
+def from_side(scene: Scene, names: Iterable[str], direction: Point2) -> tuple[str, ...]:
+    """`names` sorted from that side of the table (unit vector, base frame)."""
+    ux, uy = direction
+
+    def along(name: str) -> float:
+        x, y, _ = scene.find(name).position
+        return -(x * ux + y * uy)
+
+    return tuple(sorted(names, key=along))
+
+
+def by_distance(scene: Scene, names: Iterable[str], to: Vector3 | Point2) -> tuple[str, ...]:
+    """`names` sorted by distance from the point `to` in the plane, nearest first; ties keep their order."""
+    return tuple(sorted(names, key=lambda name: distance_in_plane(scene.find(name).position, to)))
+
+
+def volume(item: SceneObject) -> float:
+    """Size of an object as one number, for "largest" and "smallest" [m^3]."""
+    return item.size[0] * item.size[1] * item.size[2]

@@ -1,0 +1,67 @@
+"""Solids that a robot keeps out of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from llm_planner.errors import InputError
+from llm_planner.scene.scene import Pose
+
+
+class Shape(Enum):
+    """What a zone looks like, in the frame of its pose; half sizes in the order of MuJoCo's geoms."""
+
+    SPHERE = "sphere"  # (radius,)
+    CAPSULE = "capsule"  # (radius, half length of the axis), along z
+    CYLINDER = "cylinder"  # (radius, half height), along z
+    BOX = "box"  # (half x, half y, half z)
+
+
+SIZES = {Shape.SPHERE: 1, Shape.CAPSULE: 2, Shape.CYLINDER: 2, Shape.BOX: 3}
+LARGEST = 100.0  # [m] of a half size, and of a clearance
+
+
+class Subject(Enum):
+    """What has to stay out."""
+
+    ROBOT = "robot"  # every link, and what it holds
+    GRIPPER = "gripper"  # the point between the fingertips: what the propositions `near`, `over`, `distance` speak of
+
+
+@dataclass(frozen=True)
+class Zone:
+    """`subject` keeps `clearance` [m] from a solid at `pose`: T_base_zone, of a mobile robot T_map_zone.
+
+    `name` says to people what it is ("the vase"). Raises InputError for sizes and clearances that no solid has.
+    """
+
+    name: str
+    shape: Shape
+    size: tuple[float, ...]
+    pose: Pose
+    clearance: float = 0.0
+    subject: Subject = Subject.ROBOT
+
+    def __post_init__(self) -> None:
+        wanted = SIZES[self.shape]
+        if len(self.size) != wanted or not all(math.isfinite(half) and 0 < half <= LARGEST for half in self.size):
+            raise InputError(
+                f"the zone {self.name!r} is a {self.shape.value}, which has {wanted} half sizes between 0 and "
+                f"{LARGEST:g} m, not {self.size}"
+            )
+        if not 0 <= self.clearance <= LARGEST:
+            raise InputError(f"the clearance of {self.name!r} must lie between 0 and {LARGEST:g} m: {self.clearance}")
+        norm = math.hypot(*self.pose.orientation)
+        if not all(map(math.isfinite, self.pose.position)) or not abs(norm - 1.0) <= 0.01:
+            raise InputError(f"the pose of the zone {self.name!r} is no finite position and rotation: {self.pose}")
+
+
+def half_sides(shape: Shape, size: Sequence[float]) -> tuple[float, float, float]:
+    """Half the sides of the box around a solid, in its own frame [m]; `size` is as of a zone."""
+    if shape is Shape.BOX:
+        return size[0], size[1], size[2]
+    along = {Shape.SPHERE: size[0], Shape.CAPSULE: size[0] + size[-1], Shape.CYLINDER: size[-1]}[shape]
+    return size[0], size[0], along

@@ -1,0 +1,155 @@
+"""Floor plans drawn from a seed: halls through the middle, rooms on both sides, doors that leave ways around.
+
+The walls of a building as straight pieces, with gaps where the doors are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.scene.places import Point2, Rectangle
+from llm_planner.scene.scene import Building, Door, Room
+
+ROOMS_MIN, ROOMS_MAX = 8, 12
+ROOM_NAMES = (
+    "kitchen", "lab", "office", "server room", "library", "storage", "workshop", "meeting room", "canteen", "archive",
+)  # fmt: skip
+HALLS = ("hall", "lobby")  # two, so that there can be a way around either
+DOOR_WIDTH = 1.1  # [m]
+CORNER = 0.35  # [m] of wall that is left between a door and the end of its wall
+DEPTH = (4.0, 5.0)  # [m] of the rooms on either side
+HALL_DEPTH = (2.4, 3.0)
+WIDTH = 4.4  # [m] of an average room, along the hall
+UNEVENNESS = 0.25  # of the widths in one row: the share by which they differ from their average
+EXTRA_DOORS = 0.7  # share of the walls that need no door but get one
+
+
+def draw_building(rooms: int, rng: np.random.Generator) -> Building:
+    """A building of 8 to 12 `rooms` whose doors connect them all; its middle is (0, 0). Raises InputError."""
+    if not ROOMS_MIN <= rooms <= ROOMS_MAX:
+        raise InputError(f"a building has {ROOMS_MIN} to {ROOMS_MAX} rooms, not {rooms}")
+    others = [str(name) for name in rng.permutation(ROOM_NAMES)[: rooms - len(HALLS)]]
+    north = len(others) // 2 + int(len(others) % 2 and rng.random() < 0.5)
+    length = WIDTH * len(others) / 2
+    front, middle, back = rng.uniform(*DEPTH), rng.uniform(*HALL_DEPTH), rng.uniform(*DEPTH)
+    edges = np.cumsum([-(front + middle + back) / 2, front, middle, back])
+    rows = (others[north:], list(HALLS), others[:north])
+    plan = tuple(
+        room
+        for names, (low, high) in zip(rows, pairwise(edges.tolist()), strict=True)
+        for room in _row(names, length, low, high, rng)
+    )
+    return Building(plan, _draw_doors(plan, rng))
+
+
+def _row(names: Sequence[str], length: float, low: float, high: float, rng: np.random.Generator) -> list[Room]:
+    """Rooms side by side along the whole building, between two values of y [m]."""
+    shares = 1.0 + rng.uniform(-UNEVENNESS, UNEVENNESS, len(names))
+    edges = np.round(length * (np.cumsum([0.0, *shares]) / shares.sum() - 0.5), 3).tolist()
+    low, high = round(low, 3), round(high, 3)
+    return [Room(name, Rectangle(a, b, low, high)) for name, (a, b) in zip(names, pairwise(edges), strict=True)]
+
+
+def _draw_doors(rooms: Sequence[Room], rng: np.random.Generator) -> tuple[Door, ...]:
+    """Enough doors to come everywhere, and some more, so that there is often a way around a room."""
+    walls = [(a, b) for a, b in combinations(rooms, 2) if _has_space(a, b)]
+    reached = {room.name: room.name for room in rooms}  # each room's group of rooms that can be walked between
+    doors = []
+    for index in rng.permutation(len(walls)):
+        a, b = walls[index]
+        needed = reached[a.name] != reached[b.name]
+        if needed or rng.random() < EXTRA_DOORS:
+            doors.append(Door((a.name, b.name), _door_position(a, b, rng)))
+            old, new = reached[b.name], reached[a.name]
+            reached = {name: new if group == old else group for name, group in reached.items()}
+    return tuple(doors)
+
+
+def shared_wall(a: Rectangle, b: Rectangle) -> tuple[int, float, float, float]:
+    """The wall between two rooms: axis along which it runs (0: x, 1: y), where it lies across, and its ends [m].
+
+    The ends are the wrong way round where the rooms do not touch.
+    """
+    xs, ys = (max(a.x_min, b.x_min), min(a.x_max, b.x_max)), (max(a.y_min, b.y_min), min(a.y_max, b.y_max))
+    if ys[0] == ys[1]:
+        return 0, ys[0], *xs
+    if xs[0] == xs[1]:
+        return 1, xs[0], *ys
+    return 0, 0.0, 0.0, -1.0
+
+
+def _has_space(a: Room, b: Room) -> bool:
+    _, _, low, high = shared_wall(a.area, b.area)
+    return high - low >= DOOR_WIDTH + 2 * CORNER
+
+
+def _door_position(a: Room, b: Room, rng: np.random.Generator) -> tuple[float, float]:
+    axis, across, low, high = shared_wall(a.area, b.area)
+    margin = DOOR_WIDTH / 2 + CORNER
+    along = round(float(rng.uniform(low + margin, high - margin)), 3)
+    return (along, across) if axis == 0 else (across, along)
+
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Wall:
+    """A straight piece of wall along x (`axis` 0) or y (1): its middle and its half length [m]."""
+
+    axis: int
+    center: Point2
+    half_length: float
+
+
+def walls(building: Building) -> tuple[Wall, ...]:
+    """Every wall once, also where rooms share it."""
+    lines: dict[tuple[int, float], list[Interval]] = defaultdict(list)
+    for room in building.rooms:
+        area = room.area
+        for y in (area.y_min, area.y_max):
+            lines[0, y].append((area.x_min, area.x_max))
+        for x in (area.x_min, area.x_max):
+            lines[1, x].append((area.y_min, area.y_max))
+    gaps: dict[tuple[int, float], list[Interval]] = defaultdict(list)
+    for door in building.doors:
+        axis, across, _, _ = shared_wall(*(building.find(name).area for name in door.rooms))
+        middle = door.position[axis]
+        gaps[axis, across].append((middle - DOOR_WIDTH / 2, middle + DOOR_WIDTH / 2))
+    return tuple(
+        _wall(axis, across, low, high)
+        for (axis, across), pieces in lines.items()
+        for low, high in _without(_joined(pieces), gaps[axis, across])
+    )
+
+
+def _wall(axis: int, across: float, low: float, high: float) -> Wall:
+    along = (low + high) / 2
+    return Wall(axis, (along, across) if axis == 0 else (across, along), (high - low) / 2)
+
+
+def _joined(pieces: list[Interval]) -> list[Interval]:
+    """The same line in as few pieces as possible."""
+    joined: list[Interval] = []
+    for low, high in sorted(pieces):
+        if joined and low <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], high))
+        else:
+            joined.append((low, high))
+    return joined
+
+
+def _without(pieces: list[Interval], gaps: list[Interval]) -> list[Interval]:
+    """What is left of the pieces; every gap lies within one of them."""
+    left = []
+    for low, high in pieces:
+        cuts = [edge for gap in sorted(gaps) if low <= gap[0] and gap[1] <= high for edge in gap]
+        ends = [low, *cuts, high]
+        left += [piece for k, piece in enumerate(pairwise(ends)) if k % 2 == 0]
+    return left

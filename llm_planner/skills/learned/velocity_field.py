@@ -1,0 +1,259 @@
+"""The velocity network run in numpy: torch takes seconds to import and is only needed to train.
+
+A residual MLP guesses the chunk that the demonstrator would have given from a noisy one, x = (1 - t) noise + t chunk;
+the velocity is the way from x to that guess in the time that is left.
+
+What a policy is asked with: the last observations, and the goal where there is one.
+
+Numbers of different units brought to one size, and back.
+
+What a policy is made of: the sizes that its weights, its data and whatever is composed with it must agree on.
+
+Layers run in numpy, of networks that torch has trained.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.errors import InputError
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Conditioning:
+    """`observations` (n_obs_steps, observation_dim), the oldest first; `goal` (goal_dim,), or None for none."""
+
+    observations: Array
+    goal: Array | None = None
+
+    def without_goal(self) -> Conditioning:
+        return Conditioning(self.observations)
+
+
+LEAST_SCALE = 1e-3  # of a number that hardly varied: its noise is not blown up
+
+
+@dataclass(frozen=True)
+class Normaliser:
+    """(value - mean) / scale, each (n,)."""
+
+    mean: Array
+    scale: Array
+
+    def normalise(self, values: Array) -> Array:
+        """Of (..., n)."""
+        normal: Array = (values - self.mean) / self.scale
+        return normal
+
+    def denormalise(self, values: Array) -> Array:
+        """Of (..., n)."""
+        real: Array = values * self.scale + self.mean
+        return real
+
+
+def fitted(values: Array) -> Normaliser:
+    """To the rows of `values` (N, n): mean 0, deviation 1; a number that never varied keeps its scale."""
+    flat = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
+    if not len(flat):
+        return Normaliser(np.zeros(values.shape[-1], np.float32), np.ones(values.shape[-1], np.float32))
+    deviation = flat.std(axis=0)
+    scale = np.where(deviation < LEAST_SCALE, 1.0, deviation)
+    return Normaliser(flat.mean(axis=0).astype(np.float32), scale.astype(np.float32))
+
+
+OBJECTIVES = ("flow", "regression")
+TIME_FREQUENCIES = 8  # sines and cosines that tell the network the time of the flow
+
+
+@dataclass(frozen=True)
+class PolicySpec:
+    """Sizes of a policy. A chunk is `horizon` actions, of which `n_action_steps` are carried out before the next one.
+
+    `objective` is what it was trained for: "flow" (rectified flow, arXiv:2209.03003, 2210.02747) or "regression", the
+    same network fitted to the mean of what was shown, which is what a flow gives in one step from no noise.
+    """
+
+    observation_dim: int
+    goal_dim: int
+    action_dim: int
+    n_obs_steps: int = 2
+    horizon: int = 16
+    n_action_steps: int = 4
+    width: int = 192
+    depth: int = 3
+    objective: str = "flow"
+
+    def __post_init__(self) -> None:
+        for name in ("observation_dim", "action_dim", "n_obs_steps", "horizon", "n_action_steps", "width", "depth"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise InputError(f"{name} of a policy must be a whole number above 0, not {value!r}")
+        if type(self.goal_dim) is not int or self.goal_dim < 0:
+            raise InputError(f"goal_dim of a policy must be a whole number, 0 or more, not {self.goal_dim!r}")
+        if self.n_action_steps > self.horizon:
+            raise InputError(f"n_action_steps ({self.n_action_steps}) must not exceed the horizon ({self.horizon})")
+        if self.objective not in OBJECTIVES:
+            raise InputError(f"objective is {self.objective!r}; the objectives are: {', '.join(OBJECTIVES)}")
+
+    @property
+    def chunk_dim(self) -> int:
+        """Numbers in a chunk."""
+        return self.horizon * self.action_dim
+
+    @property
+    def condition_dim(self) -> int:
+        """Numbers that tell the network what is seen, what is wanted, and whether anything is."""
+        return self.n_obs_steps * self.observation_dim + self.goal_dim + 1
+
+    @property
+    def input_dim(self) -> int:
+        return self.chunk_dim + 2 * TIME_FREQUENCIES + self.condition_dim
+
+    def to_table(self) -> dict[str, Any]:
+        """As plain values, for a file."""
+        return asdict(self)
+
+
+def spec_from_table(table: Mapping[str, Any]) -> PolicySpec:
+    """The inverse of `to_table`; raises InputError for keys that a spec has not, or that are missing."""
+    names = {field.name for field in fields(PolicySpec)}
+    wrong = sorted(names ^ set(table), key=str)
+    if wrong:
+        raise InputError(f"a policy's sizes must be {', '.join(sorted(names))}; {wrong[0]!r} is missing or unknown")
+    return PolicySpec(**table)
+
+
+LEAST_EXPONENT = np.float32(-80.0)  # e to the 80 still is a number in single precision
+
+
+def silu(values: Array) -> Array:
+    """x / (1 + e^-x)."""
+    activated: Array = values / (np.float32(1.0) + np.exp(-np.maximum(values, LEAST_EXPONENT)))
+    return activated
+
+
+class Perceptron:
+    """Linear layers with `silu` between, from tensors "0.weight" (out, in), "0.bias" (out,), "1.weight" and so on."""
+
+    def __init__(self, tensors: Mapping[str, Array], inputs: int, outputs: int) -> None:
+        """Raises InputError where the layers do not lead from `inputs` numbers to `outputs`."""
+        self.tensors = {name: np.ascontiguousarray(value, np.float32) for name, value in tensors.items()}
+        count = len(tensors) // 2
+        if set(tensors) != {f"{layer}.{part}" for layer in range(count) for part in ("weight", "bias")} or not count:
+            raise InputError(f"layers are numbered from 0, each with weight and bias; these are {sorted(tensors)}")
+        self._layers = [(self.tensors[f"{layer}.weight"].T, self.tensors[f"{layer}.bias"]) for layer in range(count)]
+        sizes = [inputs, *(len(bias) for _, bias in self._layers)]
+        for layer, (weight, _) in enumerate(self._layers):
+            if weight.shape != (sizes[layer], sizes[layer + 1]):
+                raise InputError(
+                    f"layer {layer} must take {sizes[layer]} numbers to {sizes[layer + 1]}, not {weight.shape}"
+                )
+        if sizes[-1] != outputs:
+            raise InputError(f"the last layer must give {outputs} numbers, not {sizes[-1]}")
+        if not all(np.isfinite(value).all() for value in self.tensors.values()):
+            raise InputError("a layer holds numbers that are not finite")
+
+    def __call__(self, inputs: Array) -> Array:
+        """Of (K, inputs): (K, outputs)."""
+        hidden = inputs
+        for layer, (weight, bias) in enumerate(self._layers):
+            hidden = (silu(hidden) if layer else hidden) @ weight + bias
+        return hidden
+
+
+LEAST_TIME_LEFT = 1e-3  # of the flow
+
+
+def weight_shapes(spec: PolicySpec) -> dict[str, tuple[int, ...]]:
+    """Of every tensor of a network of that size."""
+    shapes: dict[str, tuple[int, ...]] = {
+        "enter.weight": (spec.width, spec.input_dim),
+        "enter.bias": (spec.width,),
+        "leave.weight": (spec.chunk_dim, spec.width),
+        "leave.bias": (spec.chunk_dim,),
+    }
+    for block in range(spec.depth):
+        for layer in ("first", "second"):
+            shapes[f"blocks.{block}.{layer}.weight"] = (spec.width, spec.width)
+            shapes[f"blocks.{block}.{layer}.bias"] = (spec.width,)
+    return shapes
+
+
+class NetworkField:
+    """A `VelocityField` from trained weights; raises InputError where these do not fit the spec."""
+
+    def __init__(
+        self,
+        spec: PolicySpec,
+        weights: Mapping[str, Array],
+        observations: Normaliser,
+        goals: Normaliser,
+        actions: Normaliser,
+    ) -> None:
+        check_weights(spec, weights)
+        self.spec, self.actions = spec, actions
+        self.observations, self.goals = observations, goals
+        self.weights = {name: np.ascontiguousarray(weights[name], np.float32) for name in weight_shapes(spec)}
+        self._transposed = {name: np.ascontiguousarray(self.weights[name].T) for name in self.weights}
+
+    @property
+    def normalisers(self) -> dict[str, Normaliser]:
+        """By the names of the parameters that take them."""
+        return {"observations": self.observations, "goals": self.goals, "actions": self.actions}
+
+    def velocity(self, chunks: Array, time: float, conditioning: Conditioning) -> Array:
+        """See `VelocityField`."""
+        guess = self.guess(chunks, time, conditioning)
+        way: Array = (guess - chunks) / np.float32(max(1.0 - time, LEAST_TIME_LEFT))
+        return way
+
+    def guess(self, chunks: Array, time: float, conditioning: Conditioning) -> Array:
+        """The normalised chunk (K, horizon, action_dim) that the noisy one is taken for."""
+        count, spec = len(chunks), self.spec
+        known = np.concatenate([time_features(time), condition_vector(conditioning, self.observations, self.goals)])
+        inputs = np.concatenate([chunks.reshape(count, -1), np.broadcast_to(known, (count, len(known)))], axis=1)
+        hidden = self._linear("enter", inputs)
+        for block in range(spec.depth):
+            inner = silu(self._linear(f"blocks.{block}.first", silu(hidden)))
+            hidden = hidden + self._linear(f"blocks.{block}.second", inner)
+        return self._linear("leave", silu(hidden)).reshape(count, spec.horizon, spec.action_dim)
+
+    def _linear(self, layer: str, inputs: Array) -> Array:
+        outputs: Array = inputs @ self._transposed[f"{layer}.weight"] + self.weights[f"{layer}.bias"]
+        return outputs
+
+
+def condition_vector(conditioning: Conditioning, observations: Normaliser, goals: Normaliser) -> Array:
+    """What a network is told, normalised (condition_dim,): what is seen, the goal or zeros, whether there is one."""
+    seen = observations.normalise(conditioning.observations.astype(np.float32)).ravel()
+    goal = conditioning.goal
+    wanted = np.zeros(len(goals.mean), np.float32) if goal is None else goals.normalise(goal)
+    return np.concatenate([seen, wanted, [np.float32(goal is not None)]]).astype(np.float32)
+
+
+def check_weights(spec: PolicySpec, weights: Mapping[str, Array]) -> None:
+    """Raises InputError naming the first tensor that is missing, of another shape, or not finite."""
+    for name, shape in weight_shapes(spec).items():
+        if name not in weights:
+            raise InputError(f"the weights lack {name!r}, of shape {shape}")
+        if weights[name].shape != shape:
+            raise InputError(f"{name!r} has the shape {weights[name].shape}, but the policy's sizes ask for {shape}")
+        if not np.isfinite(weights[name]).all():
+            raise InputError(f"{name!r} holds numbers that are not finite")
+
+
+@lru_cache(maxsize=256)
+def time_features(time: float) -> Array:
+    """Sines and cosines of the flow's time (2 * TIME_FREQUENCIES,)."""
+    angles = time * np.pi * 2.0 ** np.arange(TIME_FREQUENCIES, dtype=np.float32) / 2
+    features: Array = np.concatenate([np.sin(angles), np.cos(angles)]).astype(np.float32)
+    return features

@@ -1,0 +1,134 @@
+"""A policy in a file: safetensors, in half precision, with its sizes as metadata. Nothing in it can run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.skills.learned.velocity_field import Array, NetworkField, Normaliser, PolicySpec, spec_from_table
+
+_PARTS = ("mean", "scale")
+Tensor = TypeVar("Tensor")  # numpy's or torch's
+
+
+def save_policy(path: Path, field: NetworkField, notes: Mapping[str, object] | None = None) -> None:
+    """Write it to `path`, whole or not at all; `notes` are kept beside the sizes."""
+    tensors: dict[str, Any] = {name: value.astype(np.float16) for name, value in field.weights.items()}
+    metadata = {"spec": json.dumps(field.spec.to_table()), "notes": json.dumps(dict(notes or {}), sort_keys=True)}
+    write_tensors(path, tensors | normaliser_tensors(field.normalisers), metadata)
+
+
+def load_policy(path: Path) -> NetworkField:
+    """The policy in `path`; raises InputError that says what is wrong with the file."""
+    tensors, metadata = read_tensors(path)
+    try:
+        spec = read_spec(metadata, "spec")
+        field = NetworkField(spec, tensors, **read_normalisers(tensors, spec))
+        refuse_unknown(tensors, (*field.weights, *normaliser_tensors(field.normalisers)))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    return field
+
+
+def read_notes(path: Path) -> dict[str, Any]:
+    """What `save_policy` kept beside the sizes, {} where that was nothing; raises InputError for an unreadable file."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            notes = json.loads((file.metadata() or {}).get("notes", "{}"))
+    except (OSError, SafetensorError, ValueError) as error:
+        raise InputError(f"{path}: its notes cannot be read: {error}") from error
+    return notes if isinstance(notes, dict) else {}
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
+    """A safetensors file, written whole or not at all; the same content makes the same bytes."""
+    from safetensors.numpy import save
+
+    write_whole(path, _in_order(save(dict(tensors), dict(metadata))))
+
+
+def _in_order(content: bytes) -> bytes:
+    """The library leaves the order of the metadata to chance."""
+    end = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:end])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text = text.ljust(-(-len(text) // 8) * 8)  # tensors begin where they may be read as numbers
+    return len(text).to_bytes(8, "little") + text + content[end:]
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
+    """What a safetensors file holds, in single precision, and its metadata; raises InputError where it is none."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            tensors = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
+            return tensors, file.metadata() or {}
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"{path}: cannot be read as safetensors: {error}") from error
+
+
+def refuse_unknown(tensors: Mapping[str, Array], known: Collection[str]) -> None:
+    """Raises InputError naming a tensor that means nothing here: the file is not what it says."""
+    unknown = sorted(set(tensors) - set(known))
+    if unknown:
+        raise InputError(f"{unknown[0]!r} is no tensor of it; it holds: {', '.join(sorted(known))}")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """A reader sees the old file or the new one, never a part, even after the power failed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    with unfinished.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # the new name is on the disk too
+    finally:
+        os.close(folder)
+
+
+def read_spec(metadata: Mapping[str, str], key: str) -> PolicySpec:
+    """The sizes of a policy under `key`; raises InputError where there are none."""
+    try:
+        return spec_from_table(json.loads(metadata[key]))
+    except (KeyError, TypeError, ValueError, InputError) as error:
+        raise InputError(f"its metadata has no sizes of a policy under {key!r}: {error}") from error
+
+
+def normaliser_tensors(normalisers: Mapping[str, Normaliser]) -> dict[str, Array]:
+    """As they are kept in a file; `read_normalisers` is the inverse."""
+    return {f"{name}.{part}": getattr(normaliser, part) for name, normaliser in normalisers.items() for part in _PARTS}
+
+
+def read_normalisers(tensors: Mapping[str, Array], spec: PolicySpec) -> dict[str, Normaliser]:
+    """Of observations, goals and actions; raises InputError where one is missing or does not fit the sizes."""
+    sizes = {"observations": spec.observation_dim, "goals": spec.goal_dim, "actions": spec.action_dim}
+    return {name: _normaliser(under(f"{name}.", tensors), name, size) for name, size in sizes.items()}
+
+
+def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Those whose names begin so, without that beginning."""
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def _normaliser(parts: Mapping[str, Array], name: str, size: int) -> Normaliser:
+    for part in _PARTS:
+        value = parts.get(part)
+        if value is None or value.shape != (size,) or not np.isfinite(value).all():
+            raise InputError(f"{name}.{part} must be {size} finite numbers")
+    if not (parts["scale"] > 0).all():
+        raise InputError(f"{name}.scale must be above 0 throughout")
+    return Normaliser(parts["mean"], parts["scale"])

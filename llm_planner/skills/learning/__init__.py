@@ -1,1 +1,0 @@
-"""How skills are learned: demonstrations and how they are kept, training, evaluation, and work over many cores."""

@@ -1,0 +1,244 @@
+"""The world that rollouts of an arm run in: a hand that goes where it is told, the table, and the things in reach.
+
+The hand is the gripper's own shapes on six joints (x, y, z, then yaw, pitch and roll from pointing straight down) with
+stiff servos: what the arm's controller does of a reference, without the arm. Only the things that a program may have to
+move are free; all others are fixed where they are, and what is held is fixed to the hand. One physics step is 10 ms,
+ten times that of the simulated world: rollouts guess, the closed loop corrects.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.programs.reward_terms import Course, Futures, Start, course_of, outlines_of
+from llm_planner.robots.robots import FINGER_JOINTS, panda_spec
+from llm_planner.scene.geometry import rotation_matrix
+from llm_planner.scene.predicates import is_portable
+from llm_planner.scene.propositions import ROBOT
+from llm_planner.scene.scene import Pose, Scene, SceneObject
+from llm_planner.simulation.objects import spec_of
+from llm_planner.simulation.tabletop import add_parts
+from llm_planner.skills.rewards.sampling import Rolled, Rollouts, full_state
+
+if TYPE_CHECKING:
+    import mujoco
+
+
+Array = NDArray[np.float64]
+
+TIMESTEP = 0.01  # [s]
+HAND_JOINTS = ("x", "y", "z", "yaw", "pitch", "roll")
+HAND_MASS = 2.0  # [kg]
+HAND_INERTIA = 0.02  # [kg m^2]
+SERVO = 50.0  # [1/s] of the hand's servos, critically damped
+_TABLE = ((0.39, 0.0, -0.02), (0.51, 0.58, 0.02))  # middle and half sizes [m], as in sim/worlds/tabletop.xml
+_DOWN = np.diag([1.0, -1.0, -1.0])  # the hand pointing down: half a turn about x
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """A box of the hand in the frame of the grip point: half sizes, middle [m] and quaternion (w, x, y, z)."""
+
+    half: tuple[float, ...]
+    center: tuple[float, ...]
+    quaternion: tuple[float, ...]
+
+
+class HandModel:
+    """Rollouts of a hand among the things of one scene; `movers` are those that may be moved."""
+
+    def __init__(self, scene: Scene, movers: Collection[str], opening: float) -> None:
+        self.scene = scene
+        self.movers = tuple(
+            item.name for item in scene.objects if item.name in movers and item.name != scene.held and is_portable(item)
+        )
+        model = _spec(scene, self.movers, opening).compile()
+        self.rollouts = Rollouts(model)
+        self._addresses = {name: int(model.joint(name).qposadr[0]) for name in self.movers}
+        self._carried = _relative(scene, scene.held) if scene.held else None
+
+    @property
+    def load(self) -> float:
+        """How far what is held reaches from the grip point [m]; 0 where nothing is."""
+        if self._carried is None:
+            return 0.0
+        half = np.array(self.scene.find(self.scene.held).size) / 2
+        return float(np.linalg.norm(self._carried[0]) + np.linalg.norm(half))
+
+    def state(self, scene: Scene, body: Array) -> Array:
+        """What rollouts start from (nstate,): the scene's things where they are, at rest, the hand at `body` (6,)."""
+        import mujoco
+
+        data = mujoco.MjData(self.rollouts.model)
+        data.qpos[: len(HAND_JOINTS)] = body
+        for name, address in self._addresses.items():
+            item = scene.find(name)
+            x, y, z, w = item.orientation
+            data.qpos[address : address + 7] = (*item.position, w, x, y, z)
+        return full_state(self.rollouts.model, data)
+
+    def futures(self, rolled: Rolled, start_qpos: Array, names: Collection[str], start: Start, every: int) -> Futures:
+        """The courses of `names`, one moment in `every` physics steps, from `start_qpos` (nq,) or (n, nq) on."""
+        count = len(rolled.qpos)
+        first = np.broadcast_to(start_qpos, (count, rolled.qpos.shape[2]))[:, None]
+        qpos = np.concatenate([first, rolled.qpos[:, every - 1 :: every]], axis=1)
+        courses = {name: self._course(name, qpos) for name in names}
+        return Futures(courses, outlines_of(self.scene), start, every * self.rollouts.model.opt.timestep)
+
+    def _course(self, name: str, qpos: Array) -> Course:
+        if name in self._addresses:
+            address = self._addresses[name]
+            return Course(qpos[..., address : address + 3], _rotations(qpos[..., address + 3 : address + 7]))
+        if name == ROBOT or name == self.scene.held:
+            position, rotation = qpos[..., :3], hand_rotation(qpos[..., 3:6])
+            if name == ROBOT or self._carried is None:
+                return Course(position, rotation)
+            offset, turn = self._carried
+            return Course(position + rotation @ offset, rotation @ turn)
+        item = self.scene.find(name)
+        return course_of(Pose(item.position, item.orientation), *qpos.shape[:2])
+
+
+def hand_of(pose: Pose) -> Array:
+    """The joints (6,) of the hand at T_base_gripper = `pose`."""
+    turn = np.array(rotation_matrix(pose.orientation)) @ _DOWN.T
+    pitch = -math.asin(min(max(float(turn[2, 0]), -1.0), 1.0))
+    angles = math.atan2(turn[1, 0], turn[0, 0]), pitch, math.atan2(turn[2, 1], turn[2, 2])
+    return np.array([*pose.position, *angles])
+
+
+def pose_of(hand: Array) -> Pose:
+    """T_base_gripper of the hand's joints (6,)."""
+    x, y, z, yaw, pitch, roll = hand.tolist()
+    cy, sy, cp, sp = math.cos(yaw / 2), math.sin(yaw / 2), math.cos(pitch / 2), math.sin(pitch / 2)
+    cr, sr = math.cos((roll + math.pi) / 2), math.sin((roll + math.pi) / 2)  # with the half turn that points it down
+    orientation = (
+        cy * cp * sr - sy * sp * cr,
+        cy * sp * cr + sy * cp * sr,
+        sy * cp * cr - cy * sp * sr,
+        cy * cp * cr + sy * sp * sr,
+    )
+    return Pose((x, y, z), orientation)
+
+
+def hand_rotation(angles: Array) -> Array:
+    """Rotation matrices (..., 3, 3) of the gripper's frame for yaw, pitch and roll (..., 3) [rad]."""
+    c, s = np.cos(angles), np.sin(angles)
+    (cy, cp, cr), (sy, sp, sr) = np.moveaxis(c, -1, 0), np.moveaxis(s, -1, 0)
+    rows = [
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ]
+    rotation: Array = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2) @ _DOWN
+    return rotation
+
+
+def _rotations(quaternions: Array) -> Array:
+    """Rotation matrices (..., 3, 3) of quaternions (..., 4), (w, x, y, z)."""
+    w, x, y, z = np.moveaxis(quaternions, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def _relative(scene: Scene, name: str) -> tuple[Array, Array]:
+    """Where a thing is in the gripper's frame: position (3,) [m] and rotation (3, 3)."""
+    assert scene.robot is not None  # whoever holds something knows where the hand is
+    item, robot = scene.find(name), np.array(rotation_matrix(scene.robot.orientation))
+    offset = robot.T @ (np.array(item.position) - np.array(scene.robot.position))
+    return offset, robot.T @ np.array(rotation_matrix(item.orientation))
+
+
+def _spec(scene: Scene, movers: Collection[str], opening: float) -> mujoco.MjSpec:
+    import mujoco
+
+    spec = mujoco.MjSpec()
+    option = spec.option
+    option.timestep, option.integrator = TIMESTEP, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    option.iterations, option.ls_iterations, option.tolerance = 10, 10, 1e-5
+    center, half = _TABLE
+    spec.worldbody.add_geom(
+        name="table", type=mujoco.mjtGeom.mjGEOM_BOX, pos=center, size=half, contype=4, conaffinity=1,
+        friction=[0.5, 0.005, 0.0001],
+    )  # fmt: skip
+    hand = _add_hand(spec, opening)
+    for item in scene.objects:
+        if item.name == scene.held:
+            _add_carried(hand, scene)
+        else:
+            _add_thing(spec, item, item.name in movers)
+    return spec
+
+
+def _add_hand(spec: mujoco.MjSpec, opening: float) -> mujoco.MjsBody:
+    import mujoco
+
+    body = spec.worldbody.add_body(name=ROBOT, gravcomp=1.0)
+    slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
+    axes = ([1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1], [0, 1, 0], [1, 0, 0])
+    for index, (name, axis) in enumerate(zip(HAND_JOINTS, axes, strict=True)):
+        body.add_joint(name=f"hand {name}", type=slide if index < 3 else hinge, axis=axis)
+        motor = spec.add_actuator(name=f"hand {name}", target=f"hand {name}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        inertia = HAND_MASS if index < 3 else HAND_INERTIA
+        motor.set_to_position(kp=inertia * SERVO**2, kv=2 * inertia * SERVO)
+    body.mass, body.inertia, body.explicitinertial = HAND_MASS, [HAND_INERTIA] * 3, True
+    frame = body.add_body(name="gripper", quat=[0.0, 1.0, 0.0, 0.0], gravcomp=1.0)
+    frame.mass, frame.inertia, frame.explicitinertial = 1e-3, [1e-6] * 3, True
+    for shape in _hand_shapes(round(opening, 3)):
+        frame.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_BOX, size=shape.half, pos=shape.center, quat=shape.quaternion,
+            contype=1, conaffinity=0, condim=4, friction=[1.2, 0.02, 0.0001], priority=1,
+        )  # fmt: skip
+    return frame
+
+
+def _add_carried(hand: mujoco.MjsBody, scene: Scene) -> None:
+    import mujoco
+
+    item = scene.find(scene.held)
+    offset, turn = _relative(scene, scene.held)
+    quaternion = np.zeros(4)
+    mujoco.mju_mat2Quat(quaternion, turn.ravel())
+    body = hand.add_body(name=item.name, pos=offset, quat=quaternion, gravcomp=1.0)
+    add_parts(body, spec_of(item))
+
+
+def _add_thing(spec: mujoco.MjSpec, item: SceneObject, free: bool) -> None:
+    x, y, z, w = item.orientation
+    body = spec.worldbody.add_body(name=item.name, pos=item.position, quat=[w, x, y, z])
+    if free:
+        body.add_freejoint(name=item.name)
+    add_parts(body, spec_of(item), item.state)
+
+
+@lru_cache(maxsize=8)
+def _hand_shapes(opening: float) -> tuple[_Shape, ...]:
+    """The boxes of palm and fingers with the fingertips `opening` [m] apart."""
+    import mujoco
+
+    model = panda_spec().compile()
+    data = mujoco.MjData(model)
+    for name in FINGER_JOINTS:
+        data.joint(name).qpos[0] = opening / 2
+    mujoco.mj_kinematics(model, data)
+    site = data.site("gripper")
+    frame, origin = site.xmat.reshape(3, 3), site.xpos
+    bodies = {model.body(name).id for name in ("panda_hand", "panda_leftfinger", "panda_rightfinger")}
+    shapes = []
+    for geom in np.flatnonzero(np.isin(model.geom_bodyid, list(bodies))):
+        quaternion = np.zeros(4)
+        mujoco.mju_mat2Quat(quaternion, (frame.T @ data.geom_xmat[geom].reshape(3, 3)).ravel())
+        center = frame.T @ (data.geom_xpos[geom] - origin)
+        shapes.append(_Shape(tuple(model.geom_size[geom]), tuple(center.tolist()), tuple(quaternion.tolist())))
+    return tuple(shapes)

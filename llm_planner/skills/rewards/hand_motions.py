@@ -1,0 +1,217 @@
+"""Which motions of the hand are drawn for a reward program, and what none of them should do.
+
+Strokes: places beside a thing from which closed fingers may begin to move it, and straight ways on from there.
+
+Contact is what random motions seldom find, so where the hand begins is drawn from where it could touch; what comes of
+each stroke is decided by rolling it out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.programs.reward_program import RewardProgram
+from llm_planner.programs.reward_terms import Futures, Where
+from llm_planner.scene.geometry import bottom, half_extents, top
+from llm_planner.scene.places import REGIONS
+from llm_planner.scene.propositions import ROBOT
+from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.scene.zones import Zone
+from llm_planner.simulation.objects import object_kind
+from llm_planner.skills.arm_paths import HAND, least_gap
+from llm_planner.skills.hand_geometry import (
+    REACH_MAX,
+    REACH_MIN,
+    TIP,
+    Grip,
+    comfortable_yaw,
+    hand_slices,
+    radius_range,
+    room,
+)
+from llm_planner.skills.rewards.hand_model import HAND_JOINTS, TIMESTEP, HandModel, hand_of
+from llm_planner.skills.rewards.planner import KeepOut, Motions
+from llm_planner.skills.rewards.sampling import ControlRange, Rolled, SamplingSettings
+
+Array = NDArray[np.float64]
+
+ROLLOUTS, CHEAP_PARTS = 18, 8  # a thing of more convex parts is rolled out less often, so that a plan takes no longer
+HORIZON, KNOTS = 1.0, 6  # [s]
+EVERY = 5
+FAST, PUSH_FAST, TURNING = 0.25, 0.14, 1.2  # [m/s], [rad/s] of a hand, and of one that pushes; faster is dear
+LAG = 0.02  # [m] that the hand may be behind its servo: more is pushing against something that does not give
+TABLE_X, TABLE_Y = (0.24, 0.72), 0.48  # [m] where things are left in reach
+# Standard deviations of the control points: place, height [m], yaw, tilt [rad].
+PUSHING = (0.015, 0.004, 0.1, 0.0)
+MOVING = (0.05, 0.05, 0.3, 0.0)
+CARRYING = (0.05, 0.05, 0.3, 0.3)
+LOWER = np.array([0.2, -0.6, TIP + 0.003, -7.0, -1.7, -1.7])
+UPPER = np.array([0.8, 0.6, 0.55, 7.0, 1.7, 1.7])
+
+
+def push_motions(model: HandModel) -> Motions:
+    """Of closed fingers that touch things: small, and at one height."""
+    parts = sum(len(object_kind(model.scene.find(name).kind).parts) for name in model.movers)
+    count = max(6, round(ROLLOUTS * min(1.0, CHEAP_PARTS / max(parts, 1))))
+    return _motions(model, count, PUSHING, PUSH_FAST, 0)
+
+
+def free_motions(model: HandModel) -> Motions:
+    """Of a hand that touches nothing but what it holds."""
+    return _motions(model, ROLLOUTS, CARRYING if model.scene.held else MOVING, FAST, 10)
+
+
+def hand_keeps_out(model: HandModel, zones: tuple[Zone, ...]) -> KeepOut:
+    """Of `zones`: the point between the fingertips, or the whole hand with what it holds."""
+    reach = max(HAND, model.load)
+    return KeepOut(zones, lambda zone: least_gap(zone, reach))
+
+
+def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], fast: float, elsewhere: int) -> Motions:
+    place, height, turn, tilt = spreads
+    widest = np.array([place, place, height, turn, tilt, tilt])
+    spread = np.tile(widest, (KNOTS, 1))
+    spread[0] = 0.0  # the first control point is where the hand is
+    sampling = SamplingSettings(rollouts=rollouts, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.2)
+    return Motions(
+        sampling, ControlRange(LOWER, UPPER, spread), EVERY,
+        lambda rolled, futures: strain(rolled, fast) + _out_of_reach(futures, model.movers),
+        lambda rng: _elsewhere(widest, rng), elsewhere, axes=3,
+    )  # fmt: skip
+
+
+def _elsewhere(spread: Array, rng: np.random.Generator) -> Array:
+    """A motion over the horizon no faster than a hand should be: of place, height, heading and tilt some, or all."""
+    end = 3.0 * spread * rng.standard_normal(len(HAND_JOINTS))
+    end *= np.repeat(rng.random(4) < (0.8, 0.6, 0.3, 0.3), (2, 1, 1, 2))
+    most = HORIZON * np.array([FAST, TURNING])
+    sizes = np.array([np.linalg.norm(end[:3]), np.abs(end[3:]).max()])
+    end *= 10.0 ** rng.uniform(-1.0, 0.0)  # far, or a last little way
+    shrunk: Array = end * np.repeat(np.minimum(1.0, most / np.maximum(sizes, 1e-9)), (3, 3))
+    return shrunk
+
+
+def strain(rolled: Rolled, fast: float) -> Array:
+    """What no program wants (n,): a hand faster than `fast` [m/s], out of reach, or pushing against what does not
+    give."""
+    controls, hand = rolled.controls, rolled.qpos[:, :, : len(HAND_JOINTS)]
+    rates = np.diff(controls[:, ::10], axis=1) / (10 * TIMESTEP)
+    speed = np.linalg.norm(rates[..., :3], axis=-1)
+    turning = np.abs(rates[..., 3:]).max(axis=-1)
+    hurry = np.maximum(speed / fast - 1.0, 0.0) + np.maximum(turning / TURNING - 1.0, 0.0)
+    lag = np.linalg.norm((controls - hand)[..., :3], axis=-1)
+    radius = np.linalg.norm(controls[..., :2], axis=-1)
+    beyond = np.maximum(radius - REACH_MAX, 0.0) + np.maximum(REACH_MIN + 0.02 - radius, 0.0)
+    cost: Array = (
+        hurry.mean(axis=1) + 0.05 * speed.mean(axis=1) + 0.02 * turning.mean(axis=1)
+        + 20.0 * np.maximum(lag - LAG, 0.0).mean(axis=1) + 20.0 * beyond.mean(axis=1)
+    )  # fmt: skip
+    return cost
+
+
+def _out_of_reach(futures: Futures, movers: Sequence[str]) -> Array:
+    """Things pushed to where the arm could not push them back from (n,)."""
+    out = np.zeros(len(next(iter(futures.courses.values())).position))
+    for name in movers:
+        x, y = np.moveaxis(futures.course(name).position[:, -1, :2], -1, 0)
+        out += np.maximum(TABLE_X[0] - x, 0) + np.maximum(x - TABLE_X[1], 0) + np.maximum(np.abs(y) - TABLE_Y, 0)
+    return 20.0 * out
+
+
+LOW = 0.004  # [m] between the fingertips and what the thing stands on
+BELOW_TOP = 0.012  # [m] that the fingertips reach below the top of a thing at the least
+GAP = 0.006  # [m] that the hand needs around it where it comes down
+BACK_MAX = 0.06  # [m] that it may begin farther away to have that
+LENGTHS = (0.02, 0.2)  # [m] of a stroke
+SPEED = 0.14  # [m/s] of the hand in a stroke
+EASE = 0.4  # [s] in which it comes to about two thirds of that: it touches slowly
+AIMED = 0.5  # share of the strokes that go towards or away from a place that the program speaks of
+TRIES = 12  # draws for one stroke until it is given up
+
+
+def draw_strokes(
+    program: RewardProgram, scene: Scene, count: int, settings: SamplingSettings, rng: np.random.Generator
+) -> Array:
+    """At most `count` strokes (n, knots, 6) that the hand can begin in `scene`; fewer where there is little room.
+
+    A stroke is control points of the hand, of which the first is where it begins.
+    """
+    drawn = []
+    for _ in range(count):
+        item = scene.find(program.movers[int(rng.integers(len(program.movers)))])
+        places = _places(program, scene, item)
+        for _ in range(TRIES):
+            strokes = _drawn(item, places, scene, settings, rng)
+            drawn += strokes
+            if strokes:
+                break
+    return np.array(drawn).reshape(-1, settings.knots, len(HAND_JOINTS))
+
+
+def _drawn(
+    item: SceneObject,
+    places: Sequence[tuple[float, float]],
+    scene: Scene,
+    settings: SamplingSettings,
+    rng: np.random.Generator,
+) -> list[Array]:
+    """A stroke in a random direction; none where the hand cannot begin there."""
+    heading = float(rng.uniform(-math.pi, math.pi))
+    if places and rng.random() < AIMED:
+        x, y = places[int(rng.integers(len(places)))]
+        towards = math.atan2(y - item.position[1], x - item.position[0]) + float(rng.normal(0.0, 0.2))
+        heading = towards if rng.random() < 0.7 else towards + math.pi
+    beginnings = _beginnings(item, heading, scene, rng)
+    if not beginnings:
+        return []
+    (grip,) = beginnings
+    length = float(rng.uniform(*LENGTHS)) + 0.03
+    times = np.linspace(0.0, settings.horizon, settings.knots)
+    gone = np.minimum(SPEED * (times - EASE * (1.0 - np.exp(-times / EASE))), length)
+    knots = np.tile(hand_of(grip.pose()), (settings.knots, 1))
+    knots[:, 0] += gone * math.cos(heading)
+    knots[:, 1] += gone * math.sin(heading)
+    return [knots]
+
+
+def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.Generator) -> list[Grip]:
+    """The hand behind the thing, seen along `heading` [rad]; nowhere if it does not fit there or is not reached."""
+    half = half_extents(item)
+    ux, uy = math.cos(heading), math.sin(heading)
+    reach = abs(ux) * half[0] + abs(uy) * half[1]
+    across = float(rng.uniform(-0.9, 0.9)) * (abs(uy) * half[0] + abs(ux) * half[1])
+    low, high = bottom(item) + TIP + LOW, max(bottom(item) + TIP + LOW, top(item) + TIP - BELOW_TOP)
+    height = float(rng.choice([low, high, rng.uniform(low, high)]))
+    for back in np.arange(0.012, BACK_MAX, 0.008).tolist():
+        x = item.position[0] - ux * (reach + back) - uy * across
+        y = item.position[1] - uy * (reach + back) + ux * across
+        grip = Grip(x, y, height, 0.0)
+        grip = replace(grip, yaw=comfortable_yaw(x, y, heading))
+        nearest, farthest = radius_range(height)
+        if x > 0.0 and nearest <= math.hypot(x, y) <= farthest and room(hand_slices(grip, 0.0), scene)[0] >= GAP:
+            return [grip]
+    return []
+
+
+def _places(program: RewardProgram, scene: Scene, item: SceneObject) -> list[tuple[float, float]]:
+    """Where the places are that the program names together with the thing."""
+    named: list[Where] = [
+        where
+        for wish in program.wishes
+        if wish.kind == "reach" and wish.arguments[0] == item.name
+        for where in wish.arguments[1:]
+    ]
+    places = []
+    for where in named:
+        if isinstance(where, tuple):
+            places.append(where)
+        elif where in REGIONS:
+            places.append(REGIONS[where].anchor)
+        elif where != ROBOT and where in scene.names:
+            places.append(scene.find(where).position[:2])
+    return places

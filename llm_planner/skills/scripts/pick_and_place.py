@@ -1,0 +1,290 @@
+"""Pick: go above the object, down around it, close, lift; whatever of that is still to be done.
+
+Put down what the fingers hold: on, in or beside something, at a place, or at an offset.
+
+Begun again when the fingers have let go, each only leaves what lies where it should.
+
+Stack: take an object and put it on another, going on from whatever of that has been done.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from llm_planner.programs.values import Argument
+from llm_planner.scene.geometry import bottom, top
+from llm_planner.scene.names import the
+from llm_planner.scene.places import direction_vector
+from llm_planner.scene.predicates import at, beside, contents, displaced, in_, is_vessel, on
+from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.skills.arm import SQUEEZE, Arm, Script, hanging
+from llm_planner.skills.arm_paths import in_funnel, is_clear
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.grasps import Grasp, choose_grasp, thickness
+from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, grip_of, hand_slices, wrap
+from llm_planner.skills.motion import Leg
+from llm_planner.skills.placement import RELEASE, Held, Release, held_in, inside, on_top
+from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
+
+MOVED = 0.006  # [m] an object that has moved this much since the grasp was chosen is looked at again
+ATTEMPTS = 2
+LIFT_LEAST = 0.03  # [m] that the hand rises after it has closed
+OVER = 0.004  # [m] of the fingertips over the object's top, where they have to be on its axis and open
+SPREAD, SPREAD_SLOPE = 0.006, 0.5  # [m] wider than the object there, and less by that for each metre above
+TOUCHING = 0.003  # [m] narrower than the object fingers may measure that are around it
+THERE, THERE_TURNED = 0.006, 0.06  # [m], [rad] a hand this near to its grasp only has to close
+
+
+def pick(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves `object` in the fingers, lifted above everything else on the table."""
+    name = str(arguments["object"])
+    if arm.scene.held == name:
+        yield from _lift_on(arm, name)
+    else:
+        yield from _take(arm, name)
+        yield from _lift(arm, name, arm.grip.z + LIFT_LEAST)
+
+
+def _take(arm: Arm, name: str) -> Script:
+    for attempt in range(ATTEMPTS):
+        grasp = choose_grasp(arm.scene, arm.find(name))
+        arm.aim = _aim(arm, name, grasp)
+        yield from _go_around(arm, name, grasp)
+        yield from arm.fingers("close", max(0.0, grasp.width - SQUEEZE))
+        if arm.scene.held == name:
+            return
+        yield from arm.fingers("open", grasp.opening)
+        if attempt == ATTEMPTS - 1:
+            raise SkillError(SkillErrorCode.NO_GRASP, f"the fingers closed without taking hold of {the(name)}")
+        yield from arm.retreat()
+
+
+def _aim(arm: Arm, name: str, grasp: Grasp) -> Aim:
+    height = grasp.grip.z
+    hanging_then = max(TIP, height - bottom(arm.find(name)))
+    numbers = {
+        "opening": grasp.opening,
+        "width": grasp.width,
+        "cruise": arm.cruise_height() - height,
+        "lift": arm.cruise_height(hanging_then, ignore=name) - height,
+    }
+    return Aim(grasp.grip, numbers)
+
+
+def _go_around(arm: Arm, name: str, grasp: Grasp) -> Script:
+    if not _is_around(arm, grasp):
+        arm.width = grasp.opening
+    position = arm.find(name).position
+    yield from arm.move("approach", _grasp_path(arm, name, grasp))
+    if math.dist(arm.find(name).position, position) > MOVED:
+        raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} moved while the hand was on its way; try again")
+
+
+def _is_around(arm: Arm, grasp: Grasp) -> bool:
+    """Whether only closing is left, or going on with it."""
+    hand, goal = arm.grip, grasp.grip
+    near = math.dist((hand.x, hand.y, hand.z), (goal.x, goal.y, goal.z)) <= THERE
+    return near and abs(wrap(hand.yaw - goal.yaw)) <= THERE_TURNED and _spread(arm, grasp) >= -TOUCHING
+
+
+def _spread(arm: Arm, grasp: Grasp) -> float:
+    """How much wider than the object the fingers are [m]."""
+    return arm.observation.gripper_width - grasp.width
+
+
+def _grasp_path(arm: Arm, name: str, grasp: Grasp) -> list[Leg]:
+    """Straight down from above with open fingers, or, lower, with the object between them; else from above."""
+    item, goal = arm.find(name), grasp.grip
+    apex = max(goal.z, top(item) + TIP + OVER)
+    over = arm.grip.z - apex
+    wide = SPREAD - SPREAD_SLOPE * over if over > 0.0 else -TOUCHING
+    if in_funnel(arm.grip, goal, apex) and _spread(arm, grasp) >= wide:
+        legs = arm.descent(goal, apex)
+        corners = [arm.grip, *(leg.to for leg in legs)]
+        if is_clear(corners, lambda at: hand_slices(at, grasp.opening), arm.scene, {name}, arm.observation.zones):
+            return legs
+    return arm.travel(goal, arm.cruise_height())
+
+
+def _lift_on(arm: Arm, name: str) -> Script:
+    """What is held already: as high as it would have been lifted."""
+    height = arm.cruise_height(hanging(arm, name), ignore=name)
+    if arm.grip.z < height - arm.settings.arrived:
+        yield from _lift(arm, name, height)
+
+
+def _lift(arm: Arm, name: str, least: float) -> Script:
+    hand, before = arm.grip.z, arm.find(name).position[2]
+    height = max(arm.cruise_height(hanging(arm, name), ignore=name), least)
+    yield from arm.move("lift", [arm.rise(height)])
+    arm.require_held(name)
+    if arm.find(name).position[2] < before + min(0.02, 0.5 * (arm.grip.z - hand)):
+        raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} stayed behind when the hand rose")
+
+
+NEAR = 0.1  # [m] from the fingers to the middle of what they have let go
+OPEN_ENOUGH = 0.003  # [m] short of their full opening, fingers have let go
+LEFT = 0.06  # [m] of the grip point over what it has left
+
+
+def place_on(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """On top of `object`, or in it where it is a container without a top."""
+    target = arm.find(str(arguments["object"]))
+    yield from _placed(arm, lambda held: _onto(arm.scene, held, target), lambda s, name: on(s, name, target.name))
+
+
+def place_in(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """Into the container `object`."""
+    container = arm.find(str(arguments["object"]))
+    yield from _placed(
+        arm, lambda held: inside(arm.scene, held, container), lambda scene, name: in_(scene, name, container.name)
+    )
+
+
+def place_beside(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """With `distance` [m] of free table between it and `object`, on the side `direction`, or on any that has room."""
+    other = arm.find(str(arguments["object"]))
+    direction, distance = str(arguments["direction"]), _number(arguments["distance"])
+
+    def spot(held: Held) -> Release:
+        x, y, _ = arm.observation.origins.get(held.item.name, held.item.position)
+        return spot_beside(arm.scene, held, other, direction, distance, (x, y), _place_path(arm, held))
+
+    yield from _placed(arm, spot, lambda scene, name: beside(scene, name, other.name, direction, distance))
+
+
+def place_at(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """At `place`: the free spot of a region nearest to its middle, or a point."""
+    place = arguments["place"]
+
+    def spot(held: Held) -> Release:
+        if isinstance(place, tuple):
+            return spot_at(arm.scene, held, (place[0], place[1]), _place_path(arm, held))
+        return spot_in(arm.scene, held, str(place), _place_path(arm, held))
+
+    yield from _placed(arm, spot, lambda scene, name: at(scene, name, place))  # type: ignore[arg-type]  # no number
+
+
+def place_offset(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """Exactly `distance` [m] in `direction` from where it was picked up."""
+    origins = arm.began.origins
+    direction, distance = str(arguments["direction"]), _number(arguments["distance"])
+
+    def spot(held: Held) -> Release:
+        origin = origins.get(held.item.name)
+        if origin is None:
+            raise SkillError(
+                SkillErrorCode.PRECONDITION_FAILED,
+                f"nobody saw where {the(held.item.name)} was picked up; put it at a place instead",
+            )
+        ux, uy = direction_vector(direction)
+        return spot_offset(arm.scene, held, (origin[0] + ux * distance, origin[1] + uy * distance))
+
+    def lies(scene: Scene, name: str) -> bool:
+        return name in origins and displaced(origins[name], scene, name, direction, distance)
+
+    yield from _placed(arm, spot, lies)
+
+
+def _onto(scene: Scene, held: Held, target: SceneObject) -> Release:
+    if is_vessel(target):
+        return inside(scene, held, target)
+    standing = [name for name in contents(scene, target.name) if not in_(scene, name, target.name)]
+    if standing:
+        raise SkillError(
+            SkillErrorCode.PRECONDITION_FAILED,
+            f"{the(standing[0])} already stands on {the(target.name)}; put it on that, or move that away first",
+        )
+    return on_top(scene, held, target)
+
+
+def _placed(arm: Arm, spot: Callable[[Held], Release], lies: Callable[[Scene, str], bool]) -> Script:
+    """Puts what is held down at its `spot`, where the thing of that name then `lies` in the scene."""
+    hand = arm.grip.x, arm.grip.y
+    near = [item for item in arm.scene.objects if math.dist(item.position[:2], hand) < NEAR]
+    left = [item for item in near if not arm.scene.held and lies(arm.scene, item.name)]
+    if left:
+        yield from leave(arm, min(left, key=lambda item: math.dist(item.position[:2], hand)))
+        return
+    held = _held(arm)
+    yield from _put_down(arm, held, spot(held), lambda scene: lies(scene, held.item.name))
+
+
+def leave(arm: Arm, item: SceneObject) -> Script:
+    """Lets go of what lies where it should and rises above it, as far as that is still to be done."""
+    opening = min(thickness(item) + RELEASE, OPENING_MAX)
+    if arm.observation.gripper_width < opening - OPEN_ENOUGH:
+        yield from arm.fingers("release", opening)
+    height = min(top(item) + LEFT, arm.settings.cruise_max)
+    if arm.grip.z < height - arm.settings.arrived:
+        yield from arm.move("retreat", [arm.rise(height)])
+
+
+def _place_path(arm: Arm, held: Held) -> Callable[[Release], list[Leg]]:
+    """How what is held is carried to a place; raises SkillError (NO_FREE_SPACE) where rules leave no way."""
+    name, zones = held.item.name, arm.observation.zones
+    cruise = arm.cruise_height(hanging(arm, name), ignore=name)
+
+    def way(release: Release) -> list[Leg]:
+        goal = release.grip
+        if in_funnel(arm.grip, goal, goal.z):
+            legs = arm.descent(goal, goal.z)
+            if is_clear([arm.grip, *(leg.to for leg in legs)], held.parts, arm.scene, {name}, zones):
+                return legs
+        return arm.travel(goal, cruise)
+
+    return way
+
+
+def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene], bool]) -> Script:
+    """Carry it there, let go, move away; raises SkillError when it slips on the way or does not stay there."""
+    name, down = held.item.name, release.grip.z
+    clear_of = min(max(down + 0.08, down - held.below + held.item.size[2] + 0.03), arm.settings.cruise_max)
+    cruise = arm.cruise_height(hanging(arm, name), ignore=name)
+    arm.aim = Aim(
+        release.grip, {"opening": release.opening, "cruise": cruise - down, "retreat": clear_of - down}
+    )  # fmt: skip
+    yield from arm.move("carry", _place_path(arm, held)(release), stop_early=True)
+    arm.require_held(name)
+    yield from arm.fingers("release", release.opening)
+    yield from arm.move("retreat", [arm.rise(clear_of)])
+    if arm.scene.held == name:
+        raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} did not leave the fingers")
+    if not achieved(arm.scene):
+        x, y, _ = arm.find(name).position
+        raise SkillError(
+            SkillErrorCode.EFFECT_MISSING, f"{the(name)} did not stay where it was put; it lies at ({x:.2f}, {y:.2f})"
+        )
+
+
+def _held(arm: Arm) -> Held:
+    grip = grip_of(arm.observation.T_base_gripper)
+    return held_in(arm.scene, grip, arm.observation.gripper_width)
+
+
+def _number(value: Argument) -> float:
+    return float(value)  # type: ignore[arg-type]  # the arguments have been checked against the manifest
+
+
+def stack(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves `object` on top of `onto`, or in it where it is a container."""
+    name, onto = str(arguments["object"]), str(arguments["onto"])
+    item = arm.find(name)
+    if on(arm.scene, name, arm.find(onto).name):
+        yield from leave(arm, item)
+        return
+    if arm.scene.held != name:
+        yield from _take_for_stacking(arm, name)
+    yield from place_on(arm, {"object": onto})
+
+
+def _take_for_stacking(arm: Arm, name: str) -> Script:
+    """What was still falling when the hand set out is taken from where it has come to lie."""
+    try:
+        yield from pick(arm, {"object": name})
+    except SkillError as error:
+        if error.code is not SkillErrorCode.OBJECT_LOST:
+            raise
+        yield from arm.retreat()
+        yield from pick(arm, {"object": name})

@@ -1,0 +1,241 @@
+"""Whatever a reward program asks of the things on the table: strokes of closed fingers, or what is held, carried.
+
+Whatever a reward program asks of a mobile base in its room: where it stands, what it faces, how it goes round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.programs.reward_program import RewardProgram, check_reward
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import MotionReference
+from llm_planner.robots.robots import base_pose
+from llm_planner.scene.scene import Pose, Scene
+from llm_planner.skills.arm import Arm, Script
+from llm_planner.skills.base import VALID_FOR, Base
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.hand_geometry import grip_of, into_reach
+from llm_planner.skills.motion import PATH_DT, Leg
+from llm_planner.skills.rewards.base_motions import BaseModel, base_keeps_out, base_motions, base_of
+from llm_planner.skills.rewards.hand_model import HandModel, hand_of, pose_of
+from llm_planner.skills.rewards.hand_motions import draw_strokes, free_motions, hand_keeps_out, push_motions
+from llm_planner.skills.rewards.planner import GAIN_LEAST, MotionPlanner, Motions, PlanClock, Pursuit, Tally, shortfalls
+from llm_planner.skills.rewards.sampling import Array, Plan, SamplingSettings, controls_at, first_plan
+
+SEED = 0  # of the samples: the same scenes lead to the same motion
+STROKES_MAX = 14
+BATCHES = (3, 20)  # of strokes tried out before one is made: at least, and until it is given up
+BATCH = 14
+HAND_IDLE = 5  # steps in a row that promise less than that end a stroke
+STROKE_TIME = 6.0  # [s]
+FREE_TIME = 25.0  # [s] of a motion that touches nothing
+BACK = 0.012  # [m] that the hand goes back before it rises
+SETTLE = 0.3  # [s] until things have come to rest
+INSIDE = 0.6  # share of a tolerance within which a motion stops
+
+
+@dataclass
+class _Run:
+    """One execution: what has been counted so far, what samples, and what forbids the motion that would go on."""
+
+    arm: Arm
+    program: RewardProgram
+    tally: Tally
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED))
+    barred: str = ""
+
+    @property
+    def scene(self) -> Scene:
+        return self.arm.scene
+
+    def planner(self, model: HandModel, motions: Motions) -> MotionPlanner:
+        keep_out = hand_keeps_out(model, self.arm.observation.zones)
+        return MotionPlanner(self.program, model, motions, self.rng, keep_out)
+
+    def done(self, share: float = 1.0) -> bool:
+        return not shortfalls(self.program, self.scene, self.tally.start, share)
+
+    def may_begin(self, stroke: Array) -> bool:
+        """Whether zones leave a way to where the stroke begins; else the reason is noted."""
+        try:
+            _approach(self.arm, stroke)
+        except SkillError as error:
+            self.barred = str(error)
+            return False
+        return True
+
+    def seen(self, reference: MotionReference) -> Script:
+        """One step of the robot, looked at."""
+        yield reference
+        self.tally.see(self.scene)
+
+    def watched(self, script: Script) -> Script:
+        """A movement, looked at all along."""
+        for reference in script:
+            yield from self.seen(reference)
+
+
+def achieve(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves the scene as the reward program `rewards` asks; raises SkillError (EFFECT_MISSING) saying what is not."""
+    program = check_reward(str(arguments["rewards"]), arm.scene)
+    run = _Run(arm, program, Tally(program, arm.scene))
+    movers = [name for name in program.movers if name != arm.scene.held]
+    if arm.scene.held or not movers:
+        yield from _freely(run)
+    else:
+        yield from run.watched(arm.fingers("close", 0.0))
+        yield from _strokes(run)
+    left = shortfalls(program, arm.scene, run.tally.start)
+    if left:
+        why = [run.barred] if run.barred else []
+        raise SkillError(SkillErrorCode.EFFECT_MISSING, "; ".join([*map(str, left), *why]))
+
+
+def _strokes(run: _Run) -> Script:
+    """Search a stroke, make it, rise, and look again."""
+    arm = run.arm
+    for _ in range(STROKES_MAX):
+        if run.done():
+            return
+        model = HandModel(run.scene, run.program.movers, 0.0)
+        planner = run.planner(model, push_motions(model))
+        found: list[Array] = []
+        yield from _searched(run, planner, found)
+        if not found:
+            return
+        try:
+            yield from run.watched(arm.move("approach", _approach(arm, found[0])))
+        except SkillError:  # something is in the way there: another stroke may have room
+            yield from run.watched(arm.retreat())
+            continue
+        yield from _stroke(run, planner, found[0])
+        yield from run.watched(_rise(run))
+
+
+def _searched(run: _Run, planner: MotionPlanner, found: list[Array]) -> Script:
+    """Puts the best stroke into `found`, a batch a step while the hand stays; nothing where none promises anything."""
+    arm, barred = run.arm, set[int]()
+    arm.phase, best = "search", np.inf
+    for batch in range(BATCHES[1]):
+        strokes = draw_strokes(run.program, run.scene, BATCH, planner.motions.sampling, run.rng)
+        if len(strokes):
+            waited = planner.waited(run.scene, hand_of(arm.observation.T_base_gripper), run.tally.start)
+            priced = planner.tried(strokes, run.scene, run.tally.start)
+            index = int(np.argmin(priced.costs))
+            barred.update(priced.barred(waited))
+            if priced.costs[index] < min(best, waited - GAIN_LEAST):
+                best, found[:] = float(priced.costs[index]), [strokes[index]]
+        if found and batch + 1 >= BATCHES[0]:
+            if run.may_begin(found[0]):
+                return
+            best, found[:] = np.inf, []
+        yield from run.seen(arm.hold())
+    run.barred = planner.keep_out.told(sorted(barred)) or run.barred
+
+
+def _approach(arm: Arm, stroke: Array) -> list[Leg]:
+    """To where the stroke begins; raises SkillError (NO_FREE_SPACE) where zones leave no way there."""
+    return arm.travel(grip_of(pose_of(stroke[0])), arm.cruise_height())
+
+
+def _stroke(run: _Run, planner: MotionPlanner, stroke: Array) -> Script:
+    """Receding horizon: improve what is left of the stroke ten times a second, until it gains nothing more."""
+    plan = Plan(run.arm.observation.time, stroke)
+    yield from _planned(run, planner, plan, "push", STROKE_TIME)
+
+
+def _planned(run: _Run, planner: MotionPlanner, plan: Plan, phase: str, time_limit: float) -> Script:
+    arm, goes_on = run.arm, True
+    clock = PlanClock(arm.observation.time)
+    time = plan.time
+    arm.phase, until, pursuit = phase, time + time_limit, Pursuit(time, HAND_IDLE)
+    while goes_on and time < until and not run.done(INSIDE):
+        plan, stayed, barred = planner.improved(plan, run.scene, run.tally.start, time)
+        goes_on, run.barred = pursuit.goes_on(time, stayed, plan.cost), planner.keep_out.told(barred)
+        clock.keep(planner.speed(plan), arm.observation.speed_limit)
+        yield from run.seen(_hand_reference(arm, plan, planner.motions.sampling, clock.pace))
+        time = clock.tick(arm.observation.time)
+    yield from _rest(run, pose_of(controls_at(plan, np.array([time]), planner.motions.sampling)[0]))
+
+
+def _hand_reference(arm: Arm, plan: Plan, sampling: SamplingSettings, pace: float) -> MotionReference:
+    times = plan.time + pace * PATH_DT * np.arange(0.0, round(sampling.horizon / PATH_DT) + 1)
+    poses = tuple(pose_of(hand) for hand in controls_at(plan, times, sampling))
+    return MotionReference(arm.observation.time, PATH_DT, poses, arm.width)
+
+
+def _freely(run: _Run) -> Script:
+    """The hand and what it holds, straight from where they are."""
+    arm = run.arm
+    model = HandModel(run.scene, (), arm.observation.gripper_width)
+    planner = run.planner(model, free_motions(model))
+    hand = hand_of(arm.observation.T_base_gripper)
+    plan = first_plan(arm.observation.time, hand, planner.motions.sampling)
+    yield from _planned(run, planner, plan, "move", FREE_TIME)
+
+
+def _rise(run: _Run) -> Script:
+    """A little back from what was pushed, so that it does not stick to the fingers, then straight up."""
+    arm, grip = run.arm, grip_of(run.arm.observation.T_base_gripper)
+    pushed = [arm.find(name).position for name in run.program.movers]
+    x, y, _ = min(pushed, key=lambda place: math.dist(place[:2], (grip.x, grip.y)))
+    share = BACK / max(math.dist((x, y), (grip.x, grip.y)), BACK)
+    back = into_reach(replace(grip, x=grip.x + share * (grip.x - x), y=grip.y + share * (grip.y - y)))
+    arm.grip = grip
+    yield from arm.move("rise", [Leg(back), Leg(into_reach(back.raised(arm.cruise_height())))])
+
+
+def _rest(run: _Run, pose: Pose) -> Script:
+    """Stay, until things have come to rest."""
+    arm = run.arm
+    until = arm.observation.time + SETTLE
+    while arm.observation.time < until - 1e-6:
+        yield from run.seen(MotionReference(arm.observation.time, PATH_DT, (pose,), arm.width))
+
+
+BASE_IDLE = 15  # steps in a row that promise less than that end it
+STOPPING = 0.6  # [s] until the base has come to rest
+
+
+def manoeuvre(base: Base, arguments: Mapping[str, Argument]) -> Script:
+    """Leaves the base as the reward program `rewards` asks; raises SkillError (EFFECT_MISSING) saying what is not."""
+    program = check_reward(str(arguments["rewards"]), base.scene)
+    tally, goes_on = Tally(program, base.scene), True
+    try:
+        motions, keep_out = base_motions(base.scene), base_keeps_out(base.observation.zones)
+    except InputError as error:
+        raise SkillError(SkillErrorCode.PRECONDITION_FAILED, str(error)) from error
+    planner = MotionPlanner(program, BaseModel(base.scene), motions, np.random.default_rng(SEED), keep_out)
+    base.phase = "manoeuvre"
+    body, time = base_of(base.observation.T_base_gripper), base.observation.time
+    plan, barred = first_plan(time, body, motions.sampling), ""
+    pursuit, clock = Pursuit(time, BASE_IDLE), PlanClock(time)
+    while goes_on and shortfalls(program, base.scene, tally.start, INSIDE):
+        plan, stayed, entered = planner.improved(plan, base.scene, tally.start, time)
+        goes_on, barred = pursuit.goes_on(time, stayed, plan.cost), planner.keep_out.told(entered)
+        clock.keep(planner.speed(plan), base.observation.speed_limit)
+        yield _base_reference(base, plan, motions, clock.pace)
+        tally.see(base.scene)
+        time = clock.tick(base.observation.time)
+    rest = controls_at(plan, np.array([time]), motions.sampling)[0]
+    until = base.observation.time + STOPPING
+    while base.observation.time < until - 1e-6:
+        pose = base_pose(*rest.tolist())
+        yield MotionReference(base.observation.time, PATH_DT, (pose,), base.width, VALID_FOR)
+        tally.see(base.scene)
+    left = shortfalls(program, base.scene, tally.start)
+    if left:
+        why = [barred] if barred else []
+        raise SkillError(SkillErrorCode.EFFECT_MISSING, "; ".join([*map(str, left), *why]))
+
+
+def _base_reference(base: Base, plan: Plan, motions: Motions, pace: float) -> MotionReference:
+    times = plan.time + pace * PATH_DT * np.arange(0.0, round(motions.sampling.horizon / PATH_DT) + 1)
+    poses = tuple(base_pose(*row) for row in controls_at(plan, times, motions.sampling).tolist())
+    return MotionReference(base.observation.time, PATH_DT, poses, base.width, VALID_FOR)

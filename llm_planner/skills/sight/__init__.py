@@ -1,1 +1,0 @@
-"""Skills that see: where to act is read off the camera's picture by a small network, and no pose of a thing."""

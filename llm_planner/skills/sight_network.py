@@ -1,0 +1,247 @@
+"""The network that sees, in numpy: convolutions over the table, and how likely each place is to be the one meant.
+
+Words choose among what it gives, so that one pass serves whatever is asked of a picture: the logit that a thing of a
+kind and colour is to be taken at a cell, the fingers closing in a direction, is that of the kind and direction there
+and that of the colour there together. A softmax over all cells and directions, and nowhere, makes it one choice out of
+several right ones (a bowl has a rim all around), where the mean of them would be none: heatmaps as in
+arXiv:1603.06937, with places between the cells as in arXiv:1904.07850.
+
+The sizes of a network that sees, and the words that it knows.
+
+A picture of the overview camera laid out on the table: every cell the same half centimetre, wherever it is.
+
+What is flat on the table keeps its size and shape there, so that a convolution sees a thing alike everywhere; what is
+tall leans away from the camera.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llm_planner.errors import InputError
+from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.learned.velocity_field import Array
+
+BINS = 12  # of the direction in which the fingers close, over half a turn: they are alike
+STRIDE = 4  # cells of the table a side of one of the network's
+NUMBERS = ("dx", "dy", "z", "width", "opening")  # of a grasp, beside its place and direction, see `network`
+LENGTH = 0.02  # [m] that is one in them
+CHANNELS = 5  # red, green, blue, and where on the table it is
+
+
+@dataclass(frozen=True)
+class SightSpec:
+    """`kinds` and `colors` are the words known, "" the colour of a thing that has none; `width` and `dilations` those
+    of the layers that look around."""
+
+    kinds: tuple[str, ...]
+    colors: tuple[str, ...]
+    width: int = 32
+    dilations: tuple[int, ...] = (1, 2, 4, 1)
+
+    def __post_init__(self) -> None:
+        if not self.kinds or not self.colors or not self.dilations or self.width < 1:
+            raise InputError(f"a network that sees needs words, a width and layers, not {self}")
+
+    @property
+    def fine(self) -> int:
+        """Channels of the first layers, which see twice as sharp."""
+        return 3 * self.width // 4 or 1
+
+    @property
+    def outputs(self) -> int:
+        """Numbers that each of its cells has: logits of directions and `NUMBERS` for each kind, logits of colours."""
+        return (BINS + len(NUMBERS)) * len(self.kinds) + len(self.colors)
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Of its weights: (out, in, 3, 3) of convolutions; `nothing` are logits that it is nowhere to be seen."""
+        half, width = self.fine, self.width
+        shapes: dict[str, tuple[int, ...]] = {"first.weight": (half, CHANNELS, 3, 3), "first.bias": (half,)}
+        shapes |= {"edges.weight": (half, half, 3, 3), "edges.bias": (half,)}
+        shapes |= {"second.weight": (width, half, 3, 3), "second.bias": (width,)}
+        for index in range(len(self.dilations)):
+            shapes |= {f"around.{index}.weight": (width, width, 3, 3), f"around.{index}.bias": (width,)}
+        shapes |= {"leave.weight": (self.outputs, width, 1, 1), "leave.bias": (self.outputs,)}
+        return shapes | {"nothing": (len(self.kinds) + len(self.colors),)}
+
+    def words(self, kind: str, color: str) -> tuple[int, int]:
+        """The places of the words; raises InputError, listing those that are known, for another."""
+        for word, known, what in ((kind, self.kinds, "kind"), (color, self.colors, "colour")):
+            if word not in known:
+                words = ", ".join(word or "none" for word in known)
+                raise InputError(f"sight has not learned the {what} {word or 'none'!r}; it knows: {words}")
+        return self.kinds.index(kind), self.colors.index(color)
+
+    def to_table(self) -> dict[str, Any]:
+        """As plain values, for a file."""
+        return asdict(self)
+
+
+def spec_from_table(table: Mapping[str, Any]) -> SightSpec:
+    """The inverse of `to_table`; raises InputError for keys that a spec has not, or that are missing."""
+    names = {field.name for field in fields(SightSpec)}
+    wrong = sorted(names ^ set(table), key=str)
+    if wrong:
+        raise InputError(f"the sizes of sight must be {', '.join(sorted(names))}; {wrong[0]!r} is missing or unknown")
+    read: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+    return SightSpec(**read)
+
+
+Image = NDArray[np.uint8]  # (height, width, 3), red green blue
+Indices = NDArray[np.intp]
+
+# The overview camera of the world `tabletop`; a test holds it against the simulation.
+POSITION = (-0.399, -0.657, 1.282)  # [m], base frame
+RIGHT, UP = (0.682, -0.731, 0.0), (0.544, 0.507, 0.669)  # of the picture, in the base frame
+FOVY = math.radians(45)
+
+LOOKOUT = Grip(0.42, -0.13, 0.42, -0.3)  # where the arm hides next to nothing of the table from the camera
+
+CELL = 0.005  # [m]
+X_MIN, Y_MIN = 0.18, -0.48  # [m] of the first cell's edge
+ROWS, COLUMNS = 128, 208  # along x and along y: room for what leans out of the workspace
+_FINER = 2  # points a side of which a cell is the mean
+
+
+def laid_out(picture: Image) -> Image:
+    """The table from straight above (ROWS, COLUMNS, 3), rows along x, columns along y; black where it is out of view.
+
+    Raises InputError for what is no picture in colour.
+    """
+    if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8:
+        raise InputError(
+            f"a picture is (height, width, 3) bytes, red green blue, not {picture.shape} of {picture.dtype}"
+        )
+    height, width, _ = picture.shape
+    pixels = np.zeros((height * width + 1, 3), np.uint16)  # the last is black: what is out of view
+    pixels[:-1] = picture.reshape(-1, 3)
+    points = _gathered(height, width)
+    total = pixels.take(points[0], axis=0)
+    for index in points[1:]:
+        total += pixels.take(index, axis=0)
+    table: Image = (total // len(points)).astype(np.uint8)
+    return table.reshape(ROWS, COLUMNS, 3)
+
+
+@lru_cache(maxsize=4)
+def _gathered(height: int, width: int) -> Indices:
+    """The pixels in which a few points of each cell are seen (points, ROWS * COLUMNS), height * width for none."""
+    step = CELL / _FINER
+    xs = X_MIN + (np.arange(ROWS * _FINER) + 0.5) * step
+    ys = Y_MIN + (np.arange(COLUMNS * _FINER) + 0.5) * step
+    points = np.stack([*np.meshgrid(xs, ys, indexing="ij"), np.zeros((len(xs), len(ys)))], axis=-1)
+    columns, rows = pixels_of(points.reshape(-1, 3), height, width)
+    column, row = np.floor(columns).astype(np.intp), np.floor(rows).astype(np.intp)
+    seen = (column >= 0) & (column < width) & (row >= 0) & (row < height)
+    pixels = np.where(seen, row * width + column, height * width)
+    blocks = pixels.reshape(ROWS, _FINER, COLUMNS, _FINER).transpose(1, 3, 0, 2)
+    return np.ascontiguousarray(blocks.reshape(_FINER**2, -1))
+
+
+def pixels_of(points: NDArray[np.float64], height: int, width: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Columns and rows, from the upper left corner, at which a picture shows `points` (n, 3) [m, base frame]."""
+    right, up = (np.array(axis) / math.hypot(*axis) for axis in (RIGHT, UP))
+    away = points - np.array(POSITION)
+    depth = away @ -np.cross(right, up)
+    focal = height / 2 / math.tan(FOVY / 2)
+    return width / 2 + focal * (away @ right) / depth, height / 2 - focal * (away @ up) / depth
+
+
+CELL_ROWS, CELL_COLUMNS = ROWS // STRIDE, COLUMNS // STRIDE
+
+
+@dataclass(frozen=True)
+class Likely:
+    """How likely a thing is to be taken where, `places` (BINS, CELL_ROWS, CELL_COLUMNS); that it is `nowhere`; and
+    the `numbers` (NUMBERS, CELL_ROWS, CELL_COLUMNS) with which, see `spec.NUMBERS`."""
+
+    places: Array
+    nowhere: float
+    numbers: Array
+
+
+class SightNetwork:
+    """`weights` as `SightSpec.shapes` has them; raises InputError where they are not."""
+
+    def __init__(self, spec: SightSpec, weights: Mapping[str, Array]) -> None:
+        for name, shape in spec.shapes.items():
+            value = weights.get(name)
+            if value is None or value.shape != shape or not np.isfinite(value).all():
+                raise InputError(f"{name} must be {shape} finite numbers")
+        self.spec = spec
+        self.weights = {name: np.asarray(weights[name], np.float32) for name in spec.shapes}
+        self._kernels = {name: _kernel(value) for name, value in self.weights.items() if name.endswith("weight")}
+
+    def likely(self, table: Image, kind: str, color: str) -> Likely:
+        """Of the thing meant by those words, in a picture laid out on the table (ROWS, COLUMNS, 3).
+
+        Raises InputError for words that are not known.
+        """
+        chosen_kind, chosen_color = self.spec.words(kind, color)
+        out, kinds = self._outputs(table), len(self.spec.kinds)
+        first = chosen_kind * BINS
+        places = out[..., first : first + BINS] + out[..., kinds * BINS + chosen_color][..., None]
+        first = kinds * BINS + len(self.spec.colors) + chosen_kind * len(NUMBERS)
+        numbers = out[..., first : first + len(NUMBERS)]
+        nothing = self.weights["nothing"]
+        chances, nowhere = _softmax(places, float(nothing[chosen_kind] + nothing[kinds + chosen_color]))
+        return Likely(chances.transpose(2, 0, 1), nowhere, numbers.transpose(2, 0, 1))
+
+    def _outputs(self, table: Image) -> Array:
+        """(CELL_ROWS, CELL_COLUMNS, outputs)."""
+        hidden = self._convolved("first", inputs_of(table), stride=2)
+        hidden = self._convolved("second", hidden + self._convolved("edges", hidden), stride=2)
+        for index, dilation in enumerate(self.spec.dilations):
+            hidden = hidden + self._convolved(f"around.{index}", hidden, dilation=dilation)
+        out: Array = hidden @ self._kernels["leave.weight"] + self.weights["leave.bias"]
+        return out
+
+    def _convolved(self, layer: str, image: Array, stride: int = 1, dilation: int = 1) -> Array:
+        """A 3 x 3 convolution of (h, w, in), and what of it is above 0."""
+        height, width, _ = image.shape
+        padded = np.pad(image, ((dilation, dilation), (dilation, dilation), (0, 0)))
+        around = [
+            padded[i * dilation :, j * dilation :][:height:stride, :width:stride]
+            for i, j in product(range(3), range(3))
+        ]
+        out = np.concatenate(around, axis=2) @ self._kernels[f"{layer}.weight"]
+        out += self.weights[f"{layer}.bias"]
+        positive: Array = np.maximum(out, 0.0, out=out)
+        return positive
+
+
+def inputs_of(table: Image) -> Array:
+    """What the network is shown (ROWS, COLUMNS, CHANNELS): colours and places, about -1 to 1."""
+    shown = np.empty((*table.shape[:2], CHANNELS), np.float32)
+    shown[..., :3] = table * np.float32(2 / 255) - 1.0
+    shown[..., 3:] = places_of(*table.shape[:2])
+    return shown
+
+
+def places_of(rows: int, columns: int) -> Array:
+    """Where each cell is, from -1 to 1 (rows, columns, 2)."""
+    axes = (np.linspace(-1, 1, rows, dtype=np.float32), np.linspace(-1, 1, columns, dtype=np.float32))
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+
+
+def _kernel(weight: Array) -> Array:
+    """(out, in, h, w) as a matrix (h w in, out)."""
+    matrix: Array = weight.transpose(2, 3, 1, 0).reshape(-1, weight.shape[0])
+    return np.ascontiguousarray(matrix)
+
+
+def _softmax(logits: NDArray[np.float32], nowhere: float) -> tuple[Array, float]:
+    highest = max(float(logits.max()), nowhere)
+    chances, none = np.exp(logits - highest), float(np.exp(nowhere - highest))
+    total = float(chances.sum()) + none
+    shared: Array = chances / np.float32(total)
+    return shared, none / total

@@ -1,0 +1,191 @@
+"""Pick by sight: out of the camera's view, look, go where that says, close, feel whether something is held, lift.
+
+Of the scene it reads what the thing is called, its kind and its colour, and no place of anything. What was not taken is
+looked at again.
+
+What is read off a picture: where a thing that words name is to be taken, and how.
+
+Skills that see: where to act is read off the camera's picture by a small network, and no pose of a thing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import MotionReference
+from llm_planner.scene.names import the
+from llm_planner.skills.arm import SQUEEZE, Arm, Camera, Picture, Script, seen
+from llm_planner.skills.arm_paths import way_to
+from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, Grip, comfortable_yaw, into_reach
+from llm_planner.skills.learned.weights_file import read_tensors, refuse_unknown, write_tensors
+from llm_planner.skills.motion import Leg
+from llm_planner.skills.scripts import ScriptFunction
+from llm_planner.skills.sight_network import (
+    BINS,
+    CELL,
+    CELL_ROWS,
+    LENGTH,
+    LOOKOUT,
+    ROWS,
+    X_MIN,
+    Y_MIN,
+    Image,
+    Likely,
+    SightNetwork,
+    laid_out,
+    spec_from_table,
+)
+
+SIDE = CELL * ROWS / CELL_ROWS  # [m] of a cell of the network
+NARROWEST = 0.004  # [m] thinner than what there is to take
+
+
+@dataclass(frozen=True)
+class Glimpse:
+    """The `aim` of a pick, with the numbers opening and width [m], and how sure it is that the thing is in the picture
+    at all."""
+
+    aim: Aim
+    sure: float
+
+
+def glimpse(network: SightNetwork, picture: Image, kind: str, color: str) -> Glimpse:
+    """Where the thing of that kind and colour is to be taken, by a picture of the overview camera.
+
+    Raises InputError for words that the network has not learned.
+    """
+    likely = network.likely(laid_out(picture), kind, color)
+    return Glimpse(_aim(likely), 1.0 - likely.nowhere)
+
+
+def _aim(likely: Likely) -> Aim:
+    bin_, row, column = (int(i) for i in np.unravel_index(int(likely.places.argmax()), likely.places.shape))
+    dx, dy, z, width, opening = (LENGTH * likely.numbers[:, row, column]).tolist()
+    x, y = X_MIN + (row + 0.5) * SIDE + dx, Y_MIN + (column + 0.5) * SIDE + dy
+    near = likely.places[[(bin_ + k) % BINS for k in (-1, 0, 1)], row, column]
+    yaw = (bin_ + float(near[2] - near[0]) / max(float(near.sum()), 1e-9)) * math.pi / BINS
+    grip = into_reach(Grip(x, y, max(z, TIP + 0.001), comfortable_yaw(x, y, yaw)))
+    width = max(width, NARROWEST)
+    return Aim(grip, {"opening": min(max(opening, width), OPENING_MAX), "width": width})
+
+
+def save_sight(path: Path, network: SightNetwork, notes: Mapping[str, object]) -> None:
+    """Write it to `path`, whole or not at all, in half precision; `notes` are kept beside the sizes."""
+    tensors = {name: value.astype(np.float16) for name, value in network.weights.items()}
+    metadata = {"sight": json.dumps(network.spec.to_table()), "notes": json.dumps(dict(notes), sort_keys=True)}
+    write_tensors(path, tensors, metadata)  # type: ignore[arg-type]  # which takes any precision
+
+
+def load_sight(path: Path) -> SightNetwork:
+    """The network in `path`; raises InputError that says what is wrong with the file."""
+    tensors, metadata = read_tensors(path)
+    try:
+        network = SightNetwork(spec_from_table(json.loads(metadata["sight"])), tensors)
+        refuse_unknown(tensors, tuple(network.weights))
+    except (KeyError, TypeError, ValueError, InputError) as error:
+        raise InputError(f"{path}: no weights of sight: {error}") from error
+    return network
+
+
+ATTEMPTS = 3
+SURE = 0.3  # less sure than this that a thing is in the picture, it is not taken for one
+CRUISE = 0.34  # [m] at which the hand travels: higher than anything that may stand there
+LIFT = 0.36  # [m] to which it lifts what it has taken
+THERE = 0.03  # [m] a hand this near to its lookout stays
+REST = 0.4  # [s] for which it holds still there before it looks: no picture is older
+FELT = 0.003  # [m] farther apart than told, fingers have something between them
+
+
+def picking_by_sight(name: str, network: SightNetwork, camera: Camera) -> ScriptFunction:
+    """The script of the skill `name`, which leaves `object` in the fingers, lifted.
+
+    Raises SkillError without a picture or for words that were not learned, before anything moves (PRECONDITION_FAILED);
+    for what is not in the picture (OBJECT_LOST), or was not taken (NO_GRASP).
+    """
+
+    def pick_by_sight(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+        thing = str(arguments["object"])
+        kind, color = _words(arm, thing)
+        if arm.scene.held == thing:
+            yield from _lift(arm)
+            return
+        try:
+            network.spec.words(kind, color)
+        except InputError as error:
+            raise SkillError(SkillErrorCode.PRECONDITION_FAILED, str(error)) from error
+        yield from seen(arm, camera, name)  # before anything moves
+
+        def look(picture: Picture) -> Glimpse:
+            return glimpse(network, picture, kind, color)
+
+        for _ in range(ATTEMPTS):
+            yield from _look_out(arm)
+            glimpsed = look((yield from seen(arm, camera, name)))
+            if glimpsed.sure < SURE:
+                raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(thing)} is not in the camera's picture")
+            if (yield from _taken(arm, glimpsed.aim)):
+                return
+        raise SkillError(SkillErrorCode.NO_GRASP, f"the fingers closed {ATTEMPTS} times without {the(thing)}")
+
+    return pick_by_sight
+
+
+def _words(arm: Arm, name: str) -> tuple[str, str]:
+    """The kind and the colour that tell the thing from all others; raises SkillError where they do not."""
+    item = arm.find(name)
+    alike = [one.name for one in arm.scene.objects if (one.kind, one.color) == (item.kind, item.color)]
+    if len(alike) > 1:
+        message = f"in a picture {' and '.join(map(the, alike))} cannot be told apart; use pick"
+        raise SkillError(SkillErrorCode.PRECONDITION_FAILED, message)
+    return item.kind, item.color
+
+
+def _look_out(arm: Arm) -> Script:
+    """Up and out of the camera's view, and still."""
+    hand = arm.grip
+    if math.dist((hand.x, hand.y, hand.z), (LOOKOUT.x, LOOKOUT.y, LOOKOUT.z)) > THERE:
+        corners = way_to(hand, LOOKOUT, LOOKOUT.z, arm.observation.zones)
+        yield from arm.move("look out", [Leg(corner) for corner in corners])
+    began = arm.observation.time
+    while arm.observation.time - began < REST:
+        yield arm.hold()
+
+
+def _taken(arm: Arm, aim: Aim) -> Generator[MotionReference, None, bool]:
+    """Whether something is held and lifted after the hand was where the picture says."""
+    cruise = {"cruise": CRUISE - aim.grip.z, "lift": LIFT - aim.grip.z}
+    arm.aim = replace(aim, numbers={**aim.numbers, **cruise})
+    arm.width = aim.numbers["opening"]
+    try:
+        yield from arm.move("approach", arm.travel(aim.grip, CRUISE), stop_early=True)
+    except SkillError as failure:
+        if failure.code is not SkillErrorCode.UNREACHABLE:
+            raise
+        yield from arm.retreat()  # it came down on something: from elsewhere it may look different
+        return False
+    wanted = max(0.0, aim.numbers["width"] - SQUEEZE)
+    yield from arm.fingers("close", wanted)
+    if _feels(arm, wanted):
+        yield from _lift(arm)
+        if _feels(arm, wanted):
+            return True
+    yield from arm.fingers("open", aim.numbers["opening"])
+    return False
+
+
+def _feels(arm: Arm, wanted: float) -> bool:
+    """Whether the fingers were kept from closing to the width that they were told [m]."""
+    return arm.observation.gripper_width > wanted + FELT
+
+
+def _lift(arm: Arm) -> Script:
+    yield from arm.move("lift", [arm.rise(max(arm.grip.z, LIFT))])

@@ -1,0 +1,196 @@
+"""Opens a recogniser by the name people give it in settings and on the command line.
+
+One recogniser after another, where the first cannot hear.
+
+faster-whisper, where a user has it and its weights.
+
+Any OpenAI-compatible transcription server: OpenAI's own, vLLM, speaches, whisper.cpp.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from llm_planner.errors import InputError
+from llm_planner.http_client import NO_KEY, open_client, redirect_of
+from llm_planner.speech.audio import wave_bytes
+from llm_planner.speech.recogniser import Recogniser, Samples, SpeechError, Transcript, Vocabulary, hint, transcript_of
+from llm_planner.text import redacted, secrets_of_url, server_text
+
+RECOGNISER_NAMES = ("pocketsphinx", "server", "faster-whisper")
+
+
+def open_recogniser(
+    name: str = "pocketsphinx", weights: Path | None = None, environment: Mapping[str, str] | None = None
+) -> Recogniser:
+    """The recogniser called `name`; `weights` is the folder of a faster-whisper model.
+
+    Behind a server stands the offline one, for when it does not answer. Raises InputError for a name that there is
+    not, or settings that do not fit it, and SpeechError for one that is not installed.
+    """
+    if name not in RECOGNISER_NAMES:
+        raise InputError(f"there is no recogniser {name!r}; choose one of: {', '.join(RECOGNISER_NAMES)}")
+    if name == "faster-whisper":
+        if weights is None:
+            raise InputError("faster-whisper needs the folder of a model's weights; give it with --weights")
+        return WhisperRecogniser(weights)
+    from llm_planner.speech.sphinx_recogniser import SphinxRecogniser
+
+    if name == "pocketsphinx":
+        return SphinxRecogniser()
+
+    return FallbackRecogniser(ServerRecogniser(transcription_server(environment)), SphinxRecogniser())
+
+
+class FallbackRecogniser:
+    """Asks `first`; where that fails, `second`, and the transcript's reason says so."""
+
+    is_cheap = False
+
+    def __init__(self, first: Recogniser, second: Recogniser) -> None:
+        self._first, self._second = first, second
+
+    @property
+    def name(self) -> str:
+        return f"{self._first.name}, else {self._second.name}"
+
+    def transcribe(self, samples: Samples, vocabulary: Vocabulary) -> Transcript:
+        """The words as the first hears them, or else the second; raises SpeechError only where that fails too."""
+        try:
+            return self._first.transcribe(samples, vocabulary)
+        except SpeechError as error:
+            heard = self._second.transcribe(samples, vocabulary)
+            reasons = [heard.reason, f"heard by {self._second.name}, because {error}"]
+            return replace(heard, reason="; ".join(reason for reason in reasons if reason))
+
+
+class WhisperRecogniser:
+    """A Whisper model on this machine (arXiv:2212.04356), by faster-whisper.
+
+    `weights` is a folder with the model; nothing is ever downloaded. Raises SpeechError where it, or the package, is
+    missing.
+    """
+
+    name = "faster-whisper"
+    is_cheap = False
+
+    def __init__(self, weights: Path) -> None:
+        if not (weights / "model.bin").is_file():
+            raise SpeechError(
+                f"{weights} holds no weights of faster-whisper (no model.bin); give the folder of a model, "
+                "or choose another recogniser"
+            )
+        try:
+            from faster_whisper import WhisperModel
+        except ImportError as error:
+            raise SpeechError(
+                "the recogniser faster-whisper is not installed; run: pip install faster-whisper, "
+                "or choose another recogniser"
+            ) from error
+        self._model: Any = WhisperModel(str(weights), local_files_only=True)
+
+    def transcribe(self, samples: Samples, vocabulary: Vocabulary) -> Transcript:
+        """What it hears, with the names of things in its prompt."""
+        found, _ = self._model.transcribe(
+            samples, language="en", beam_size=5, temperature=0.0, initial_prompt=hint(vocabulary)
+        )
+        return transcript_of(list(found))
+
+
+@dataclass(frozen=True)
+class TranscriptionServer:
+    """Where it is and how long to wait for it: `timeout` [s] is for the whole answer."""
+
+    model: str
+    base_url: str | None = None  # None is the OpenAI service itself
+    api_key: str = field(default="", repr=False)
+    timeout: float = 3.0
+
+    def __str__(self) -> str:
+        return f"the transcription server {redacted(self.base_url or 'OpenAI')} (model {self.model})"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no text may show: the key, and the credentials in the address."""
+        return (self.api_key, *secrets_of_url(self.base_url or ""))
+
+
+def transcription_server(environment: Mapping[str, str] | None = None) -> TranscriptionServer:
+    """From `LLM_PLANNER_TRANSCRIPTION_MODEL`, `LLM_PLANNER_TRANSCRIPTION_URL` (else `OPENAI_BASE_URL`),
+    `OPENAI_API_KEY` and `LLM_PLANNER_TRANSCRIPTION_TIMEOUT` [s]. Raises InputError that says which to set."""
+    env = os.environ if environment is None else environment
+    model = env.get("LLM_PLANNER_TRANSCRIPTION_MODEL", "")
+    url = env.get("LLM_PLANNER_TRANSCRIPTION_URL") or env.get("OPENAI_BASE_URL")
+    if not model:
+        raise InputError(
+            "the transcription server needs the name of a model: set LLM_PLANNER_TRANSCRIPTION_MODEL to one that your "
+            "server offers, such as whisper-1"
+        )
+    if not env.get("OPENAI_API_KEY") and not url:
+        raise InputError(
+            "set OPENAI_API_KEY, or LLM_PLANNER_TRANSCRIPTION_URL to a server of your own "
+            "(such as http://localhost:8000/v1)"
+        )
+    if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc):
+        raise InputError(f"{redacted(url)!r} is no address of a server; it reads like http://localhost:8000/v1")
+    seconds = env.get("LLM_PLANNER_TRANSCRIPTION_TIMEOUT", "3")
+    try:
+        timeout = float(seconds)
+    except ValueError:
+        timeout = -1.0
+    if not 0 < timeout < float("inf"):
+        raise InputError(f"LLM_PLANNER_TRANSCRIPTION_TIMEOUT must be a number of seconds above 0, not {seconds!r}")
+    return TranscriptionServer(model, url, env.get("OPENAI_API_KEY") or NO_KEY, timeout)
+
+
+class ServerRecogniser:
+    """Asks a server, once and not again: who speaks to a robot does not wait for a second try."""
+
+    name = "server"
+    is_cheap = False
+
+    def __init__(self, server: TranscriptionServer) -> None:
+        self._server = server
+        self._client: Any = None
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def transcribe(self, samples: Samples, vocabulary: Vocabulary) -> Transcript:
+        """What the server hears, with the names of things in its prompt; raises SpeechError where it does not answer,
+        or not usably."""
+        import openai
+
+        if self._client is None:
+            s = self._server
+            self._client = open_client(s.base_url, s.api_key, s.timeout)
+        try:
+            answer = self._client.audio.transcriptions.create(
+                model=self._server.model,
+                file=("utterance.wav", wave_bytes(samples), "audio/wav"),
+                prompt=hint(vocabulary),
+                language="en",
+                temperature=0.0,
+                response_format="verbose_json",
+            )
+        except openai.APITimeoutError as error:
+            raise SpeechError(f"{self._server} did not answer within {self._server.timeout:g} s") from error
+        except openai.APIConnectionError as error:
+            raise SpeechError(f"{self._server} cannot be reached; is it running?") from error
+        except openai.APIStatusError as error:
+            elsewhere = redirect_of(error.status_code, error.response.headers, self._server.secrets)
+            if elsewhere:
+                raise SpeechError(f"{self._server} {elsewhere} as LLM_PLANNER_TRANSCRIPTION_URL") from error
+            what = server_text(str(error.message), 200, self._server.secrets)
+            raise SpeechError(f"{self._server} refused the request ({error.status_code}): {what}") from error
+        except Exception as error:  # what a server sends can break the client in any way
+            raise SpeechError(f"{self._server} gave an answer that cannot be used: {type(error).__name__}") from error
+        return transcript_of(getattr(answer, "segments", None) or (), str(getattr(answer, "text", "") or ""))

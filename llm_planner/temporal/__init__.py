@@ -1,1 +1,0 @@
-"""Linear temporal logic on finite traces: formulas, automata, decisions about them, and monitors."""

@@ -1,1 +1,0 @@
-"""What the robot knows of its surroundings: scene, named places, predicates, grounding."""

@@ -1,0 +1,56 @@
+"""A lesson that is learned in no time: made-up demonstrations of picking, and a library of one's own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from llm_planner.learning.recording import Recording
+from llm_planner.learning.training_task import TrainingTask, open_lesson
+from llm_planner.share import share_folder
+
+STEPS = 6
+
+
+@pytest.fixture
+def make_lesson(tmp_path: Path) -> Callable[..., TrainingTask]:
+    """Of the skill in a library of one's own: `make_lesson(name="pick", episodes=2, steps=6, timeout=1.0)`."""
+
+    def make(name: str = "pick", episodes: int = 2, steps: int = STEPS, timeout: float = 1.0) -> TrainingTask:
+        folder = tmp_path / "skills"
+        if not folder.exists():
+            for copied in ("pick", "go_home"):
+                (folder / copied).mkdir(parents=True)
+                shutil.copy(share_folder("skills") / copied / "skill.yaml", folder / copied)
+        lesson = open_lesson(folder, tmp_path / "work", name)
+        lesson = replace(lesson, manifest=replace(lesson.manifest, timeout=timeout))
+        return lesson.with_amounts(episodes, steps)
+
+    return make
+
+
+@pytest.fixture
+def made_up() -> Callable[[TrainingTask], list[Recording]]:
+    """Two recordings of a lesson, whose numbers mean nothing."""
+
+    def make(lesson: TrainingTask) -> list[Recording]:
+        rng = np.random.default_rng(0)
+        return [
+            Recording(
+                "pick",
+                {
+                    column: rng.standard_normal((9, len(names)), dtype=np.float32)
+                    for column, names in lesson.format.names.items()
+                },
+                True,
+                seed,
+            )
+            for seed in (3, 4)
+        ]
+
+    return make

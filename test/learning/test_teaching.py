@@ -1,0 +1,120 @@
+"""Training a skill: what it leaves in the skill's folder, and that it can be interrupted anywhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from llm_planner.errors import InputError
+from llm_planner.learning.report import read_report
+from llm_planner.learning.teaching import begin, begin_anew, is_taught, report_of, teach
+from llm_planner.skills.learned.loading import load_sampler
+
+
+class UnpluggedError(Exception):
+    """Somebody pulls the plug."""
+
+
+def quiet(step: int, loss: float) -> None:
+    pass
+
+
+def unplugged_at(wanted: int):
+    def report(step: int, loss: float) -> None:
+        if step == wanted:
+            raise UnpluggedError
+
+    return report
+
+
+def test_a_lesson_leaves_a_policy_that_its_skill_can_use(make_lesson, made_up):
+    lesson = make_lesson()
+    teach(lesson, 0, "flow", made_up(lesson), quiet)
+    assert load_sampler(lesson.manifest, lesson.policy).spec.objective == "flow"
+    assert not lesson.checkpoint.exists()
+
+
+def test_the_report_says_what_a_policy_was_trained_on(make_lesson, made_up):
+    lesson = make_lesson()
+    told = teach(lesson, 5, "regression", made_up(lesson), quiet)
+    assert read_report(lesson.folder) == told
+    assert (told.trained.seed, told.trained.objective, told.trained.demonstrator) == (5, "regression", "pick")
+    assert (told.trained.episodes, told.trained.recordings, told.trained.moments) == (2, 2, 18)
+    assert [step for step, _ in told.trained.curve] == [1, 2, 3, 4, 5, 6]
+    assert set(told.trained.versions) == {"llm_planner", "python", "numpy", "mujoco", "torch"}
+
+
+@pytest.mark.parametrize("step", [1, 4, 6])
+def test_a_training_that_was_killed_ends_in_the_very_same_policy(make_lesson, made_up, step):
+    lesson = make_lesson()
+    teach(lesson, 0, "flow", made_up(lesson), quiet)
+    wanted = lesson.policy.read_bytes()
+    lesson.policy.unlink()
+    with pytest.raises(UnpluggedError):
+        teach(lesson, 0, "flow", made_up(lesson), unplugged_at(step))
+    assert lesson.checkpoint.exists()
+    assert not lesson.policy.exists()
+    steps = []
+    trained = teach(lesson, 0, "flow", made_up(lesson), lambda step, loss: steps.append(step)).trained
+    assert steps == list(range(step + 1, 7))
+    assert [step for step, _ in trained.curve] == [1, 2, 3, 4, 5, 6]
+    assert lesson.policy.read_bytes() == wanted
+
+
+def test_what_is_taught_already_is_known_by_seed_objective_and_manifest(make_lesson, made_up):
+    lesson = make_lesson()
+    assert not is_taught(lesson, 0, "flow")
+    teach(lesson, 0, "flow", made_up(lesson), quiet)
+    assert is_taught(lesson, 0, "flow")
+    assert not is_taught(lesson, 1, "flow")
+    assert not is_taught(lesson, 0, "regression")
+    assert not is_taught(make_lesson(steps=7), 0, "flow")
+
+
+def test_a_policy_that_was_put_there_by_hand_is_not_the_one_of_the_report(make_lesson, made_up):
+    lesson = make_lesson()
+    teach(lesson, 0, "flow", made_up(lesson), quiet)
+    lesson.policy.write_bytes(lesson.policy.read_bytes() + b" ")
+    assert not is_taught(lesson, 0, "flow")
+    assert report_of(lesson).trained is None
+
+
+def test_a_policy_of_another_training_is_replaced_only_on_request(make_lesson, made_up):
+    lesson = make_lesson()
+    begin(lesson, 0, "flow", anew=False)
+    teach(lesson, 0, "flow", made_up(lesson), quiet)
+    with pytest.raises(InputError, match="is there already, and was not trained so; --anew replaces it"):
+        begin(lesson, 0, "flow", anew=False)
+    begin(lesson, 0, "flow", anew=True)
+    begin(lesson, 0, "flow", anew=False)  # interrupted before its first step, it goes on
+    for other, seed, objective in ((lesson, 1, "flow"), (lesson, 0, "regression"), (make_lesson(steps=7), 0, "flow")):
+        with pytest.raises(InputError, match="is there already"):
+            begin(other, seed, objective, anew=False)
+
+
+def test_a_new_policy_has_no_page_of_the_one_before(make_lesson, made_up):
+    lesson = make_lesson()
+    for name in ("report.md", "report.png"):
+        (lesson.folder / name).write_text("98 %")
+    teach(lesson, 0, "flow", made_up(lesson), quiet)
+    assert not (lesson.folder / "report.png").exists()
+    assert "Not evaluated yet" in (lesson.folder / "report.md").read_text(encoding="utf-8")
+
+
+def test_an_interrupted_training_can_be_given_up(make_lesson, made_up):
+    lesson = make_lesson()
+    with pytest.raises(UnpluggedError):
+        teach(lesson, 0, "flow", made_up(lesson), unplugged_at(2))
+    with pytest.raises(InputError, match=r"checkpoint of another training .* delete it to begin anew"):
+        teach(lesson, 1, "flow", made_up(lesson), quiet)
+    begin_anew(lesson)
+    assert teach(lesson, 1, "flow", made_up(lesson), quiet).trained.seed == 1
+
+
+def test_there_is_no_report_without_a_policy(make_lesson):
+    with pytest.raises(InputError, match="pick has no policy yet; train it: llm-planner train pick"):
+        report_of(make_lesson())
+
+
+def test_without_demonstrations_nothing_is_learned(make_lesson):
+    with pytest.raises(InputError, match="there are no demonstrations to learn from"):
+        teach(make_lesson(), 0, "flow", [], quiet)

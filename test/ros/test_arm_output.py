@@ -1,0 +1,111 @@
+"""Commands leave as the robot's controllers take them; the node is a fake that keeps what is published."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from std_msgs.msg import Float64, Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
+
+from llm_planner.control.formulation import StartState, integrate
+from llm_planner.errors import InputError
+from llm_planner.robots.motion import JointState
+from llm_planner.robots.robot_file import PANDA
+from llm_planner.ros.arm_output import OUTPUT_SETTINGS, ArmOutput
+
+FR3 = replace(PANDA, joints=tuple(f"fr3_joint{k}" for k in range(1, 8)), fingers=())
+ZERO = np.zeros(7)
+# From rest: half a second of speeding up at 1 rad/s^2, half a second of braking.
+PLAN = integrate(StartState(ZERO, ZERO, ZERO), np.repeat([[1.0], [-1.0]], 7, axis=1), 10.0, 0.5, 0.04)
+
+
+@dataclass
+class FakeNode:
+    """Has parameters, and publishers that keep their messages by topic."""
+
+    parameters: dict[str, str]
+    kinds: dict[str, type] = field(default_factory=dict)
+    sent: dict[str, list] = field(default_factory=dict)
+
+    def setting(self, name: str) -> str:
+        defaults = {setting.name: setting.default for setting in OUTPUT_SETTINGS}
+        return self.parameters.get(name, defaults[name])
+
+    def create_lifecycle_publisher(self, kind, topic, qos):
+        self.kinds[topic] = kind
+        messages = self.sent.setdefault(topic, [])
+
+        @dataclass
+        class Publisher:
+            publish = staticmethod(messages.append)
+
+        return Publisher()
+
+
+def state(qpos: float) -> JointState:
+    return JointState(9.98, np.full(7, qpos), ZERO)
+
+
+def test_the_simulator_takes_the_arm_and_a_finger_in_one_trajectory():
+    node = FakeNode({})
+    ArmOutput(node, PANDA).send(PLAN, state(0.0), 10.0)
+    (message,) = node.sent["joint_command"]
+    assert message.joint_names == [*PANDA.joints, PANDA.fingers[0]]
+    assert "gripper_command" not in node.kinds
+
+
+def test_a_joint_trajectory_controller_gets_its_joints_alone_and_a_plan_that_ends_at_rest():
+    topic = "/fr3_arm_controller/joint_trajectory"
+    node = FakeNode({"command_topic": topic, "gripper": "topic"})
+    ArmOutput(node, FR3).send(PLAN, state(0.0), 10.0)
+    (message,) = node.sent[topic]
+    assert node.kinds == {topic: JointTrajectoryMsg, "gripper_command": Float64}
+    assert message.joint_names == list(FR3.joints)
+    assert [len(point.positions) for point in message.points] == [7, 7, 7]
+    assert list(message.points[-1].velocities) == [0.0] * 7
+    assert message.points[-1].time_from_start.sec == 1
+
+
+def test_a_position_controller_gets_where_the_joints_are_to_be_now():
+    topic = "/forward_position_controller/commands"
+    node = FakeNode({"command_interface": "position", "command_topic": topic, "gripper": "topic"})
+    ArmOutput(node, FR3).send(PLAN, state(0.0), 10.5)
+    assert node.kinds[topic] is Float64MultiArray
+    assert list(node.sent[topic][0].data) == pytest.approx([0.125] * 7)
+
+
+def test_a_velocity_controller_is_led_back_to_the_plan_within_the_limits():
+    node = FakeNode({"command_interface": "velocity", "gripper": "topic"})
+    output = ArmOutput(node, FR3)
+    output.send(PLAN, state(0.0), 10.5)
+    output.send(PLAN, state(-0.02), 10.5)
+    output.send(PLAN, state(-1.0), 10.5)
+    output.send(PLAN, state(0.0), 11.0)
+    on_plan, behind, far_behind, ended = (np.array(message.data) for message in node.sent["joint_command"])
+    assert on_plan == pytest.approx(np.full(7, 0.5))
+    assert behind == pytest.approx(np.full(7, 0.6))
+    assert far_behind == pytest.approx(PANDA.limits.qvel_max)
+    assert ended == pytest.approx(ZERO)
+
+
+def test_the_grippers_width_is_told_once_and_only_if_it_is_a_number():
+    node = FakeNode({"gripper": "topic"})
+    output = ArmOutput(node, FR3)
+    for width in (float("nan"), 0.04, 0.04, float("nan"), 0.08):
+        output.send(replace(PLAN, gripper_width=width), state(0.0), 10.0)
+    assert [message.data for message in node.sent["gripper_command"]] == [0.04, 0.08]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"command_interface": "effort"}, "command_interface is 'effort'; choose one of: trajectory, position, veloc"),
+        ({"gripper": "none"}, "gripper is 'none'; choose one of: joint, topic"),
+        ({"command_interface": "position"}, "cannot go with the joints' position; set the parameter gripper to topic"),
+    ],
+)
+def test_what_no_controller_takes_is_told(parameters, message):
+    with pytest.raises(InputError, match=message):
+        ArmOutput(FakeNode(parameters), FR3)

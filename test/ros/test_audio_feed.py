@@ -1,0 +1,134 @@
+"""Sound from the topic `audio` becomes words; ears and node are fakes."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from std_msgs.msg import UInt8MultiArray
+
+from llm_planner.ros.audio_feed import AudioFeed, Ears
+from llm_planner.speech.listening import StopHeard, Utterance
+from llm_planner.speech.recogniser import SpeechError, Transcript, Vocabulary
+
+STOP = StopHeard("stop", 0.1)
+SAID = Utterance(np.zeros(16, np.float32), 0.0, 1.0)
+WORDS = Vocabulary(objects=("mug",))
+
+
+@dataclass
+class FakeNode:
+    """Keeps the callback and the errors; what a thread has done arrives when `deliver` is called."""
+
+    executor: None = None
+    errors: list[str] = field(default_factory=list)
+    hear: Callable[[UInt8MultiArray], None] = lambda message: None
+    deliver: Callable[[], None] = lambda: None
+
+    def create_subscription(self, kind, topic, callback, qos) -> None:
+        assert (kind, topic) == (UInt8MultiArray, "audio")
+        self.hear = callback
+
+    def create_guard_condition(self, callback):
+        self.deliver = callback
+        return SimpleNamespace(trigger=lambda: None)
+
+    def get_logger(self):
+        return SimpleNamespace(error=self.errors.append)
+
+
+class FakeEars:
+    """Hears a stop in the byte 1, an utterance in the byte 2, which is understood as `transcript`, and a pause in it in
+    the byte 3."""
+
+    is_cheap = True
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self.asked = 0
+        self.paused: Utterance | None = None
+
+    def hear(self, chunk: bytes) -> list[StopHeard | Utterance]:
+        self.paused = SAID if chunk == b"\3" else None
+        return {b"\1": [STOP], b"\2": [SAID]}.get(chunk, [])
+
+    def transcribe(self, samples, vocabulary) -> Transcript:
+        self.asked += 1
+        assert (samples is SAID.samples, vocabulary) == (True, WORDS)
+        return self._transcript
+
+
+class Heard:
+    """What a feed has given, until it has given so many things."""
+
+    def __init__(self, transcript: Transcript | None) -> None:
+        self.node, self.stops, self.words = FakeNode(), [], []
+        self.ears = ears = FakeEars(transcript) if transcript else None
+
+        def open_ears(node) -> Ears:
+            if ears is None:
+                raise SpeechError("pocketsphinx is not installed")
+            return Ears(ears, ears)
+
+        AudioFeed(self.node, lambda: WORDS, self.stops.append, self.words.append, open_ears)
+
+    def until(self, condition: Callable[[], bool], *chunks: bytes) -> None:
+        while not condition():
+            for chunk in chunks:
+                self.node.hear(UInt8MultiArray(data=array("B", chunk)))
+            self.node.deliver()
+
+
+def test_a_stop_word_is_told_while_it_is_spoken():
+    heard = Heard(Transcript("", 0.0, accepted=False))
+    heard.until(lambda: bool(heard.stops), b"\1")
+    assert (heard.stops[0], heard.words) == ("stop", [])
+
+
+def test_what_is_said_before_the_ears_are_open_is_heard_then():
+    heard = Heard(Transcript("a bit slower", 0.9, accepted=True))
+    heard.node.hear(UInt8MultiArray(data=array("B", b"\2")))
+    heard.until(lambda: bool(heard.words))
+    assert heard.words == ["a bit slower"]
+
+
+def test_an_utterance_that_is_understood_is_told():
+    heard = Heard(Transcript("a bit slower", 0.9, accepted=True))
+    heard.until(lambda: bool(heard.words), b"\2")
+    assert heard.words[0] == "a bit slower"
+
+
+def test_what_paused_is_understood_before_it_has_ended_and_only_once():
+    heard = Heard(Transcript("a bit slower", 0.9, accepted=True))
+    heard.node.hear(UInt8MultiArray(data=array("B", b"\3")))
+    heard.until(lambda: heard.ears.asked == 1)
+    assert heard.words == []
+    heard.until(lambda: bool(heard.words), b"\2")
+    assert (set(heard.words), heard.ears.asked) == ({"a bit slower"}, 1)
+
+
+def test_an_expensive_recogniser_is_asked_only_once_all_is_said():
+    heard = Heard(Transcript("a bit slower", 0.9, accepted=True))
+    heard.ears.is_cheap = False
+    heard.node.hear(UInt8MultiArray(data=array("B", b"\3")))
+    heard.until(lambda: bool(heard.stops), b"\1")
+    assert heard.ears.asked == 0
+
+
+def test_chatter_is_not_told():
+    heard = Heard(Transcript("lunch", 0.2, accepted=False))
+    heard.until(lambda: bool(heard.stops), b"\2", b"\1")
+    heard.node.deliver()
+    assert heard.words == []
+
+
+@pytest.mark.parametrize("chunk", [b"\1", b"\2"])
+def test_without_a_recogniser_the_reason_is_told_once(chunk):
+    heard = Heard(None)
+    heard.until(lambda: bool(heard.node.errors), chunk)
+    heard.node.hear(UInt8MultiArray(data=array("B", chunk)))
+    assert heard.node.errors == ["speech is not heard: pocketsphinx is not installed"]

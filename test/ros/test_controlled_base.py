@@ -1,0 +1,83 @@
+"""The controller's side of a mobile base: what it does about odometry that is no numbers; the node is a fake."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+
+from llm_planner.control.envelope import FROM_THE_ROBOT
+from llm_planner.control.fallback_supervisor import FallbackSupervisor, Rung
+from llm_planner.control.input_validation import InputValidator
+from llm_planner.robots.motion import JointState, MotionReference
+from llm_planner.robots.robots import base_pose
+from llm_planner.ros.controlled_robots import ControlledBase
+from llm_planner.ros.conversions.base_messages import odometry_to_msg
+
+PERIOD = 0.02  # [s]
+
+
+@dataclass
+class FakeNode:
+    """Keeps what is published."""
+
+    sent: list[object] = field(default_factory=list)
+
+    def create_lifecycle_publisher(self, kind, topic, qos) -> FakeNode:
+        return self
+
+    def publish(self, message) -> None:
+        self.sent.append(message)
+
+
+class Driving:
+    """A base on its way to a far place, that does what it is told."""
+
+    def __init__(self) -> None:
+        self.node = FakeNode()
+        self.robot = ControlledBase(self.node, math.inf, FROM_THE_ROBOT)
+        self.ladder = FallbackSupervisor(self.robot.controller, InputValidator(self.robot.expected(1.0)))
+        self.state = JointState(1.0, np.zeros(3), np.zeros(3))
+
+    def tick(self, odometry: Odometry) -> Twist:
+        now, wanted = self.state.time, MotionReference(self.state.time, 0.05, (base_pose(9.0, 0.0, 0.0),), 0.4, epoch=1)
+        self.ladder.follow(wanted)
+        plan = self.ladder.step(self.robot.state(odometry), now, now)
+        self.robot.send(plan, self.ladder.state, now)
+        told = [message for message in self.node.sent if isinstance(message, Twist)][-1]
+        qvel = np.array([told.linear.x, told.linear.y, told.angular.z])
+        self.state = JointState(now + PERIOD, self.state.qpos + PERIOD * qvel, qvel)
+        return told
+
+
+def position(message: Odometry) -> None:
+    message.pose.pose.position.x = math.nan
+
+
+def heading(message: Odometry) -> None:
+    message.pose.pose.orientation.z = math.nan
+
+
+def velocity(message: Odometry) -> None:
+    message.twist.twist.linear.x = math.inf
+
+
+@pytest.mark.parametrize("spoil", [position, heading, velocity])
+def test_odometry_that_is_no_numbers_holds_the_base_at_once(spoil):
+    driving = Driving()
+    for _ in range(50):
+        told = driving.tick(odometry_to_msg(driving.state))
+    assert told.linear.x > 0.5
+    speeds = []
+    for _ in range(50):
+        odometry = odometry_to_msg(driving.state)
+        spoil(odometry)
+        speeds.append(driving.tick(odometry).linear.x)
+    assert speeds[0] < told.linear.x
+    assert speeds == sorted(speeds, reverse=True)
+    assert (speeds[-1], driving.ladder.standing.rung) == (0.0, Rung.STOPPED)
+    assert "in the robot's state are not all finite" in driving.ladder.standing.reason

@@ -1,0 +1,59 @@
+"""Which nodes are ready, from what they report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+
+from llm_planner.ros.client import Readiness, is_ready
+
+OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+
+
+class ListeningNode:
+    """In the namespace `left`; hands on what it is given."""
+
+    def __init__(self) -> None:
+        self.deliver: Callable[[DiagnosticArray], None] = lambda message: None
+
+    def get_namespace(self) -> str:
+        return "/left"
+
+    def create_subscription(
+        self, kind: type, topic: str, callback: Callable[[DiagnosticArray], None], depth: int
+    ) -> None:
+        self.deliver = callback
+
+
+def report(name: str, level: bytes, message: str = "") -> DiagnosticArray:
+    return DiagnosticArray(status=[DiagnosticStatus(name=name, level=level, message=message)])
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "ready"),
+    [
+        ("/plan_executor", OK, True),
+        ("/plan_executor", WARN, False),  # no scene arrives
+        ("/skill_server", WARN, False),
+        ("/language_planner", WARN, False),  # its model is being loaded
+        ("/simulator", WARN, True),  # too slow for real time: so it is on a busy machine
+        ("/mpc_controller", WARN, True),
+        ("/mpc_controller", ERROR, False),
+    ],
+)
+def test_a_node_is_ready_unless_its_report_says_what_it_waits_for(name, level, ready):
+    assert is_ready(DiagnosticStatus(name=name, level=level)) is ready
+
+
+def test_what_is_missing_shrinks_as_nodes_report_in_their_namespace():
+    node = ListeningNode()
+    readiness = Readiness(node, ["plan_executor", "simulator"])
+    assert readiness.missing == dict.fromkeys(["plan_executor", "simulator"], "it has not been heard of yet")
+    node.deliver(report("/left/simulator", OK))
+    node.deliver(report("/right/plan_executor", OK))
+    node.deliver(report("/left/plan_executor", WARN, "no scene arrives"))
+    assert readiness.missing == {"plan_executor": "no scene arrives"}
+    node.deliver(report("/left/plan_executor", OK))
+    assert readiness.missing == {}
